@@ -1,0 +1,45 @@
+# make run    installs what is missing, builds, serves ./app.db
+# make test   installs what is missing, builds, runs every test
+SHELL := /bin/bash
+SWIFT ?= swift
+DATABASE ?= app.db
+WALPOOLD := .build/release/walpoold
+
+.PHONY: build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+
+deps:
+	@bench/support/install libsqlite3-dev libsystemd-dev
+
+test-deps: deps
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 postgresql-contrib-15
+
+build: deps
+	$(SWIFT) build -c release --product walpoold
+
+run: build
+	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
+	exec $(WALPOOLD) $(DATABASE)
+
+test: unit-test blackbox-test
+
+unit-test: test-deps
+	$(SWIFT) test
+
+blackbox-test: test-deps build
+	Tests/BlackBox/run
+
+# The unit tests under a sanitizer each, in build folders of their own.
+thread-test: test-deps
+	$(SWIFT) test --sanitize=thread --scratch-path .build-thread
+
+address-test: test-deps
+	$(SWIFT) test --sanitize=address --scratch-path .build-address
+
+bench: build
+	bench/run
+
+bench-data:
+	bench/make-data
+
+clean:
+	rm -rf .build .build-thread .build-address

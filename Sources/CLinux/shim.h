@@ -1,0 +1,66 @@
+/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, peer credentials.
+   Constants that C writes as macros or as members of an enum become functions of their result. */
+#pragma once
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <time.h>
+
+static inline int walpool_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+enum walpool_interest { WALPOOL_READABLE, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL };
+
+static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool_interest interest, uint64_t token) {
+    static const uint32_t events[] = {
+        [WALPOOL_READABLE] = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
+        [WALPOOL_WRITABLE] = EPOLLOUT | EPOLLONESHOT,
+        [WALPOOL_EDGE] = EPOLLIN | EPOLLET,
+        [WALPOOL_LEVEL] = EPOLLIN,
+    };
+    struct epoll_event event = {.events = events[interest], .data = {.u64 = token}};
+    return epoll_ctl(poller, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+}
+static inline void walpool_epoll_remove(int poller, int fd) {
+    struct epoll_event unused = {0};
+    epoll_ctl(poller, EPOLL_CTL_DEL, fd, &unused);
+}
+/* One event; 1 and its token, 0 when a signal came instead, -1 with errno. */
+static inline int walpool_epoll_wait(int poller, uint64_t *token) {
+    struct epoll_event event;
+    int count = epoll_wait(poller, &event, 1, -1);
+    if (count == 1) *token = event.data.u64;
+    return count < 0 && errno == EINTR ? 0 : count;
+}
+
+static inline int walpool_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+static inline int walpool_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
+    struct itimerspec at = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, 0);
+}
+
+static inline int walpool_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+static inline ssize_t walpool_receive(int socket, void *bytes, size_t count) {
+    return recv(socket, bytes, count, MSG_DONTWAIT);
+}
+static inline ssize_t walpool_send(int socket, const void *bytes, size_t count) {
+    return send(socket, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* SO_PEERCRED, unix(7). */
+static inline int walpool_peer(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
+    *pid = peer.pid;
+    *uid = peer.uid;
+    *gid = peer.gid;
+    return 0;
+}

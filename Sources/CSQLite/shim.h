@@ -1,0 +1,76 @@
+/* What Swift cannot say about sqlite3.h by itself: variadic calls, destructor constants, and the WAL index. */
+#pragma once
+#include <sqlite3.h>
+#include <string.h>
+
+/* sqlite3_config() and sqlite3_db_config() are variadic, and Swift imports no variadic C function. */
+static inline int walpool_config_int(int option, int value) { return sqlite3_config(option, value); }
+static inline int walpool_config_pagecache(int size, int count) {
+    return sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, size, count);
+}
+static inline int walpool_db_config_int(sqlite3 *db, int option, int value) {
+    return sqlite3_db_config(db, option, value, (int *)0);
+}
+
+/* SQLITE_STATIC and SQLITE_TRANSIENT are casts in C. STATIC: the caller keeps the bytes alive until the
+   statement is reset and its bindings are cleared. */
+static inline int walpool_bind_text_static(sqlite3_stmt *s, int i, const void *text, int bytes) {
+    return sqlite3_bind_text(s, i, (const char *)text, bytes, SQLITE_STATIC);
+}
+static inline int walpool_bind_blob_static(sqlite3_stmt *s, int i, const void *blob, int bytes) {
+    return sqlite3_bind_blob(s, i, blob, bytes, SQLITE_STATIC);
+}
+static inline int walpool_bind_text_copy(sqlite3_stmt *s, int i, const void *text, int bytes) {
+    return sqlite3_bind_text(s, i, (const char *)text, bytes, SQLITE_TRANSIENT);
+}
+static inline int walpool_bind_blob_copy(sqlite3_stmt *s, int i, const void *blob, int bytes) {
+    return sqlite3_bind_blob(s, i, blob, bytes, SQLITE_TRANSIENT);
+}
+
+/* The first region of the WAL index: "The WAL-index Header", https://www.sqlite.org/walformat.html section 2.
+   Two copies of a 48-byte header stand at its start. It is mapped through the connection's own file object, so no
+   descriptor is opened beside SQLite's (closing one would drop the process's POSIX locks), and the mapping lives as
+   long as that connection. NULL when the file has no WAL index. */
+static inline const volatile void *walpool_wal_index(sqlite3 *db) {
+    sqlite3_file *file = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
+    if (!file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+    void volatile *region = 0;
+    if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK) return 0;
+    return region;
+}
+
+/* A writer publishes a commit by storing the second copy, a barrier, then the first copy. So while the first copy is
+   what it was, no commit has been published. The fences keep the loads on the right side of what surrounds them. */
+static inline void walpool_wal_header_copy(const volatile void *index, void *out) {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    const volatile unsigned long long *from = (const volatile unsigned long long *)index;
+    unsigned long long *to = (unsigned long long *)out;
+    for (int i = 0; i < 6; i++) to[i] = from[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+static inline int walpool_wal_header_equals(const volatile void *index, const void *copy) {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    const volatile unsigned long long *now = (const volatile unsigned long long *)index;
+    const unsigned long long *then = (const unsigned long long *)copy;
+    unsigned long long difference = 0;
+    for (int i = 0; i < 6; i++) difference |= now[i] ^ then[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return difference == 0;
+}
+/* mxFrame stands at byte 16 of the header, nBackfill right behind the two copies (byte 96). */
+static inline unsigned walpool_wal_frames(const volatile void *index) {
+    return *(const volatile unsigned *)((const volatile char *)index + 16);
+}
+static inline unsigned walpool_wal_backfilled(const volatile void *index) {
+    return *(const volatile unsigned *)((const volatile char *)index + 96);
+}
+
+/* The -wal file as SQLite has it open. It carries no POSIX locks, and its xSync only calls fdatasync on the
+   descriptor, so another thread than the writer's may call it while the writer writes. */
+static inline int walpool_wal_sync(sqlite3 *db) {
+    sqlite3_file *wal = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK) return SQLITE_ERROR;
+    if (!wal || !wal->pMethods) return SQLITE_OK;
+    return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL);
+}

@@ -1,0 +1,155 @@
+import SQLite
+import Scheduling
+
+/// Runs the transactions of a group on the writer and commits them together.
+///
+/// No savepoint is needed around a single statement: one that fails undoes itself alone. What can kill a whole group
+/// (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a full disk, a deferred foreign key found at COMMIT)
+/// has one remedy: roll back, let the guilty member keep its error, and run the others again, each in a transaction
+/// of its own. Nobody was answered yet, so nothing is lost.
+struct GroupCommit {
+    let writer: Writer
+    /// A group stops taking on members after this long.
+    let limitMilliseconds: Int64
+
+    struct Result {
+        /// Members whose reply is complete and may be sent.
+        var finished: [any GroupMember] = []
+        /// Members the group had no time for.
+        var postponed: ArraySlice<any GroupMember> = []
+    }
+
+    func run(_ members: [any GroupMember]) -> Result {
+        var result = Result()
+        var rest = members[...]
+        let began = MonotonicClock.now
+        // Every round ends with a commit, or without the member that killed it: so this ends.
+        while !rest.isEmpty {
+            let waiting = begin(rest, &result)
+            let end = runMembers(waiting, since: began, &result)
+            switch end {
+            case .committed(let postponed):
+                result.postponed = postponed
+                return result
+            case .killed(let untouched):
+                rest = untouched
+            }
+        }
+        return result
+    }
+
+    private enum RoundEnd {
+        case committed(postponed: ArraySlice<any GroupMember>)
+        case killed(untouched: ArraySlice<any GroupMember>)
+    }
+
+    private func runMembers(
+        _ members: ArraySlice<any GroupMember>, since began: Instant, _ result: inout Result
+    ) -> RoundEnd {
+        guard !members.isEmpty else { return .committed(postponed: []) }
+        var index = members.startIndex
+        while index < members.endIndex {
+            if index > members.startIndex, MonotonicClock.now.milliseconds(since: began) >= limitMilliseconds { break }
+            let member = members[index]
+            member.mark()
+            member.runTransaction(on: writer)
+            index += 1
+            if writer.connection.isAutocommit {
+                // SQLite ended the transaction while this member ran; its reply says why.
+                runAgain(members[..<(index - 1)], &result)
+                result.finished.append(member)
+                return .killed(untouched: members[index...])
+            }
+            if writer.connection.hasUnresolvedForeignKeys {
+                // COMMIT would refuse for all. Alone, this member gets the error that its own COMMIT gives.
+                writer.rollback()
+                runAgain(members[..<index], &result)
+                return .killed(untouched: members[index...])
+            }
+        }
+        commit(members[..<index], &result)
+        return .committed(postponed: members[index...])
+    }
+
+    private func commit(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
+        do {
+            try writer.commit()
+            result.finished.append(contentsOf: members)
+        } catch {
+            writer.rollback()
+            // After an I/O error nobody knows what reached the disk, so trying again would be wrong: "fsync-gate".
+            if members.count == 1 || error.isInputOutput {
+                for member in members { member.commitFailed(error) }
+                result.finished.append(contentsOf: members)
+            } else {
+                runAgain(members, &result)
+            }
+        }
+    }
+
+    /// The remedy: each of these in a transaction of its own.
+    private func runAgain(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
+        for member in members { member.rewind() }
+        for member in members {
+            guard !begin([member], &result).isEmpty else { continue }
+            member.mark()
+            member.runTransaction(on: writer)
+            if !writer.connection.isAutocommit {
+                do { try writer.commit() } catch {
+                    writer.rollback()
+                    member.commitFailed(error)
+                }
+            }
+            result.finished.append(member)
+        }
+    }
+
+    /// Takes the write lock for these members. Those that would wait no longer for another process, or were cancelled
+    /// while they waited, are answered; the others are returned.
+    private func begin(
+        _ members: ArraySlice<any GroupMember>, _ result: inout Result
+    ) -> ArraySlice<any GroupMember> {
+        var waiting = members
+        while !waiting.isEmpty {
+            do {
+                try writer.begin(AnyOf(members: waiting))
+                return waiting
+            } catch {
+                let now = MonotonicClock.now
+                var patient: [any GroupMember] = []
+                for member in waiting {
+                    if error.isBusy, let reason = member.reasonToStopWaiting(now: now) {
+                        member.couldNotBegin(reason, error)
+                        result.finished.append(member)
+                    } else {
+                        patient.append(member)
+                    }
+                }
+                // Somebody left: the others go on waiting. Nobody did: then it was no wait that ended.
+                if patient.count < waiting.count {
+                    waiting = patient[...]
+                } else {
+                    for member in waiting { member.couldNotBegin(nil, error) }
+                    result.finished.append(contentsOf: waiting)
+                    return []
+                }
+            }
+        }
+        return []
+    }
+
+    /// Stands for all members while they wait for another process together.
+    private final class AnyOf: StatementOwner {
+        let members: ArraySlice<any GroupMember>
+        init(members: ArraySlice<any GroupMember>) { self.members = members }
+
+        func reasonToStop(now: Instant) -> StopReason? { nil }
+        func reasonToStopWaiting(now: Instant) -> StopReason? {
+            for member in members {
+                if let reason = member.reasonToStopWaiting(now: now) { return reason }
+            }
+            return nil
+        }
+        func willBeLong() { members.first?.willBeLong() }
+    }
+}

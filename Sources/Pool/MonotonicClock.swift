@@ -1,0 +1,17 @@
+import Glibc
+import Scheduling
+
+/// The one clock of the pool. CLOCK_MONOTONIC never jumps, whatever happens to the wall clock.
+public enum MonotonicClock {
+    public static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
+    /// Sleeps; only for the busy handler, whose thread has said that it will be long.
+    static func sleepForOutsider(milliseconds: Int) {
+        var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: (milliseconds % 1000) * 1_000_000)
+        nanosleep(&time, nil)
+    }
+}

@@ -1,0 +1,39 @@
+import SQLite
+import Scheduling
+
+/// A session, as the pool sees it: something that asks for connections and can be told to stop.
+public protocol PoolClient: StatementOwner, Sendable {
+    var clientID: ClientID { get }
+}
+
+/// A session whose transaction has arrived whole and shares a commit with others.
+///
+/// Nothing it produces may leave the process before `committed` is called.
+public protocol GroupMember: PoolClient {
+    /// Remembers the session's state, so that `rewind` can go back to it.
+    func mark()
+    /// Goes back to the mark: as if the transaction had not been run.
+    func rewind()
+    /// Runs the whole transaction on the writer, where a transaction is open already. Its own errors become part of
+    /// its reply and undo only its own work.
+    func runTransaction(on writer: Writer)
+    /// The commit failed: the reply after the mark is replaced by this error.
+    func commitFailed(_ error: SQLiteError)
+    /// The transaction was not run, because the writer's lock could not be had; `reason` is nil when nobody asked to
+    /// stop and SQLite itself failed.
+    func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError)
+}
+
+/// What a worker has to do next, because a connection became free for somebody who waited.
+public enum Resumption: Sendable {
+    /// The client has this reader now.
+    case reader(any PoolClient, Int)
+    /// The client has the writer now, until it releases it.
+    case transaction(any PoolClient)
+    /// These clients' transactions are to be run and committed together.
+    case group([any PoolClient])
+    /// The writer is the pool's own for a checkpoint.
+    case checkpoint
+    /// The client was taken out of a queue: what it waits for will not come.
+    case stopped(any PoolClient, StopReason)
+}

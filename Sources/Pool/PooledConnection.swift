@@ -1,0 +1,133 @@
+import SQLite
+import Scheduling
+
+/// Why a running or waiting statement must end.
+public enum StopReason: Equatable, Sendable {
+    case cancelled
+    case statementTimeout
+    case transactionTimeout
+    case lockTimeout
+    case shutdown
+}
+
+/// Whoever has a connection's statement running: asked now and then whether to go on.
+public protocol StatementOwner: AnyObject {
+    /// The reason to stop the running statement now, or nil.
+    func reasonToStop(now: Instant) -> StopReason?
+    /// The reason to stop waiting for a lock now, or nil.
+    func reasonToStopWaiting(now: Instant) -> StopReason?
+    /// The thread is about to be long (past a millisecond of work, or waiting for another process).
+    func willBeLong()
+}
+
+/// A connection of the pool with its prepared statements and the statement now running on it.
+///
+/// Used only by the one thread that holds its lease; see `Connection`.
+public class PooledConnection: @unchecked Sendable {
+    public let connection: Connection
+    private var statements: StatementCache
+    /// Set while a statement runs, for the progress and busy handlers.
+    private unowned(unsafe) var owner: (any StatementOwner)?
+    private var runBegan: Instant?
+    private var hasAnnounced = false
+    /// Why the progress or busy handler stopped the last run.
+    public private(set) var stopReason: StopReason?
+
+    /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
+    static let longRunNanoseconds: Int64 = 1_000_000
+
+    init(connection: Connection, statementLimit: Int) {
+        self.connection = connection
+        statements = StatementCache(limit: statementLimit)
+        // The closures live in the connection this object owns, so they must not retain it.
+        connection.callbacks.onProgress = { [unowned(unsafe) self] in self.shouldStop() }
+    }
+
+    /// Begins work for `owner`; pair with `endRun`.
+    @inline(__always)
+    public func beginRun(_ owner: any StatementOwner) {
+        self.owner = owner
+        runBegan = nil
+        hasAnnounced = false
+        stopReason = nil
+    }
+
+    @inline(__always)
+    public func endRun() { owner = nil }
+
+    /// The progress handler. A statement that ends within a thousand steps never gets here.
+    private func shouldStop() -> Bool {
+        guard let owner else { return false }
+        let now = MonotonicClock.now
+        if let began = runBegan {
+            if !hasAnnounced, now.nanoseconds - began.nanoseconds > Self.longRunNanoseconds {
+                hasAnnounced = true
+                owner.willBeLong()
+            }
+        } else {
+            runBegan = now
+        }
+        stopReason = owner.reasonToStop(now: now)
+        return stopReason != nil
+    }
+
+    /// One turn of waiting for another process's lock: sleeps a constant millisecond, or says to give up.
+    ///
+    /// Constant, because SQLite's own busy_timeout backs off to 100 ms, so that old waiters starve behind new ones.
+    func waitForOutsider() -> Bool {
+        guard let owner else { return false }
+        if !hasAnnounced {
+            hasAnnounced = true
+            owner.willBeLong()
+        }
+        stopReason = owner.reasonToStopWaiting(now: MonotonicClock.now)
+        if stopReason != nil { return false }
+        MonotonicClock.sleepForOutsider(milliseconds: 1)
+        return true
+    }
+
+    /// A prepared statement out of the cache or freshly prepared. Pair with `giveBack`.
+    @inline(__always)
+    public func statement(for text: SQLText) throws(SQLiteError) -> PreparedLease {
+        if let entry = statements.take(text.id) { return PreparedLease(entry: entry) }
+        return try prepare(text)
+    }
+
+    private func prepare(_ text: SQLText) throws(SQLiteError) -> PreparedLease {
+        connection.callbacks.denial = nil
+        let prepared = try connection.prepare(text.bytes).statement
+        guard let prepared else {
+            throw SQLiteError(extendedCode: 21, message: "the statement is empty")
+        }
+        return PreparedLease(entry: statements.add(text.id, prepared))
+    }
+
+    @inline(__always)
+    public func giveBack(_ lease: PreparedLease) {
+        lease.entry.statement.reset()
+        lease.entry.statement.clearBindings()
+        lease.entry.isInUse = false
+    }
+
+    func forgetStatements() { statements.removeIdle() }
+}
+
+/// A prepared statement checked out of its connection's cache.
+public struct PreparedLease {
+    let entry: StatementCache.Entry
+
+    @inline(__always)
+    public var statement: Statement { entry.statement }
+
+    /// Whether the statement's columns were compared with `description` since SQLite last prepared it. SQLite does so
+    /// by itself when the schema has changed, and the columns may then be others.
+    @inline(__always)
+    public func isVerified(for description: AnyObject) -> Bool {
+        entry.verifiedFor === description && entry.preparationsSeen == entry.statement.preparations
+    }
+
+    public func markVerified(for description: AnyObject) {
+        entry.verifiedFor = description
+        entry.preparationsSeen = entry.statement.preparations
+    }
+}

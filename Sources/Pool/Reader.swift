@@ -1,0 +1,61 @@
+import SQLite
+import Scheduling
+
+/// A read-only connection with its snapshot lease.
+///
+/// The lease is a read transaction kept open between requests by a statement that has been stepped to its row. Before
+/// each use the WAL index is compared with the copy taken when the snapshot began: equal, and the snapshot is still
+/// the newest there is; different, and a new one is begun. It saves the two file locks that every read transaction
+/// takes, and reads stay linearizable: a commit is visible to every read that starts after its acknowledgement.
+public final class Reader: PooledConnection, @unchecked Sendable {
+    public let index: Int
+    private let pin: Statement
+    private var walIndex: WALIndex?
+    private var snapshot = WALIndex.Header()
+    private var leaseEpoch = 0
+    private var isLeased = false
+
+    init(index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits) throws(SQLiteError) {
+        self.index = index
+        let connection = try Connection(path: path, mode: .readOnly, settings: settings)
+        // Any statement that reads would do; this one touches a single page and always has a row.
+        pin = try connection.prepareInternal("PRAGMA schema_version")
+        super.init(connection: connection, statementLimit: limits.statementsPerConnection)
+    }
+
+    /// Makes sure that the newest snapshot is the one statements will see.
+    ///
+    /// - Parameter epoch: the pool's; a lease from an older one is begun anew (see `Pool.leaseEpoch`).
+    @inline(__always)
+    public func refreshSnapshot(epoch: Int) throws(SQLiteError) {
+        if isLeased, leaseEpoch == epoch, let walIndex, walIndex.matches(snapshot) { return }
+        try beginSnapshot(epoch: epoch)
+    }
+
+    private func beginSnapshot(epoch: Int) throws(SQLiteError) {
+        endSnapshot()
+        // The copy comes before the transaction: a commit between the two makes the next check fail, and nothing worse.
+        if let walIndex { snapshot = walIndex.copyHeader() }
+        _ = try pin.step()
+        isLeased = true
+        leaseEpoch = epoch
+        guard walIndex == nil else { return }
+        // The first transaction has mapped the WAL index. This snapshot has no copy to be compared with yet: an all
+        // zero header equals none that is in use, so the next check begins anew.
+        walIndex = connection.walIndex()
+        snapshot = WALIndex.Header()
+    }
+
+    /// Ends the read transaction, so that checkpoints and VACUUM's last step need not wait for it.
+    public func endSnapshot() {
+        guard isLeased else { return }
+        pin.reset()
+        isLeased = false
+    }
+
+    /// Whether nothing was committed since this snapshot began: then a transaction that read it may write.
+    public var isNewest: Bool {
+        guard isLeased, let walIndex else { return false }
+        return walIndex.matches(snapshot)
+    }
+}

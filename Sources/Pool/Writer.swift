@@ -1,0 +1,86 @@
+import Logging
+import SQLite
+import Scheduling
+
+/// The one read-write connection. It alone writes and it alone checkpoints, which is what keeps SQLite's WAL-reset bug
+/// out of reach (see `Connection.checkpoint`).
+public final class Writer: PooledConnection, @unchecked Sendable {
+    private let beginStatement: Statement
+    private let commitStatement: Statement
+    private let rollbackStatement: Statement
+    private let beginMember: Statement
+    private let releaseMember: Statement
+    private let rollbackMember: Statement
+    private(set) var walIndex: WALIndex?
+
+    init(path: String, settings: ConnectionSettings, limits: PoolLimits) throws(SQLiteError) {
+        let connection = try Connection(path: path, mode: .readWrite, settings: settings)
+        try Self.establishWAL(connection)
+        beginStatement = try connection.prepareInternal("BEGIN IMMEDIATE")
+        commitStatement = try connection.prepareInternal("COMMIT")
+        rollbackStatement = try connection.prepareInternal("ROLLBACK")
+        // A name no client would think of: ROLLBACK TO finds the innermost savepoint of a name.
+        beginMember = try connection.prepareInternal("SAVEPOINT \"walpool group member\"")
+        releaseMember = try connection.prepareInternal("RELEASE \"walpool group member\"")
+        rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
+        walIndex = connection.walIndex()
+        super.init(connection: connection, statementLimit: limits.statementsPerConnection)
+        connection.callbacks.onBusy = { [unowned(unsafe) self] _ in self.waitForOutsider() }
+    }
+
+    /// How long opening waits for another process that has the file locked.
+    private static let openBusyAttempts = 2_000
+
+    /// WAL mode, and a -wal file that exists: a read-only connection cannot create one where the directory is not
+    /// writable to it ("SQLITE_CANTOPEN", https://www.sqlite.org/wal.html#read_only_databases).
+    private static func establishWAL(_ connection: Connection) throws(SQLiteError) {
+        connection.callbacks.onBusy = { attempt in
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            return attempt < openBusyAttempts
+        }
+        let mode = try connection.firstText("PRAGMA journal_mode = WAL")
+        guard mode == "wal" else {
+            throw SQLiteError(extendedCode: 14, message: "the database cannot be put into WAL mode (it is in \(mode ?? "?") mode)")
+        }
+        try connection.executeInternal("BEGIN IMMEDIATE; ROLLBACK")
+        _ = try connection.firstText("PRAGMA schema_version")
+    }
+
+    private func run(_ statement: Statement) throws(SQLiteError) {
+        defer { statement.reset() }
+        _ = try statement.step()
+    }
+
+    /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
+    /// `owner` lets it; `stopReason` says why it gave up.
+    public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
+        beginRun(owner)
+        defer { endRun() }
+        try run(beginStatement)
+    }
+
+    public func commit() throws(SQLiteError) {
+        try run(commitStatement)
+    }
+
+    /// Ends the transaction, if SQLite has not done so already.
+    public func rollback() {
+        guard !connection.isAutocommit else { return }
+        // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
+        try? run(rollbackStatement)
+    }
+
+    /// The savepoint that keeps one member of a group apart from the others.
+    public func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
+    public func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
+    public func rollbackMemberSavepoint() throws(SQLiteError) {
+        try run(rollbackMember)
+        try run(releaseMember)
+    }
+
+    /// Frames in the WAL that no checkpoint has copied yet.
+    var framesToCheckpoint: Int {
+        guard let walIndex else { return 0 }
+        return max(0, walIndex.frames - walIndex.backfilledFrames)
+    }
+}

@@ -1,0 +1,26 @@
+/// Reads values in the binary format: what the types' send functions write, in network byte order. Nil when the length
+/// is not the type's: 22P03 "incorrect binary data format".
+public enum BinaryCodec {
+    @inlinable public static func int16(_ bytes: UnsafeRawBufferPointer) -> Int16? { integer(bytes) }
+    @inlinable public static func int32(_ bytes: UnsafeRawBufferPointer) -> Int32? { integer(bytes) }
+    @inlinable public static func int64(_ bytes: UnsafeRawBufferPointer) -> Int64? { integer(bytes) }
+
+    @inlinable public static func float(_ bytes: UnsafeRawBufferPointer) -> Float? {
+        integer(bytes).map { Float(bitPattern: $0) }
+    }
+
+    @inlinable public static func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        integer(bytes).map { Double(bitPattern: $0) }
+    }
+
+    /// Any byte but zero is true, as in PostgreSQL's boolrecv.
+    @inlinable public static func bool(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        bytes.count == 1 ? bytes[0] != 0 : nil
+    }
+
+    @inlinable @inline(__always)
+    static func integer<Value: FixedWidthInteger & BitwiseCopyable>(_ bytes: UnsafeRawBufferPointer) -> Value? {
+        guard bytes.count == MemoryLayout<Value>.size else { return nil }
+        return Value(bigEndian: bytes.loadUnaligned(as: Value.self))
+    }
+}

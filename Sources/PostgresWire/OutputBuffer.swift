@@ -1,0 +1,120 @@
+import Glibc
+
+/// A growable run of bytes that backend messages are encoded into and that the socket is written from.
+///
+/// One owner at a time: the class is deliberately not `Sendable`; the session that owns it takes it along from
+/// thread to thread. Positions (`start`, `end`, marks) are absolute: they keep their meaning while bytes before
+/// them are sent, and begin again at zero when `consume` has emptied the buffer.
+///
+/// The stored properties are `@exclusivity(unchecked)`: they are reached from code inlined into other modules,
+/// where the compiler could not remove the dynamic check of every access, and no method calls out to foreign
+/// code in the middle of a mutation.
+public final class OutputBuffer {
+    /// No message may be longer. PostgreSQL limits a message to 1 GB, and a length that wraps around its 32 bits
+    /// would let the rest of the bytes pass for messages of their own (CVE-2024-27304).
+    @inlinable public static var maximumMessageLength: Int { 1 << 30 }
+
+    @usableFromInline @exclusivity(unchecked) var storage: UnsafeMutableRawPointer?
+    @usableFromInline @exclusivity(unchecked) var capacity = 0
+    /// Offsets into `storage`: the first unread byte, and one past the last.
+    @usableFromInline @exclusivity(unchecked) var head = 0
+    @usableFromInline @exclusivity(unchecked) var tail = 0
+    /// What to add to an offset to get an absolute position.
+    @usableFromInline @exclusivity(unchecked) var shift = 0
+    /// Where the message being written begins, or -1.
+    @usableFromInline @exclusivity(unchecked) var openMessage = -1
+    /// The message being written did not fit; `endMessage` drops it.
+    @usableFromInline @exclusivity(unchecked) var overflowed = false
+    private let initialCapacity: Int
+
+    /// Allocates nothing yet; the first byte appended does.
+    public init(initialCapacity: Int = 0) {
+        self.initialCapacity = max(initialCapacity, 1024)
+    }
+
+    deinit { free(storage) }
+
+    /// How many bytes wait to be sent.
+    @inlinable public var count: Int { tail - head }
+
+    /// The bytes that wait to be sent. Valid until the next mutation.
+    @inlinable public var readable: UnsafeRawBufferPointer {
+        guard let storage else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: storage + head, count: tail - head)
+    }
+
+    /// The position of the first unread byte: what lies before it has been sent and cannot be patched any more.
+    @inlinable public var start: Int { shift + head }
+
+    /// The position behind the last byte.
+    @inlinable public var end: Int { shift + tail }
+
+    /// Forgets the first `n` bytes, which have been sent.
+    public func consume(_ n: Int) {
+        precondition(n >= 0 && n <= count, "more consumed than there is")
+        head += n
+        guard head == tail else { return }
+        head = 0
+        tail = 0
+        shift = 0
+        openMessage = -1
+    }
+
+    /// Drops everything behind a mark.
+    public func truncate(toEnd position: Int) {
+        precondition(position >= start && position <= end, "the mark is not in the buffer")
+        tail = position - shift
+        if openMessage >= position { openMessage = -1 }
+        overflowed = false
+    }
+
+    /// Gives the memory back when the buffer is empty and holds more than `limit` bytes of it.
+    public func releaseMemory(above limit: Int) {
+        guard count == 0, capacity > limit else { return }
+        free(storage)
+        storage = nil
+        capacity = 0
+        shift = end
+        head = 0
+        tail = 0
+    }
+
+    /// `n` more bytes at the end, uninitialised; nil when the open message may not grow by that much.
+    @inlinable @inline(__always)
+    func claim(_ n: Int) -> UnsafeMutableRawPointer? {
+        if capacity - tail < n {
+            guard makeRoom(n) else { return nil }
+        }
+        guard let storage else { return nil }
+        let place = storage + tail
+        tail += n
+        return place
+    }
+
+    /// Makes room for `n` bytes. Moving the unread bytes to the front costs no more than what was sent since the
+    /// last move; otherwise the capacity doubles. Both keep appending linear in the bytes appended.
+    @usableFromInline @inline(never)
+    func makeRoom(_ n: Int) -> Bool {
+        if openMessage >= 0, n > Self.maximumMessageLength - (end - openMessage) + 1 {
+            overflowed = true
+            return false
+        }
+        let unread = tail - head
+        if head > 0, head >= unread, let storage {
+            memmove(storage, storage + head, unread)
+            shift += head
+            head = 0
+            tail = unread
+        }
+        if capacity - tail >= n { return true }
+        let wanted = max(capacity * 2, tail + n, initialCapacity)
+        guard let grown = realloc(storage, wanted) else {
+            guard openMessage >= 0 else { fatalError("out of memory for \(wanted) bytes of output") }
+            overflowed = true
+            return false
+        }
+        storage = grown
+        capacity = wanted
+        return true
+    }
+}

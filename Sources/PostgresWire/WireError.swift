@@ -1,0 +1,97 @@
+/// An error or a notice as it goes over the wire.
+///
+/// Severity, SQLSTATE and message cannot be absent: a client, or a pooler in between, may rely on them
+/// (CVE-2026-6666 was a crash on a missing SQLSTATE).
+public struct WireError: Error, Sendable {
+    /// The severities of https://www.postgresql.org/docs/current/protocol-error-fields.html; the raw value is the
+    /// word that is sent.
+    public enum Severity: String, Sendable {
+        case error = "ERROR"
+        case fatal = "FATAL"
+        case panic = "PANIC"
+        case warning = "WARNING"
+        case notice = "NOTICE"
+        case debug = "DEBUG"
+        case info = "INFO"
+        case log = "LOG"
+    }
+
+    public var severity: Severity
+    public var state: SQLState
+    public var message: String
+    public var detail: String?
+    public var hint: String?
+    /// "The first character has index 1, and positions are measured in characters not bytes."
+    public var position: Int?
+    public var schema: String?
+    public var table: String?
+    public var column: String?
+    public var constraint: String?
+
+    public init(
+        severity: Severity = .error, state: SQLState, message: String, detail: String? = nil, hint: String? = nil,
+        position: Int? = nil, schema: String? = nil, table: String? = nil, column: String? = nil,
+        constraint: String? = nil
+    ) {
+        self.severity = severity
+        self.state = state
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.position = position
+        self.schema = schema
+        self.table = table
+        self.column = column
+        self.constraint = constraint
+    }
+
+    /// 08P01 as an ERROR: the message is bad, but its end is known, so the session can go on.
+    static func protocolViolation(_ message: String) -> WireError {
+        WireError(state: .protocolViolation, message: message)
+    }
+
+    /// 08P01 as FATAL: where the next message begins is not known any more.
+    static func lostSynchronization(_ message: String, detail: String? = nil, hint: String? = nil) -> WireError {
+        WireError(severity: .fatal, state: .protocolViolation, message: message, detail: detail, hint: hint)
+    }
+}
+
+extension OutputBuffer {
+    public func error(_ error: WireError) {
+        report(UInt8(ascii: "E"), error)
+    }
+
+    /// A warning or a piece of news. A client has to expect one between any two messages:
+    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
+    public func notice(_ notice: WireError) {
+        report(UInt8(ascii: "N"), notice)
+    }
+
+    /// The fields in the order in which PostgreSQL sends them. S is the severity in the server's language, V the same
+    /// and never translated: here both are English.
+    private func report(_ type: UInt8, _ error: WireError) {
+        let mark = beginMessage(type)
+        field("S", error.severity.rawValue)
+        field("V", error.severity.rawValue)
+        field("C", error.state.code)
+        field("M", error.message)
+        if let detail = error.detail { field("D", detail) }
+        if let hint = error.hint { field("H", hint) }
+        if let position = error.position {
+            append(UInt8(ascii: "P"))
+            appendDecimal(Int64(position))
+            append(0 as UInt8)
+        }
+        if let schema = error.schema { field("s", schema) }
+        if let table = error.table { field("t", table) }
+        if let column = error.column { field("c", column) }
+        if let constraint = error.constraint { field("n", constraint) }
+        append(0 as UInt8)
+        close(mark)
+    }
+
+    private func field(_ code: Unicode.Scalar, _ value: String) {
+        append(UInt8(ascii: code))
+        appendCString(value)
+    }
+}

@@ -1,0 +1,97 @@
+import CSQLite
+
+/// What last_insert_rowid(), changes() and total_changes() mean to the session whose statement runs now.
+///
+/// SQLite keeps these three per connection, and here sessions share connections. So the functions are replaced: they
+/// answer from the session's own values, except while that session's writing statement runs, when triggers must see
+/// what SQLite itself counts.
+public final class ChangeCounters {
+    /// A session's own values, as they stood after its last writing statement.
+    public struct Values: Equatable, Sendable {
+        public var lastInsertRowID: Int64 = 0
+        public var changes: Int64 = 0
+        public var totalChanges: Int64 = 0
+        public init() {}
+    }
+
+    public var values = Values()
+    /// What `sqlite3_total_changes64` was when the running writing statement began; nil while none runs.
+    var totalChangesAtStart: Int64?
+    /// What `sqlite3_changes64` was then: another session's number.
+    var changesAtStart: Int64 = 0
+
+    func register(on connection: OpaquePointer) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        // INNOCUOUS, as the built-in ones are, so that they stay usable in triggers and views while trusted_schema is
+        // off: https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous
+        let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
+        sqlite3_create_function_v2(
+            connection, "last_insert_rowid", 0, flags, context,
+            { call, _, _ in
+                let counters = ChangeCounters.of(call)
+                let isWriting = counters.totalChangesAtStart != nil
+                let connection = sqlite3_context_db_handle(call)
+                sqlite3_result_int64(
+                    call, isWriting ? sqlite3_last_insert_rowid(connection) : counters.values.lastInsertRowID)
+            }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            connection, "changes", 0, flags, context,
+            { call, _, _ in
+                let counters = ChangeCounters.of(call)
+                let isOwn = counters.hasCounted(sqlite3_context_db_handle(call))
+                sqlite3_result_int64(
+                    call, isOwn ? sqlite3_changes64(sqlite3_context_db_handle(call)) : counters.values.changes)
+            }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            connection, "total_changes", 0, flags, context,
+            { call, _, _ in
+                let counters = ChangeCounters.of(call)
+                var total = counters.values.totalChanges
+                if let start = counters.totalChangesAtStart {
+                    total += sqlite3_total_changes64(sqlite3_context_db_handle(call)) - start
+                }
+                sqlite3_result_int64(call, total)
+            }, nil, nil, nil)
+    }
+
+    /// Whether SQLite's changes() already is the running statement's own: one statement of a trigger has ended. Until
+    /// then it is what the statement before left there, of whichever session.
+    ///
+    /// SQLite has no way to set it, so two cases remain wrong, both in a trigger: after its first statement, when that
+    /// changed no row and neither did the last statement on the connection; and in the outer statement's own expressions
+    /// for the rows after one that fired a trigger.
+    private func hasCounted(_ connection: OpaquePointer?) -> Bool {
+        guard let totalChangesAtStart else { return false }
+        return sqlite3_total_changes64(connection) != totalChangesAtStart || sqlite3_changes64(connection) != changesAtStart
+    }
+
+    /// The connection owns its counters and outlives every call, so the pointer it registered is good here.
+    private static func of(_ call: OpaquePointer?) -> ChangeCounters {
+        Unmanaged<ChangeCounters>.fromOpaque(sqlite3_user_data(call)).takeUnretainedValue()
+    }
+}
+
+extension Connection {
+    /// Call before a session's writing statement runs: from here on SQLite's own counters are the session's.
+    @inline(__always)
+    public func beginCountingChanges(for values: ChangeCounters.Values) {
+        changeCounters.values = values
+        changeCounters.totalChangesAtStart = totalChanges
+        changeCounters.changesAtStart = changes
+        lastInsertRowID = values.lastInsertRowID
+    }
+
+    /// Call when that statement has ended, well or not; returns the session's new values.
+    ///
+    /// - Parameter countsRows: the statement was an INSERT, UPDATE or DELETE, the only ones to set changes().
+    @inline(__always)
+    public func endCountingChanges(countsRows: Bool) -> ChangeCounters.Values {
+        var values = changeCounters.values
+        values.lastInsertRowID = lastInsertRowID
+        values.totalChanges += totalChanges - (changeCounters.totalChangesAtStart ?? totalChanges)
+        if countsRows { values.changes = changes }
+        changeCounters.values = values
+        changeCounters.totalChangesAtStart = nil
+        return values
+    }
+}

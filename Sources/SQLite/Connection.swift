@@ -1,0 +1,146 @@
+import CSQLite
+
+/// One connection to a database file, opened without SQLite's own mutex.
+///
+/// "SQLITE_OPEN_NOMUTEX: The new database connection will use the 'multi-thread' threading mode. This means that
+/// separate threads are allowed to use SQLite at the same time, as long as each thread is using a different database
+/// connection." https://www.sqlite.org/c3ref/open.html
+///
+/// `@unchecked Sendable` because a connection goes from thread to thread, but only together with the lease that makes
+/// its holder the one thread that uses it (the pool's writer lease, or a reader checked out of the pool).
+public final class Connection: @unchecked Sendable {
+    @usableFromInline let handle: OpaquePointer
+    /// What SQLite calls back into. Set up once per connection: "changing the authorizer expires statements".
+    public let callbacks = Callbacks()
+    /// What the functions last_insert_rowid(), changes() and total_changes() answer on this connection.
+    public let changeCounters = ChangeCounters()
+
+    public enum Mode: Sendable { case readWrite, readOnly }
+
+    /// Opens `path` and applies `settings`. A read-write connection creates the file when it is absent.
+    public init(path: String, mode: Mode, settings: ConnectionSettings) throws(SQLiteError) {
+        let flags: Int32 =
+            switch mode {
+            case .readWrite: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readOnly: SQLITE_OPEN_READONLY
+            }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError(connection: opened, code: code)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        handle = opened
+        try apply(settings, mode: mode)
+        changeCounters.register(on: handle)
+        callbacks.register(on: handle)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Prepares the first statement of `sql`.
+    ///
+    /// - Returns: the statement (nil when there was only white space or a comment) and how many bytes it took.
+    @inline(__always)
+    public func prepare(_ sql: UnsafeRawBufferPointer) throws(SQLiteError) -> (statement: Statement?, consumed: Int) {
+        guard let base = sql.baseAddress, sql.count > 0 else { return (nil, 0) }
+        let text = base.assumingMemoryBound(to: CChar.self)
+        var statement: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+            handle, text, Int32(clamping: sql.count), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, &tail)
+        guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
+        let internalCallbacks = callbacks.isInternal ? callbacks : nil
+        return (
+            statement.map { Statement(handle: $0, internalCallbacks: internalCallbacks) },
+            tail.map { $0 - text } ?? sql.count
+        )
+    }
+
+    /// Prepares one statement of the daemon's own, which the authorizer lets pass.
+    public func prepareInternal(_ sql: StaticString) throws(SQLiteError) -> Statement {
+        callbacks.isInternal = true
+        defer { callbacks.isInternal = false }
+        let bytes = UnsafeRawBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount)
+        guard let statement = try prepare(bytes).statement else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
+        }
+        return statement
+    }
+
+    /// Runs the daemon's own SQL, which the authorizer lets pass, to its end. Rows are dropped.
+    public func executeInternal(_ sql: String) throws(SQLiteError) {
+        callbacks.isInternal = true
+        defer { callbacks.isInternal = false }
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
+    }
+
+    /// Runs a query of the daemon's own and returns the first column of its first row as text.
+    public func firstText(_ sql: StaticString) throws(SQLiteError) -> String? {
+        let statement = try prepareInternal(sql)
+        guard try statement.step() == .row else { return nil }
+        return String(decoding: statement.text(0), as: UTF8.self)
+    }
+
+    /// True outside any transaction. SQLite may end one by itself after FULL, IOERR, NOMEM or an interrupted write.
+    /// https://www.sqlite.org/c3ref/get_autocommit.html
+    @inlinable public var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+
+    @inlinable public var changes: Int64 { sqlite3_changes64(handle) }
+    @inlinable public var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+    @inlinable public var lastInsertRowID: Int64 {
+        get { sqlite3_last_insert_rowid(handle) }
+        set { sqlite3_set_last_insert_rowid(handle, newValue) }
+    }
+
+    /// "This parameter returns zero for the current value if and only if all foreign key constraints (deferred or
+    /// immediate) have been resolved." https://www.sqlite.org/c3ref/c_dbstatus_options.html
+    public var hasUnresolvedForeignKeys: Bool {
+        var current: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+        return current != 0
+    }
+
+    /// The WAL index, once a first read transaction has mapped it; nil for a database that is not in WAL mode.
+    public func walIndex() -> WALIndex? {
+        // Asking the file object for it where there is none would create a -shm file.
+        guard (try? firstText("PRAGMA journal_mode")) == "wal" else { return nil }
+        return WALIndex(connection: handle)
+    }
+
+    /// Brings the WAL onto the disk, from any thread. Source: xSync, https://www.sqlite.org/c3ref/io_methods.html
+    public func syncWAL() throws(SQLiteError) {
+        let code = walpool_wal_sync(handle)
+        guard code == SQLITE_OK else {
+            throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+        }
+    }
+
+    /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
+    public struct Checkpoint: Equatable, Sendable {
+        public var isBusy: Bool
+        public var frames: Int
+        public var copiedFrames: Int
+        /// Nothing is left in the WAL that is not in the database file too.
+        public var isComplete: Bool { !isBusy && frames == copiedFrames }
+    }
+
+    public enum CheckpointMode: Sendable { case passive, truncate }
+
+    /// Copies what the WAL holds into the database file. Only ever call it on the writer connection: SQLite before
+    /// 3.51.3 may corrupt a database when one connection checkpoints while another restarts the WAL
+    /// (https://www.sqlite.org/wal.html#walresetbug).
+    public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
+        var frames: Int32 = -1
+        var copied: Int32 = -1
+        let rawMode = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", rawMode, &frames, &copied)
+        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
+            throw SQLiteError(connection: handle, code: code)
+        }
+        return Checkpoint(isBusy: code != SQLITE_OK, frames: Int(frames), copiedFrames: Int(copied))
+    }
+}

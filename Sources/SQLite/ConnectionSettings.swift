@@ -1,0 +1,104 @@
+import CSQLite
+
+/// What every connection is set to before a client's statement runs on it.
+///
+/// The system's SQLite may have been built with defaults that are wrong for SQL from strangers; Debian 12's is: double
+/// quoted strings, trusted schema and the two-argument fts3_tokenizer() are all on there.
+public struct ConnectionSettings: Sendable {
+    public enum Synchronous: String, Sendable { case normal = "NORMAL", full = "FULL", extra = "EXTRA" }
+    public enum SecureDelete: String, Sendable { case off = "OFF", on = "ON", fast = "FAST" }
+
+    /// When a commit waits for the disk. https://www.sqlite.org/pragma.html#pragma_synchronous
+    public var synchronous: Synchronous = .full
+    /// Whether deleted content is overwritten. FAST does so only where it costs no extra I/O.
+    public var secureDelete: SecureDelete = .fast
+    public var foreignKeys = true
+    /// Whether "text" in double quotes that names nothing is taken as a string. Off: a mistyped column is an error.
+    public var doubleQuotedStrings = false
+    /// Whether functions with side effects may be called from views, triggers and the like.
+    public var trustedSchema = false
+    public var recursiveTriggers = false
+    public var cacheSizeKibibytes = 2000
+    public var memoryMapBytes = 0
+    public var lengthLimitBytes = 64 << 20
+    public var sqlLengthLimitBytes = 1 << 20
+    public var expressionDepthLimit = 1000
+    public var triggerDepthLimit = 100
+    public var parameterLimit = 65_535
+
+    public init() {}
+}
+
+extension Connection {
+    func apply(_ settings: ConnectionSettings, mode: Mode) throws(SQLiteError) {
+        let switches: [(Int32, Bool)] = [
+            // The two-argument form lets any SQL client crash the process or take it over:
+            // https://www.sqlite.org/compile.html#enable_fts3_tokenizer
+            (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+            (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false),
+            (SQLITE_DBCONFIG_DQS_DML, settings.doubleQuotedStrings),
+            (SQLITE_DBCONFIG_DQS_DDL, settings.doubleQuotedStrings),
+            (SQLITE_DBCONFIG_TRUSTED_SCHEMA, settings.trustedSchema),
+            (SQLITE_DBCONFIG_DEFENSIVE, true),
+            (SQLITE_DBCONFIG_ENABLE_FKEY, settings.foreignKeys),
+            // The last connection to close must not checkpoint by accident: the daemon does so itself, on the writer.
+            (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, mode == .readOnly),
+        ]
+        for (option, isOn) in switches {
+            let code = walpool_db_config_int(handle, option, isOn ? 1 : 0)
+            guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
+        }
+        let limits: [(Int32, Int)] = [
+            (SQLITE_LIMIT_LENGTH, settings.lengthLimitBytes),
+            (SQLITE_LIMIT_SQL_LENGTH, settings.sqlLengthLimitBytes),
+            (SQLITE_LIMIT_EXPR_DEPTH, settings.expressionDepthLimit),
+            (SQLITE_LIMIT_TRIGGER_DEPTH, settings.triggerDepthLimit),
+            (SQLITE_LIMIT_VARIABLE_NUMBER, settings.parameterLimit),
+            // VACUUM attaches its temporary copy, so the writer needs one.
+            (SQLITE_LIMIT_ATTACHED, mode == .readWrite ? 1 : 0),
+            (SQLITE_LIMIT_WORKER_THREADS, 0),
+        ]
+        for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(clamping: value)) }
+        try executeInternal(
+            """
+            PRAGMA cache_size = -\(settings.cacheSizeKibibytes);
+            PRAGMA mmap_size = \(settings.memoryMapBytes);
+            PRAGMA recursive_triggers = \(settings.recursiveTriggers ? 1 : 0);
+            PRAGMA wal_autocheckpoint = 0;
+            """)
+        if mode == .readWrite {
+            try executeInternal(
+                """
+                PRAGMA synchronous = \(settings.synchronous.rawValue);
+                PRAGMA secure_delete = \(settings.secureDelete.rawValue);
+                """)
+        }
+    }
+}
+
+/// The library as a whole.
+public enum SQLiteLibrary {
+    /// Settings of the process, to be made before any connection is opened.
+    ///
+    /// Memory statistics cost one mutex around every allocation of every connection; off, `sqlite3_hard_heap_limit64`
+    /// has no effect, and the service manager's MemoryMax= bounds memory instead.
+    /// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
+    public static func configure() -> Bool {
+        walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
+            && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
+            && sqlite3_initialize() == SQLITE_OK
+    }
+
+    public static var version: String { String(cString: sqlite3_libversion()) }
+    public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
+
+    /// Versions in which a checkpoint on one connection may race a WAL restart on another and corrupt the file.
+    /// Fixed in 3.51.3 and backported to 3.44.6 and 3.50.7: https://www.sqlite.org/wal.html#walresetbug
+    public static var hasWALResetBug: Bool {
+        switch versionNumber {
+        case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
+        case ..<3_051_003: true
+        default: false
+        }
+    }
+}

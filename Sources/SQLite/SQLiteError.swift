@@ -1,0 +1,51 @@
+import CSQLite
+
+/// An error SQLite returned, with everything a client could want to know about it.
+///
+/// Source: https://www.sqlite.org/rescode.html
+public struct SQLiteError: Error, Equatable, Sendable {
+    /// The extended result code, for example 2067 for SQLITE_CONSTRAINT_UNIQUE.
+    public let extendedCode: Int32
+    /// SQLite's own words, as `sqlite3_errmsg` gave them.
+    public let message: String
+    /// The byte offset into the SQL text of the token the error is about, or nil.
+    ///
+    /// "If the most recent error does not reference a specific token … returns -1."
+    /// https://www.sqlite.org/c3ref/errcode.html
+    public let offset: Int?
+
+    public init(extendedCode: Int32, message: String, offset: Int? = nil) {
+        self.extendedCode = extendedCode
+        self.message = message
+        self.offset = offset
+    }
+
+    /// The primary result code: the low byte of the extended one.
+    public var code: Int32 { extendedCode & 0xFF }
+
+    /// The error a connection holds right now. Read it before any further call on that connection.
+    @usableFromInline
+    init(connection: OpaquePointer?, code: Int32) {
+        guard let connection else {
+            self.init(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+            return
+        }
+        let held = sqlite3_extended_errcode(connection)
+        // A code that did not pass through the connection (SQLITE_MISUSE, for one) has no message there.
+        if held & 0xFF == code & 0xFF {
+            let offset = sqlite3_error_offset(connection)
+            self.init(
+                extendedCode: held, message: String(cString: sqlite3_errmsg(connection)),
+                offset: offset >= 0 ? Int(offset) : nil)
+        } else {
+            self.init(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+        }
+    }
+}
+
+extension SQLiteError {
+    public var isBusy: Bool { code == SQLITE_BUSY }
+    public var isInterrupt: Bool { code == SQLITE_INTERRUPT }
+    public var isInputOutput: Bool { code == SQLITE_IOERR }
+    public var isFull: Bool { code == SQLITE_FULL }
+}

@@ -1,0 +1,146 @@
+import CSQLite
+
+/// A prepared statement. It belongs to one connection and is used by whoever has that connection checked out.
+///
+/// Source: https://www.sqlite.org/c3ref/stmt.html
+public final class Statement {
+    @usableFromInline let handle: OpaquePointer
+    /// `sqlite3_stmt_readonly`: "if and only if the prepared statement makes no direct changes to the content of the
+    /// database file". https://www.sqlite.org/c3ref/stmt_readonly.html
+    public let isReadOnly: Bool
+    /// 0 for a plain statement, 1 for EXPLAIN, 2 for EXPLAIN QUERY PLAN.
+    public let explain: Int
+    public let parameterCount: Int
+    /// Set for a statement of the daemon's own. SQLite prepares a statement anew inside `step` when something expired it
+    /// (a schema change rolled back, ANALYZE, VACUUM), and asks the authorizer again then.
+    @usableFromInline let internalCallbacks: Callbacks?
+
+    init(handle: OpaquePointer, internalCallbacks: Callbacks?) {
+        self.handle = handle
+        self.internalCallbacks = internalCallbacks
+        isReadOnly = sqlite3_stmt_readonly(handle) != 0
+        explain = Int(sqlite3_stmt_isexplain(handle))
+        parameterCount = Int(sqlite3_bind_parameter_count(handle))
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    public enum Step { case row, done }
+
+    /// Runs to the next row or to the end. May re-prepare the statement when the schema has changed.
+    @inlinable
+    public func step() throws(SQLiteError) -> Step {
+        let code = internalCallbacks == nil ? sqlite3_step(handle) : stepInternally()
+        if code == SQLITE_ROW { return .row }
+        if code == SQLITE_DONE { return .done }
+        throw failure(code)
+    }
+
+    @usableFromInline @inline(never)
+    func stepInternally() -> Int32 {
+        let wasInternal = internalCallbacks?.isInternal ?? false
+        internalCallbacks?.isInternal = true
+        defer { internalCallbacks?.isInternal = wasInternal }
+        return sqlite3_step(handle)
+    }
+
+    @usableFromInline @inline(never)
+    func failure(_ code: Int32) -> SQLiteError {
+        SQLiteError(connection: sqlite3_db_handle(handle), code: code)
+    }
+
+    /// Ends the run: what it read is released. The error of a failed step was reported by that step already.
+    @inlinable public func reset() { sqlite3_reset(handle) }
+
+    /// Forgets every bound value, so that no pointer into a client's message outlives its run.
+    @inlinable public func clearBindings() { sqlite3_clear_bindings(handle) }
+
+    /// True between the first `step` and `done` or `reset`.
+    @inlinable public var isRunning: Bool { sqlite3_stmt_busy(handle) != 0 }
+
+    /// How often SQLite has prepared the statement again, which it does when the schema has changed.
+    /// https://www.sqlite.org/c3ref/c_stmtstatus_counter.html#sqlitestmtstatusreprepare
+    @inlinable public var preparations: Int32 { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0) }
+
+    // MARK: Parameters. Indexes start at 1.
+
+    public func parameterName(_ index: Int) -> String? {
+        sqlite3_bind_parameter_name(handle, Int32(index)).map { String(cString: $0) }
+    }
+
+    @inlinable
+    func check(_ code: Int32) throws(SQLiteError) { if code != SQLITE_OK { throw failure(code) } }
+
+    @inlinable public func bindNull(_ index: Int) throws(SQLiteError) {
+        try check(sqlite3_bind_null(handle, Int32(index)))
+    }
+    @inlinable public func bind(_ value: Int64, at index: Int) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, Int32(index), value))
+    }
+    @inlinable public func bind(_ value: Double, at index: Int) throws(SQLiteError) {
+        try check(sqlite3_bind_double(handle, Int32(index), value))
+    }
+    /// Binds text without copying it: the bytes must stay in place until `clearBindings`.
+    @inlinable public func bindText(inPlace bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
+        // A null pointer would bind NULL, and an empty buffer may well have one; any address does for no bytes.
+        let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
+        try check(walpool_bind_text_static(handle, Int32(index), base, Int32(bytes.count)))
+    }
+    /// Binds a blob without copying it: the bytes must stay in place until `clearBindings`.
+    @inlinable public func bindBlob(inPlace bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
+        let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
+        try check(walpool_bind_blob_static(handle, Int32(index), base, Int32(bytes.count)))
+    }
+    public func bindText(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
+        let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
+        try check(walpool_bind_text_copy(handle, Int32(index), base, Int32(bytes.count)))
+    }
+    public func bindBlob(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
+        let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
+        try check(walpool_bind_blob_copy(handle, Int32(index), base, Int32(bytes.count)))
+    }
+
+    // MARK: Columns. Indexes start at 0.
+
+    @inlinable public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+    public func columnName(_ column: Int) -> String {
+        sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
+    }
+    /// The type a table's column was declared with; nil for an expression.
+    public func columnDeclaredType(_ column: Int) -> String? {
+        sqlite3_column_decltype(handle, Int32(column)).map { String(cString: $0) }
+    }
+    public func columnTableName(_ column: Int) -> String? {
+        sqlite3_column_table_name(handle, Int32(column)).map { String(cString: $0) }
+    }
+    public func columnOriginName(_ column: Int) -> String? {
+        sqlite3_column_origin_name(handle, Int32(column)).map { String(cString: $0) }
+    }
+
+    /// SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB or SQLITE_NULL; call it before any conversion.
+    @inlinable public func storageClass(_ column: Int) -> StorageClass {
+        StorageClass(rawValue: sqlite3_column_type(handle, Int32(column))) ?? .null
+    }
+    @inlinable public func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    @inlinable public func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
+    /// The bytes of a text value, valid until the next step or reset.
+    @inlinable public func text(_ column: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_text(handle, Int32(column))
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+    /// The bytes of a blob value, valid until the next step or reset.
+    @inlinable public func blob(_ column: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(handle, Int32(column))
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+}
+
+/// How SQLite stores one value. https://www.sqlite.org/datatype3.html#storage_classes_and_datatypes
+public enum StorageClass: Int32, Sendable {
+    case integer = 1
+    case real = 2
+    case text = 3
+    case blob = 4
+    case null = 5
+}

@@ -1,0 +1,43 @@
+import CSQLite
+
+/// The header of a database's WAL index, as one connection has it mapped.
+///
+/// Format: https://www.sqlite.org/walformat.html section 2. Every commit, of any process, changes it: so comparing 48
+/// bytes tells whether a snapshot is still the newest, without the two file locks a new read transaction costs.
+public struct WALIndex {
+    /// Points into the mapping that belongs to the connection; whoever holds a `WALIndex` holds that connection too.
+    private let region: UnsafeRawPointer
+
+    init?(connection: OpaquePointer) {
+        guard let region = walpool_wal_index(connection) else { return nil }
+        self.region = UnsafeRawPointer(region)
+    }
+
+    /// A copy of the header.
+    ///
+    /// Take it *before* a read transaction begins: the snapshot is then at least as new as the copy, and an equal
+    /// header later means that no commit came between.
+    public struct Header: Equatable, Sendable {
+        var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+
+        public init() {}
+
+        public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
+    }
+
+    @inline(__always)
+    public func copyHeader() -> Header {
+        var header = Header()
+        withUnsafeMutableBytes(of: &header.words) { walpool_wal_header_copy(region, $0.baseAddress) }
+        return header
+    }
+
+    @inline(__always)
+    public func matches(_ header: borrowing Header) -> Bool {
+        withUnsafeBytes(of: header.words) { walpool_wal_header_equals(region, $0.baseAddress) != 0 }
+    }
+
+    /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).
+    public var frames: Int { Int(walpool_wal_frames(region)) }
+    public var backfilledFrames: Int { Int(walpool_wal_backfilled(region)) }
+}

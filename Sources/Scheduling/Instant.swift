@@ -1,0 +1,26 @@
+/// A point on the monotonic clock, in nanoseconds. Scheduling never reads a clock: whoever calls passes the time.
+public struct Instant: Comparable, Hashable, Sendable {
+    public var nanoseconds: Int64
+
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    @inlinable public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    /// Far enough to mean "never", and far from overflow.
+    public static let distantFuture = Instant(nanoseconds: Int64.max / 2)
+
+    /// The instant `milliseconds` later; no sum of a clock and a setting can trap here.
+    @inlinable public func advanced(byMilliseconds milliseconds: Int64) -> Instant {
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return .distantFuture }
+        let (sum, overflowed) = nanoseconds.addingReportingOverflow(product)
+        return overflowed ? .distantFuture : Instant(nanoseconds: sum)
+    }
+
+    @inlinable public func milliseconds(since earlier: Instant) -> Int64 {
+        (nanoseconds &- earlier.nanoseconds) / 1_000_000
+    }
+}
+
+/// Names a client of the pool (a session). Never reused while the process lives.
+public typealias ClientID = Int

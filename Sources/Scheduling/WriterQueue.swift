@@ -1,0 +1,166 @@
+import DequeModule
+
+/// Who writes next: the lease on the one writer connection goes from client to client, first come first served.
+///
+/// A pure value. Every method takes the time it needs and returns what is to be done; the pool does it.
+public struct WriterQueue: Sendable {
+    /// What a client wants the writer for.
+    public enum Purpose: Sendable {
+        /// A transaction that has arrived whole: it needs no further message, so it may share a commit with others.
+        case member
+        /// A transaction whose statements come one message at a time: it keeps the lease until it ends.
+        case transaction
+        /// Upkeep of the daemon's own. Alone, like a transaction, and it is nobody's to evict.
+        case job
+    }
+
+    /// Leave to write. Members of a group commit together, in this order.
+    public enum Grant: Equatable, Sendable {
+        case group([ClientID])
+        case transaction(ClientID)
+        case job(ClientID)
+    }
+
+    /// Who has the lease now.
+    public enum Holder: Equatable, Sendable {
+        case nobody
+        case group
+        case transaction(ClientID, since: Instant, idleSince: Instant?)
+        case job(ClientID)
+    }
+
+    struct Entry: Sendable {
+        var client: ClientID
+        var purpose: Purpose
+        var enqueued: Instant
+        /// When the wait is over (lock_timeout, statement_timeout); the client knows which of them it was.
+        var deadline: Instant
+    }
+
+    public private(set) var holder: Holder = .nobody
+    var waiting: Deque<Entry> = []
+    /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
+    /// others with the holder, and must not prolong its stay.
+    private var contendedSince = Instant(nanoseconds: 0)
+    /// The most members one commit may have. Bounds what a killed group has to run again, and the memory its
+    /// unsent replies take.
+    let groupLimit: Int
+    /// How long a holder may be idle between its messages once somebody waits.
+    public var holderIdleLimitMilliseconds: Int64
+
+    public init(groupLimit: Int, holderIdleLimitMilliseconds: Int64) {
+        precondition(groupLimit > 0)
+        self.groupLimit = groupLimit
+        self.holderIdleLimitMilliseconds = holderIdleLimitMilliseconds
+    }
+
+    public var waitingCount: Int { waiting.count }
+
+    /// Asks for the writer. Returns the grant when it is free and nobody is ahead; nil means: wait for a later grant.
+    public mutating func request(
+        _ client: ClientID, _ purpose: Purpose, now: Instant, deadline: Instant = .distantFuture
+    ) -> Grant? {
+        if holder == .nobody && waiting.isEmpty { return begin(client, purpose, now: now) }
+        if waiting.isEmpty { contendedSince = now }
+        waiting.append(Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline))
+        return nil
+    }
+
+    /// The holder is done. Returns who is next, if anybody waits.
+    public mutating func release(now: Instant) -> Grant? {
+        holder = .nobody
+        guard let first = waiting.popFirst() else { return nil }
+        guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
+        var members = [first.client]
+        while members.count < groupLimit, let next = waiting.first, next.purpose == .member {
+            members.append(next.client)
+            waiting.removeFirst()
+        }
+        holder = .group
+        return .group(members)
+    }
+
+    /// Members of a granted group that it had no time for: back to the head of the queue, in their order, as if they
+    /// had never left it. The holder stays the holder.
+    public mutating func returnToFront(_ members: [(client: ClientID, deadline: Instant)], now: Instant) {
+        if waiting.isEmpty { contendedSince = now }
+        for member in members.reversed() {
+            waiting.prepend(
+                Entry(client: member.client, purpose: .member, enqueued: now, deadline: member.deadline))
+        }
+    }
+
+    /// Takes a waiting client out of the queue. False when it is not (or no longer) in it: then it has been granted
+    /// the writer, and whoever runs the grant will see that it was cancelled.
+    public mutating func withdraw(_ client: ClientID) -> Bool {
+        guard let index = waiting.firstIndex(where: { $0.client == client }) else { return false }
+        waiting.remove(at: index)
+        return true
+    }
+
+    /// Takes out everybody whose deadline has passed.
+    public mutating func withdrawExpired(now: Instant) -> [ClientID] {
+        guard waiting.contains(where: { $0.deadline <= now }) else { return [] }
+        let expired = waiting.filter { $0.deadline <= now }.map(\.client)
+        waiting.removeAll { $0.deadline <= now }
+        return expired
+    }
+
+    private mutating func begin(_ client: ClientID, _ purpose: Purpose, now: Instant) -> Grant {
+        switch purpose {
+        case .member:
+            holder = .group
+            return .group([client])
+        case .transaction:
+            holder = .transaction(client, since: now, idleSince: nil)
+            return .transaction(client)
+        case .job:
+            holder = .job(client)
+            return .job(client)
+        }
+    }
+}
+
+// MARK: A holder that keeps the others waiting
+
+extension WriterQueue {
+    /// The holder has answered and waits for its client's next message.
+    public mutating func holderBecameIdle(_ client: ClientID, now: Instant) {
+        guard case .transaction(client, let since, _) = holder else { return }
+        holder = .transaction(client, since: since, idleSince: now)
+    }
+
+    /// The holder's next message has arrived.
+    public mutating func holderBecameActive(_ client: ClientID) {
+        guard case .transaction(client, let since, _) = holder else { return }
+        holder = .transaction(client, since: since, idleSince: nil)
+    }
+
+    /// The holder to roll back now, because it is idle beyond the limit and somebody waits.
+    ///
+    /// The limit runs from when it became idle, or from when somebody came to wait if that was later: a lone client may
+    /// think as long as it likes, and still has the full limit once it is no longer alone.
+    public func holderToEvict(now: Instant) -> ClientID? {
+        guard case .transaction(let client, _, _) = holder, let deadline = evictionDeadline, deadline <= now
+        else { return nil }
+        return client
+    }
+
+    var evictionDeadline: Instant? {
+        guard holderIdleLimitMilliseconds > 0,
+            case .transaction(_, _, let idleSince?) = holder, !waiting.isEmpty
+        else { return nil }
+        return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
+    }
+
+    /// When something in here is due next: a waiter's deadline or the holder's eviction.
+    public var nextDeadline: Instant {
+        waiting.reduce(evictionDeadline ?? .distantFuture) { min($0, $1.deadline) }
+    }
+
+    /// A waiting client's place, counted from 1, and since when it waits.
+    public func place(of client: ClientID) -> (place: Int, since: Instant)? {
+        guard let index = waiting.firstIndex(where: { $0.client == client }) else { return nil }
+        return (index + 1, waiting[index].enqueued)
+    }
+}

@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+
+/// What a client has sent and the session has not dropped yet.
+///
+/// Memory grows with the bytes received, never with a length a client only claims.
+final class InputBuffer {
+    private var storage: UnsafeMutableRawPointer?
+    private var capacity = 0
+    private(set) var count = 0
+
+    deinit { free(storage) }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
+
+    enum Received: Equatable { case some, nothingYet, closed }
+
+    /// Reads once, whatever the socket has, up to the free room (at least `minimum` bytes of it).
+    func receive(from socket: Int32, minimum: Int) -> Received {
+        if capacity - count < minimum { grow(to: max(count + minimum, capacity * 2)) }
+        while true {
+            let received = walpool_receive(socket, storage! + count, capacity - count)
+            if received > 0 {
+                count += received
+                return .some
+            }
+            if received == 0 { return .closed }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .nothingYet : .closed
+        }
+    }
+
+    /// Drops the first `n` bytes; what follows moves to the front.
+    func drop(_ n: Int) {
+        guard n > 0, let storage else { return }
+        count -= n
+        if count > 0 { memmove(storage, storage + n, count) }
+    }
+
+    /// Frees the memory when nothing is in it and it is larger than an idle session should keep.
+    func releaseMemory(above limit: Int) {
+        guard count == 0, capacity > limit else { return }
+        free(storage)
+        storage = nil
+        capacity = 0
+    }
+
+    private func grow(to size: Int) {
+        guard let grown = realloc(storage, size) else { fatalError("out of memory for \(size) bytes of input") }
+        storage = grown
+        capacity = size
+    }
+}

@@ -1,0 +1,105 @@
+import CLinux
+import Glibc
+
+/// The listening socket, in the directory and with the name PostgreSQL's clients look for.
+struct Listener: Sendable {
+    let descriptor: Int32
+    let path: String
+    /// The socket file is ours to remove; one that the service manager made is not.
+    let ownsPath: Bool
+
+    /// Connections the kernel keeps for us while nobody accepts. More than a burst of clients starting together.
+    static let backlog: Int32 = 1024
+
+    /// Binds `path`. A socket file nobody listens on is replaced; one that somebody does is an error.
+    init(path: String, mode: mode_t) throws(StartError) {
+        var address = sockaddr_un()
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < capacity else {
+            throw StartError("the socket's path is too long (\(capacity - 1) bytes are the limit): \(path)")
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
+        do throws(StartError) {
+            if try !Self.bind(descriptor, &address, path) {
+                guard try !Self.isAlive(&address, path) else {
+                    throw StartError("another server is listening on \(path)")
+                }
+                unlink(path)
+                guard try Self.bind(descriptor, &address, path) else {
+                    throw StartError("another server is listening on \(path)")
+                }
+            }
+            chmod(path, mode)
+            guard listen(descriptor, Self.backlog) == 0 else {
+                throw StartError("cannot listen on \(path): \(String(cString: strerror(errno)))")
+            }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        self.path = path
+        ownsPath = true
+    }
+
+    /// A socket that was bound and is listened on already, from the service manager.
+    init(inherited descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+        ownsPath = false
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// False: something has that name already.
+    private static func bind(
+        _ descriptor: Int32, _ address: inout sockaddr_un, _ path: String
+    ) throws(StartError) -> Bool {
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result == 0 { return true }
+        if errno == EADDRINUSE { return false }
+        throw StartError("cannot create the socket \(path): \(String(cString: strerror(errno)))")
+    }
+
+    /// Whether somebody answers there. Only a socket may be replaced, nothing else that has the name.
+    private static func isAlive(_ address: inout sockaddr_un, _ path: String) throws(StartError) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw StartError("\(path) exists and is not a socket") }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { Glibc.close(probe) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(probe, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return result == 0
+    }
+
+    /// One waiting connection, or nil when there is none.
+    func accept() -> Int32? {
+        while true {
+            let socket = walpool_accept(descriptor)
+            if socket >= 0 { return socket }
+            if errno == EINTR || errno == ECONNABORTED { continue }
+            return nil
+        }
+    }
+
+    func close() {
+        Glibc.close(descriptor)
+        if ownsPath { unlink(path) }
+    }
+}
+
+/// Why the daemon does not start: one line for the person who started it.
+public struct StartError: Error, CustomStringConvertible {
+    public let description: String
+    public init(_ description: String) { self.description = description }
+}

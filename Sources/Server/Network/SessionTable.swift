@@ -1,0 +1,83 @@
+import Synchronization
+
+/// Every session by its slot, so that an event's number finds it without a lock; and by its process ID, for cancels.
+///
+/// A slot's word says which session it holds (a generation) and whether a thread owns it. Owning is what gives a
+/// thread the right to touch the session: a worker takes it when the socket's event comes, the timer when a deadline
+/// does. An event of a session that is gone meets another generation and is dropped.
+final class SessionTable: Sendable {
+    private let slots: [Slot]
+    private let state: Mutex<State>
+
+    private struct State {
+        var free: [Int]
+        var byProcessID: [Int32: Session] = [:]
+        var nextProcessID: Int32 = 1
+    }
+
+    /// `@unchecked Sendable`: `session` is touched only by the thread that took the word from idle to owned.
+    private final class Slot: @unchecked Sendable {
+        let word = Atomic<UInt64>(0)
+        var session: Session?
+    }
+
+    init(capacity: Int) {
+        slots = (0..<capacity).map { _ in Slot() }
+        state = Mutex(State(free: Array((0..<capacity).reversed())))
+    }
+
+    var capacity: Int { slots.count }
+    var count: Int { state.withLock { $0.byProcessID.count } }
+    var sessions: [Session] { state.withLock { Array($0.byProcessID.values) } }
+
+    func session(processID: Int32) -> Session? { state.withLock { $0.byProcessID[processID] } }
+
+    // A word: 62 bits of generation, then two bits of ownership.
+    private static let idle: UInt64 = 0
+    private static let owned: UInt64 = 1
+
+    /// A slot for a new session, which the calling thread owns; nil when all are taken.
+    func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
+        let place = state.withLock { state -> (Int, Int32)? in
+            guard let index = state.free.popLast() else { return nil }
+            repeat { state.nextProcessID = state.nextProcessID == .max ? 1 : state.nextProcessID + 1 }
+            while state.byProcessID[state.nextProcessID] != nil
+            return (index, state.nextProcessID)
+        }
+        guard let (index, processID) = place else { return nil }
+        let slot = slots[index]
+        let generation = (slot.word.load(ordering: .relaxed) >> 2) &+ 1
+        let session = make(index, generation, processID)
+        slot.session = session
+        slot.word.store(generation << 2 | Self.owned, ordering: .releasing)
+        state.withLock { $0.byProcessID[processID] = session }
+        return session
+    }
+
+    /// Forgets a session the calling thread owns.
+    func remove(_ session: Session) {
+        let slot = slots[session.slot]
+        slot.session = nil
+        slot.word.store((session.generation &+ 1) << 2 | Self.owned, ordering: .releasing)
+        state.withLock {
+            $0.byProcessID[session.processID] = nil
+            $0.free.append(session.slot)
+        }
+    }
+
+    /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
+    @inline(__always)
+    func own(slot index: Int, generation: UInt64) -> Session? {
+        let slot = slots[index]
+        let (exchanged, _) = slot.word.compareExchange(
+            expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
+            ordering: .acquiringAndReleasing)
+        return exchanged ? slot.session : nil
+    }
+
+    /// The calling thread is done with the session. Do it before arming the socket.
+    @inline(__always)
+    func disown(_ session: Session) {
+        slots[session.slot].word.store(session.generation << 2 | Self.idle, ordering: .releasing)
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Pool
+
+/// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
+/// who waited, it runs next.
+///
+/// `@unchecked Sendable`: handed to its thread once; everything mutable is that thread's.
+final class Worker: @unchecked Sendable {
+    private let server: Server
+    /// Sessions that got what they waited for from something this thread did.
+    private var resumptions: [Resumption] = []
+    private var isLong = false
+
+    init(server: Server) { self.server = server }
+
+    /// Starts the thread; the worker lives as long as it runs.
+    func start(stackBytes: Int) throws(SystemError) -> pthread_t {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, stackBytes)
+        defer { pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let code = pthread_create(
+            &thread, &attributes,
+            { context in
+                Unmanaged<Worker>.fromOpaque(context!).takeRetainedValue().main()
+                return nil
+            }, context)
+        guard code == 0 else {
+            Unmanaged<Worker>.fromOpaque(context).release()
+            throw SystemError("pthread_create", code)
+        }
+        return thread
+    }
+
+    private func main() {
+        guard server.crew.joinOrStandBy() else { return }
+        while true {
+            runResumptions()
+            if isLong {
+                isLong = false
+                guard server.crew.joinOrStandBy() else { return }
+            }
+            let token = server.poller.waitForEvent()
+            guard server.handle(token, self) else { return }
+        }
+    }
+
+    /// This thread is about to be long: another one polls in its place and takes what this one was to run next.
+    func willBeLong() {
+        guard !isLong else { return }
+        isLong = true
+        handOver()
+        server.crew.willBeLong()
+    }
+
+    /// What this was to run next, others run.
+    func handOver() {
+        for resumption in resumptions { server.enqueue(resumption) }
+        resumptions.removeAll(keepingCapacity: true)
+    }
+
+    func enqueue(_ resumption: Resumption) {
+        if isLong { server.enqueue(resumption) } else { resumptions.append(resumption) }
+    }
+
+    private func runResumptions() {
+        while true {
+            if let next = resumptions.popLast() {
+                run(next)
+            } else if let next = server.takeResumption() {
+                run(next)
+            } else {
+                return
+            }
+        }
+    }
+
+    private func run(_ resumption: Resumption) {
+        switch resumption {
+        case .reader(let client, let index):
+            guard let session = client as? Session else { return }
+            session.readerIndex = index
+            session.resume(self)
+        case .transaction(let client):
+            guard let session = client as? Session else { return }
+            session.hasWriterGrant = true
+            session.resume(self)
+        case .group(let clients):
+            runGroup(clients)
+        case .stopped(let client, let reason):
+            (client as? Session)?.waitEnded(self, reason)
+        case .checkpoint:
+            willBeLong()
+            for next in server.pool.checkpoint() { enqueue(next) }
+            if let next = server.pool.releaseWriter() { enqueue(next) }
+        }
+    }
+
+    /// Runs these sessions' transactions on the writer, commits them together, and answers.
+    ///
+    /// Replies go out before the writer is released: who queues meanwhile is in the next group.
+    func runGroup(_ clients: [any PoolClient]) {
+        for client in clients { (client as? Session)?.worker = self }
+        let finished = server.pool.commitGroup(clients)
+        for member in finished { (member as? Session)?.replyAfterGroup() }
+        if let next = server.pool.releaseWriter() { enqueue(next) }
+        for member in finished { (member as? Session)?.continueAfterGroup(self) }
+    }
+}

@@ -1,0 +1,47 @@
+import CLinux
+import Glibc
+import Pool
+import PostgresWire
+
+/// Stopping, in the order that loses nothing.
+extension Server {
+    /// Stops accepting, lets running statements finish up to the limit, tells sessions 57P01, ends the threads, closes
+    /// readers before the writer. Returns when all is closed.
+    public func stop() {
+        isStopping.store(true, ordering: .sequentiallyConsistent)
+        closeListener()
+        let limit = MonotonicClock.now.advanced(byMilliseconds: configuration.shutdownTimeoutMilliseconds)
+        endIdleSessions(until: { MonotonicClock.now >= limit })
+        if table.count > 0 {
+            log.notice("ending statements that still run", metadata: ["sessions": "\(table.count)"])
+            mustStopStatements.store(true, ordering: .sequentiallyConsistent)
+            let lastLimit = MonotonicClock.now.advanced(byMilliseconds: 2_000)
+            endIdleSessions(until: { MonotonicClock.now >= lastLimit })
+        }
+        stopThreads()
+        pool.close()
+    }
+
+    /// Ends every session nobody is at work for, again and again until none is left.
+    private func endIdleSessions(until isOver: () -> Bool) {
+        let error = ErrorTranslation.wireError(.shutdown)
+        let worker = Worker(server: self)
+        while table.count > 0, !isOver() {
+            for session in table.sessions {
+                let isHeld = table.own(slot: session.slot, generation: session.generation & 0xFFFF_FFFF) != nil
+                if isHeld || pool.withdraw(session.clientID) {
+                    session.worker = worker
+                    session.terminate(error)
+                    worker.handOver()
+                }
+            }
+            if table.count > 0 { pauseForSessions() }
+        }
+    }
+
+    /// Statements take their time to end, and there is nothing to be told when they do.
+    private func pauseForSessions() {
+        var time = timespec(tv_sec: 0, tv_nsec: 2_000_000)
+        nanosleep(&time, nil)
+    }
+}

@@ -1,0 +1,209 @@
+import CLinux
+import Glibc
+import Logging
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+import Synchronization
+
+/// The server: one pool, one listening socket, one crew of threads, many sessions.
+public final class Server: Sendable {
+    public let configuration: ServerConfiguration
+    let pool: Pool
+    let poller: Poller
+    let table: SessionTable
+    let deadlines: Deadlines
+    let crew: Crew
+    let registry: QueryRegistry
+    let log: Logger
+    let emptyQuery: Query
+    private let listener: Listener
+    private let wakeUp: Int32
+    private let stopSignal: Int32
+    private let ready = Mutex<[Resumption]>([])
+    /// How many are in `ready`, so that looking costs no lock.
+    private let readyCount = Atomic<Int>(0)
+    private let threads = Mutex<[pthread_t]>([])
+    /// No new sessions, and idle ones go.
+    let isStopping = Atomic<Bool>(false)
+    /// Running statements end now.
+    let mustStopStatements = Atomic<Bool>(false)
+
+    /// Events that are no session's: slots are far below these numbers.
+    private enum Event {
+        static let listener = UInt64.max
+        static let timer = UInt64.max - 1
+        static let wakeUp = UInt64.max - 2
+        static let stop = UInt64.max - 3
+    }
+
+    /// SQLite's parser and its recursive parts want room; what is not touched costs nothing.
+    private static let stackBytes = 1 << 20
+    /// Connections accepted at one event before others of the crew get their turn.
+    private static let acceptsPerEvent = 16
+
+    public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
+        self.configuration = configuration
+        self.log = log
+        do {
+            pool = try Pool(
+                path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
+                log: log)
+        } catch {
+            throw StartError("cannot open \(configuration.databasePath): \(error.message)")
+        }
+        if let inherited = configuration.inheritedSocket {
+            listener = Listener(inherited: inherited, path: configuration.socketPath)
+        } else {
+            listener = try Listener(path: configuration.socketPath, mode: configuration.socketMode)
+        }
+        do {
+            emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
+            poller = try Poller()
+            deadlines = try Deadlines()
+        } catch {
+            throw StartError("\(error)")
+        }
+        // Those refused for being too many need a place to be told so.
+        table = SessionTable(capacity: configuration.maximumSessions + 64)
+        registry = QueryRegistry(limit: configuration.rememberedTexts)
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        crew = Crew(pollers: cores + 1)
+        wakeUp = walpool_eventfd()
+        stopSignal = walpool_eventfd()
+    }
+
+    /// Starts serving; returns at once.
+    public func start() throws(StartError) {
+        pool.setDeadlineObserver { [deadlines] in deadlines.announce($0) }
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        // Readers can use up reader connections, never the threads that receive requests and run writes.
+        let count = max(cores + 1, configuration.pool.readers) + 2
+        do throws(SystemError) {
+            try poller.addOneShot(listener.descriptor, .readable, token: Event.listener)
+            try poller.addOneShot(deadlines.descriptor, .readable, token: Event.timer)
+            try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
+            try poller.addLevelTriggered(stopSignal, token: Event.stop)
+            for _ in 0..<count {
+                let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
+                threads.withLock { $0.append(thread) }
+            }
+        } catch {
+            throw StartError("\(error)")
+        }
+    }
+
+    func closeListener() {
+        poller.remove(listener.descriptor)
+        listener.close()
+    }
+
+    /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
+    /// connection.
+    func stopThreads() {
+        crew.stop()
+        var one: UInt64 = 1
+        _ = write(stopSignal, &one, 8)
+        for thread in threads.withLock({ $0 }) { pthread_join(thread, nil) }
+    }
+
+    // MARK: Events
+
+    /// Handles one event; false when the thread shall end.
+    func handle(_ token: Poller.Token, _ worker: Worker) -> Bool {
+        switch token {
+        case Event.listener: accept(worker)
+        case Event.timer: lookAtDeadlines(worker)
+        case Event.wakeUp: break
+        case Event.stop: return false
+        default:
+            if let session = table.own(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
+                session.socketIsReady(worker)
+            }
+        }
+        return true
+    }
+
+    private func accept(_ worker: Worker) {
+        for _ in 0..<Self.acceptsPerEvent {
+            guard !isStopping.load(ordering: .relaxed), let socket = listener.accept() else { break }
+            let session = table.add { slot, generation, processID in
+                Session(
+                    server: self, socket: socket, slot: slot, generation: generation, processID: processID,
+                    peer: PeerCredentials(socket: socket))
+            }
+            guard let session else {
+                // Not even a place to say so politely.
+                close(socket)
+                continue
+            }
+            session.worker = worker
+            do {
+                try poller.addOneShot(socket, .readable, token: session.token)
+            } catch {
+                session.close()
+                continue
+            }
+            session.armDeadline(.startup, afterMilliseconds: configuration.startupTimeoutMilliseconds)
+            // Its event may have come and gone while the session was owned here, so it is armed again.
+            session.settle(.input)
+        }
+        if !isStopping.load(ordering: .relaxed) {
+            try? poller.arm(listener.descriptor, .readable, token: Event.listener)
+        }
+    }
+
+    // MARK: Resumptions for whichever thread comes first
+
+    func enqueue(_ resumption: Resumption) {
+        ready.withLock {
+            $0.append(resumption)
+            readyCount.store($0.count, ordering: .releasing)
+        }
+        var one: UInt64 = 1
+        _ = write(wakeUp, &one, 8)
+    }
+
+    func takeResumption() -> Resumption? {
+        guard readyCount.load(ordering: .acquiring) > 0 else { return nil }
+        return ready.withLock {
+            guard !$0.isEmpty else { return nil }
+            let next = $0.removeFirst()
+            readyCount.store($0.count, ordering: .releasing)
+            return next
+        }
+    }
+
+    // MARK: Deadlines
+
+    private func lookAtDeadlines(_ worker: Worker) {
+        deadlines.didFire()
+        try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
+        let now = MonotonicClock.now
+        let due = pool.takeDue(now: now)
+        for client in due.expired {
+            guard let session = client as? Session else { continue }
+            session.waitEnded(worker, session.reasonToStopWaiting(now: now) ?? .lockTimeout)
+        }
+        var next = due.next
+        for session in table.sessions {
+            let at = session.deadline.load(ordering: .sequentiallyConsistent)
+            let isEvicted = due.toEvict == session.clientID
+            if at > now.nanoseconds && !isEvicted {
+                next = min(next, Instant(nanoseconds: at))
+            } else if let owned = table.own(slot: session.slot, generation: session.generation & 0xFFFF_FFFF) {
+                if isEvicted { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
+            }
+        }
+        if next < .distantFuture { deadlines.announce(next) }
+    }
+
+    // MARK: Cancelling
+
+    /// A cancel request: by process ID and key, or nothing happens. The requester learns nothing either way.
+    func cancel(processID: Int32, key: [UInt8]) {
+        guard let session = table.session(processID: processID), session.hasCancelKey(key) else { return }
+        if session.cancel() { enqueue(.stopped(session, .cancelled)) }
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import Pool
+import SQLite
+
+/// What the server is started with.
+public struct ServerConfiguration: Sendable {
+    public var databasePath: String
+    public var databaseName: String
+    public var socketPath: String
+    public var socketMode: mode_t = 0o660
+    /// A listening socket inherited from the service manager, instead of `socketPath`.
+    public var inheritedSocket: Int32?
+    /// The most sessions at a time. Each costs a file descriptor and some 10 KB.
+    public var maximumSessions = 1000
+    /// How long a client may take to send its startup message.
+    public var startupTimeoutMilliseconds: Int64 = 60_000
+    /// How long running statements may go on after SIGTERM.
+    public var shutdownTimeoutMilliseconds: Int64 = 10_000
+    /// Texts of statements that are remembered, in each of two generations.
+    public var rememberedTexts = 2048
+    public var pool = PoolLimits()
+    public var connection = ConnectionSettings()
+    /// What a session starts with, by the names SET takes.
+    public private(set) var settings: [(name: String, value: String)] = []
+    var sessionDefaults = Settings()
+
+    public init(databasePath: String, databaseName: String, socketPath: String) {
+        self.databasePath = databasePath
+        self.databaseName = databaseName
+        self.socketPath = socketPath
+    }
+
+    /// Sets what a session starts with; the error is for the person who wrote the configuration.
+    public mutating func setDefault(_ name: String, _ value: String) throws(StartError) {
+        do { try sessionDefaults.set(name, [value]) } catch { throw StartError(error.message) }
+        settings.append((name, value))
+    }
+}
+
+extension ServerConfiguration {
+    public typealias SecureDelete = ConnectionSettings.SecureDelete
+
+    /// A time as SET takes it: a number of milliseconds, or one with its unit.
+    public static func milliseconds(_ name: String, _ value: String) throws(StartError) -> Int64 {
+        do { return try Settings.milliseconds(name, value) } catch { throw StartError(error.message) }
+    }
+}

@@ -1,0 +1,152 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// What SQLite and the text say about a statement, found when it is first prepared and kept with its `Query`.
+final class Analysis: Sendable {
+    struct Column: Equatable, Sendable {
+        var name: String
+        var type: ColumnType
+        /// What Describe(statement) announces for an open column, when no row can be asked.
+        var assumed: TypeOID
+        var declared: String?
+    }
+
+    /// Runs on a reader. False: it needs the writer.
+    let isRead: Bool
+    /// INSERT, UPDATE and DELETE set changes(); other writing statements leave it alone.
+    let countsRows: Bool
+    let columns: [Column]
+    let slots: [ParameterSlot]
+    /// By PostgreSQL's number: the type in the statement's own text (`$1::int8`), or `.unspecified`.
+    let parameterTypes: [TypeOID]
+    /// By PostgreSQL's number: an untyped text value for it must be a number, says its place in the statement.
+    let wantsNumber: [Bool]
+    /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
+    let textDescription: [UInt8]?
+    let textEncoder: RowEncoder
+
+    init(_ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer) throws(WireError) {
+        isRead = statement.isReadOnly || statement.explain != 0
+        countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
+        columns = Self.columns(of: statement, sql: sql)
+        (slots, parameterTypes) = try Self.parameters(of: statement)
+        wantsNumber = Self.numbers(slots, statement, sql, count: parameterTypes.count)
+        textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
+        if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
+            textDescription = nil
+        } else {
+            let out = OutputBuffer()
+            out.rowDescription(Self.fields(columns, textEncoder))
+            textDescription = Array(out.readable)
+        }
+    }
+
+    /// The same columns as another reading of the statement found: then what a client was told still holds.
+    func hasSameColumns(as statement: Statement) -> Bool {
+        guard statement.columnCount == columns.count else { return false }
+        return columns.indices.allSatisfy {
+            statement.columnName($0) == columns[$0].name && statement.columnDeclaredType($0) == columns[$0].declared
+        }
+    }
+
+    private static func columns(of statement: Statement, sql: UnsafeRawBufferPointer) -> [Column] {
+        let count = statement.columnCount
+        guard count > 0 else { return [] }
+        var columns = (0..<count).map { index in
+            let declared = statement.columnDeclaredType(index)
+            return Column(
+                name: statement.columnName(index), type: ColumnType(declared: declared), assumed: .text,
+                declared: declared)
+        }
+        if statement.explain == 0, columns.contains(where: { $0.type == .open }),
+            let types = SelectListTypes.infer(sql, columnCount: count)
+        {
+            for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
+                columns[index].type = ColumnType(static: types[index])
+            }
+        }
+        return columns
+    }
+
+    private static func parameters(of statement: Statement) throws(WireError) -> ([ParameterSlot], [TypeOID]) {
+        var slots: [ParameterSlot] = []
+        var types: [TypeOID] = []
+        guard statement.parameterCount > 0 else { return (slots, types) }
+        for index in 1...statement.parameterCount {
+            let name = statement.parameterName(index) ?? ""
+            var copy = name
+            let parsed = copy.withUTF8 { ParameterName(name.isEmpty ? nil : UnsafeRawBufferPointer($0)) }
+            let number: Int
+            var type = TypeOID.unspecified
+            switch parsed {
+            case .numbered(let n, let range):
+                number = n
+                if let range {
+                    let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)
+                    guard let known = TypeOID(sqlName: typeName) else {
+                        throw WireError(state: .undefinedObject, message: "type \"\(typeName)\" does not exist")
+                    }
+                    type = known
+                }
+            case .positional:
+                number = index
+            case .named, .outOfRange, .malformed:
+                throw WireError(
+                    state: .undefinedParameter, message: "there is no parameter \(name)",
+                    hint: "Parameters are written $1, $2, ... or, with a type, $1::int8.")
+            }
+            while types.count < number { types.append(.unspecified) }
+            if type != .unspecified { types[number - 1] = type }
+            slots.append(ParameterSlot(index: index, number: number))
+        }
+        return (slots, types)
+    }
+
+    private static func numbers(
+        _ slots: [ParameterSlot], _ statement: Statement, _ sql: UnsafeRawBufferPointer, count: Int
+    ) -> [Bool] {
+        var result = Array(repeating: false, count: count)
+        guard count > 0 else { return result }
+        for use in NumericContext.uses(sql) {
+            guard use.context == .number || use.context == .limit else { continue }
+            let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
+            if case .numbered(let number, _) = ParameterName(name), number <= count { result[number - 1] = true }
+        }
+        return result
+    }
+}
+
+// MARK: Announcing results
+
+extension Analysis {
+    /// - Parameter openTypes: what open columns are announced as; nil: what is assumed without a row.
+    static func encoder(
+        _ columns: [Column], formats: (Int) -> Format, openTypes: ((Int) -> StorageClass)?
+    ) -> RowEncoder {
+        var encoder = RowEncoder()
+        encoder.columns.reserveCapacity(columns.count)
+        for (index, column) in columns.enumerated() {
+            switch column.type {
+            case .fixed(let type):
+                encoder.columns.append(
+                    .init(type: type, format: formats(index), isOpen: false, isUndecided: false))
+            case .open:
+                let first = openTypes?(index)
+                encoder.columns.append(
+                    .init(
+                        type: first?.openType ?? column.assumed, format: formats(index), isOpen: first != nil,
+                        isUndecided: first == .null))
+            }
+        }
+        return encoder
+    }
+
+    static func fields(_ columns: [Column], _ encoder: RowEncoder) -> [FieldDescription] {
+        zip(columns, encoder.columns).map { column, encoded in
+            FieldDescription(
+                name: column.name, tableOID: 0, attributeNumber: 0, type: encoded.type, typeModifier: -1,
+                format: encoded.format)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// A statement with its parameters, ready to run, running, or run.
+final class Portal {
+    let name: String
+    private(set) var statement: PreparedStatement
+    let parameters = BoundParameters()
+    /// The formats the client asked for: none (all text), one for all, or one for each column.
+    var resultFormats: [Format] = []
+    var encoder = RowEncoder()
+    /// The encoder has been made for this run, and the client may have been told what it says.
+    var isDescribed = false
+    private(set) var run: Run?
+    private(set) var isDone = false
+    /// Its transaction has ended, or it was closed: the object is only kept to be used again.
+    var isClosed = false
+    /// Rows sent for the Execute message being handled.
+    var rowsOfExecute = 0
+
+    /// A statement running on a connection.
+    struct Run {
+        var lease: PreparedLease
+        var connection: PooledConnection
+        var isOnWriter: Bool
+        var counts: Bool
+        /// The statement stands on a row that has not been sent.
+        var hasRow = false
+    }
+
+    init(name: String, statement: PreparedStatement) {
+        self.name = name
+        self.statement = statement
+    }
+
+    var query: Query { statement.query.prepared }
+    var isRunning: Bool { run != nil }
+
+    func format(_ column: Int) -> Format {
+        switch resultFormats.count {
+        case 0: .text
+        case 1: resultFormats[0]
+        default: column < resultFormats.count ? resultFormats[column] : .text
+        }
+    }
+
+    /// Makes the portal new for another statement, keeping its memory.
+    func reuse(for statement: PreparedStatement) {
+        self.statement = statement
+        resultFormats.removeAll(keepingCapacity: true)
+        makeFresh()
+    }
+
+    /// As if it had not run.
+    func makeFresh() {
+        isDescribed = false
+        isDone = false
+        isClosed = false
+        rowsOfExecute = 0
+    }
+
+    func begin(_ run: Run) { self.run = run }
+    func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
+    func finish() -> Run? {
+        defer { run = nil }
+        isDone = true
+        return run
+    }
+}

@@ -1,0 +1,124 @@
+import Pool
+import PostgresWire
+import SQLite
+import Synchronization
+
+/// One statement's text with all that is known of it. Shared by every session that sends the same text.
+final class Query: Sendable {
+    enum Kind: Sendable {
+        /// SQLite runs it.
+        case sqlite
+        case transaction(TransactionStatement)
+        case session(SessionStatement)
+        /// A SELECT that drivers send unasked and that the session answers itself.
+        case chatter(ChatterQuery)
+        case empty
+    }
+
+    let text: SQLText
+    let head: StatementHead
+    let kind: Kind
+    /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
+    let inner: Query?
+    private let analysisBox = Mutex<Analysis?>(nil)
+
+    /// What preparing the statement told; nil before it was first prepared.
+    var analysis: Analysis? {
+        get { analysisBox.withLock { $0 } }
+        set { analysisBox.withLock { $0 = newValue } }
+    }
+
+    /// Reads the statement's first words, and all of it when it is one the session handles by itself.
+    init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
+        head = StatementHead(sql)
+        text = SQLText(copying: sql)
+        do {
+            kind = try Self.kind(of: sql, head)
+        } catch {
+            throw WireError(
+                state: .syntaxError,
+                message: error.range.isEmpty
+                    ? "syntax error at end of input"
+                    : "syntax error at or near \"\(String(decoding: sql[error.range], as: UTF8.self))\"",
+                position: ErrorTranslation.characterPosition(ofByte: error.offset, in: sql))
+        }
+        switch kind {
+        case .session(.declare(let cursor)):
+            inner = try Query(UnsafeRawBufferPointer(rebasing: sql[cursor.query]))
+        case .session(.prepare(_, _, let statement)):
+            inner = try Query(UnsafeRawBufferPointer(rebasing: sql[statement]))
+        default:
+            inner = nil
+        }
+    }
+
+    private static func kind(
+        of sql: UnsafeRawBufferPointer, _ head: StatementHead
+    ) throws(SQLSyntaxError) -> Kind {
+        switch head.verb {
+        case .empty:
+            return .empty
+        case .select:
+            return ChatterQuery.parse(sql).map { .chatter($0) } ?? .sqlite
+        case .values, .with, .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
+            return .sqlite
+        default:
+            if let transaction = try TransactionStatement.parse(sql) { return .transaction(transaction) }
+            if let session = try SessionStatement.parse(sql) { return .session(session) }
+            return .sqlite
+        }
+    }
+
+    /// The query whose rows and parameters this statement's are.
+    var prepared: Query {
+        if case .session(.declare) = kind { return inner ?? self }
+        return self
+    }
+}
+
+/// The texts in use, so that a text sent again finds what is known of it and every connection's prepared statement.
+///
+/// Two generations: a text asked for is in the young one; when that is full it becomes the old one, and what was not
+/// asked for since is forgotten.
+final class QueryRegistry: Sendable {
+    private struct Generations {
+        var young: [Int: Query] = [:]
+        var old: [Int: Query] = [:]
+    }
+
+    private let generations = Mutex(Generations())
+    private let limit: Int
+    /// Longer texts are seldom sent twice.
+    private static let longestText = 16 << 10
+
+    init(limit: Int) { self.limit = limit }
+
+    func query(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
+        guard sql.count <= Self.longestText else { return try Query(sql) }
+        // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.
+        var hasher = Hasher()
+        hasher.combine(bytes: sql)
+        let key = hasher.finalize()
+        if let found = find(key), found.text.bytes.elementsEqual(sql) { return found }
+        let query = try Query(sql)
+        generations.withLock { insert(query, key, &$0) }
+        return query
+    }
+
+    private func find(_ key: Int) -> Query? {
+        generations.withLock { generations in
+            if let found = generations.young[key] { return found }
+            guard let found = generations.old.removeValue(forKey: key) else { return nil }
+            insert(found, key, &generations)
+            return found
+        }
+    }
+
+    private func insert(_ query: Query, _ key: Int, _ generations: inout sending Generations) {
+        if generations.young.count >= limit {
+            generations.old = generations.young
+            generations.young = [:]
+        }
+        generations.young[key] = query
+    }
+}

@@ -1,0 +1,102 @@
+import PostgresWire
+
+/// Small results the session makes by itself.
+extension Session {
+    func answer(_ chatter: ChatterQuery, formats: [Format], describes: Bool) throws {
+        let (value, type) = try value(of: chatter.question)
+        answer(
+            [chatter.column], [[value]], tag: "SELECT", formats, describes, type: type, countsRows: true)
+    }
+
+    private func value(of question: ChatterQuery.Question) throws -> (String, TypeOID) {
+        switch question {
+        case .version: return (ServerVersion.sentence, .text)
+        case .currentSchema: return ("main", .text)
+        case .currentDatabase: return (server.configuration.databaseName, .text)
+        case .backendPID: return (String(processID), .int4)
+        case .isInRecovery: return ("f", .bool)
+        case .advisoryUnlockAll: return ("", .text)
+        case .currentUser, .sessionUser: return (userName, .text)
+        case .setConfig(let name, let value, _):
+            try state.settings.set(name, [value])
+            return (state.settings.value(name) ?? value, .text)
+        case .currentSetting(let name, let missingOK):
+            if let value = state.settings.value(name) { return (value, .text) }
+            guard missingOK else { throw Settings.unknown(name) }
+            return ("", .text)
+        }
+    }
+
+    /// What Describe says of a statement the session answers by itself.
+    func describeOwn(_ query: Query, formats: [Format]) {
+        switch query.kind {
+        case .chatter(let chatter):
+            let type = (try? value(ofDescribed: chatter.question)) ?? .text
+            describe([chatter.column], formats, type)
+        case .session(.show(let name)): describe([name], formats, .text)
+        case .session(.showAll): describe(["name", "setting", "description"], formats, .text)
+        case .session(.fetch(let fetch)):
+            guard let portal = state.portals[fetch.name], let analysis = portal.statement.analysis else {
+                return out.noData()
+            }
+            out.rowDescription(
+                Analysis.fields(
+                    analysis.columns, portal.isDescribed ? portal.encoder : makeEncoder(analysis, portal.format, nil)))
+            if !portal.isDescribed { portal.statement.isDescribed = true }
+        case .session(.execute(let name, _)):
+            guard let statement = state.statements[name], let analysis = statement.analysis,
+                !analysis.columns.isEmpty
+            else { return out.noData() }
+            statement.isDescribed = true
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil)))
+        default: out.noData()
+        }
+    }
+
+    /// The type alone: describing a statement must not do what it does.
+    private func value(ofDescribed question: ChatterQuery.Question) throws -> TypeOID {
+        switch question {
+        case .backendPID: .int4
+        case .isInRecovery: .bool
+        default: .text
+        }
+    }
+
+    private func describe(_ columns: [String], _ formats: [Format], _ type: TypeOID) {
+        out.rowDescription(
+            columns.enumerated().map { index, name in
+                FieldDescription(
+                    name: name, tableOID: 0, attributeNumber: 0, type: type, typeModifier: -1,
+                    format: Self.format(index, formats))
+            })
+    }
+
+    func answer(
+        _ columns: [String], _ rows: [[String]], tag: StaticString, _ formats: [Format], _ describes: Bool,
+        type: TypeOID = .text, countsRows: Bool = false
+    ) {
+        if describes { describe(columns, formats, type) }
+        for row in rows {
+            let mark = out.beginDataRow(columns: row.count)
+            for (index, value) in row.enumerated() {
+                append(value, type, Self.format(index, formats))
+            }
+            _ = out.endDataRow(mark)
+        }
+        if countsRows { out.commandComplete(tag, count: Int64(rows.count)) } else { out.commandComplete(tag) }
+    }
+
+    private func append(_ value: String, _ type: TypeOID, _ format: Format) {
+        switch (type, format) {
+        case (.int4, .binary): out.fieldBinary(Int32(value) ?? 0)
+        case (.bool, .binary): out.fieldBoolBinary(value == "t")
+        default:
+            var copy = value
+            copy.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    private static func format(_ column: Int, _ formats: [Format]) -> Format {
+        formats.count == 1 ? formats[0] : column < formats.count ? formats[column] : .text
+    }
+}

@@ -1,0 +1,250 @@
+import PostgresWire
+import Pool
+
+/// The extended query protocol: Parse, Bind, Describe, Execute, Close.
+/// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+extension Session {
+    func parse(_ message: ParseMessage) throws -> Wait? {
+        try ParameterBinder.requireText(message.sql, "the query")
+        let name = String(decoding: message.name, as: UTF8.self)
+        var splitter = StatementSplitter(message.sql)
+        let range = splitter.next() ?? 0..<0
+        guard splitter.next() == nil else {
+            throw WireError(
+                state: .syntaxError, message: "cannot insert multiple commands into a prepared statement")
+        }
+        if !name.isEmpty { try requireNewStatement(name) }
+        beginStatement()
+        // The position of an error counts from where the client's text began, white space included.
+        let query = try server.registry.query(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
+        try requireUsableTransaction(for: query)
+        if let wait = try analyseIfNeeded(query) { return wait }
+        let statement = PreparedStatement(
+            query: query, analysis: query.prepared.analysis, given: message.parameterTypes)
+        if name.isEmpty { state.unnamedStatement = statement } else { state.statements[name] = statement }
+        endStatement()
+        out.parseComplete()
+        return nil
+    }
+
+    private func analyseIfNeeded(_ query: Query) throws -> Wait? {
+        switch query.kind {
+        case .sqlite: try analyse(query)
+        case .session(.declare), .session(.prepare): try query.inner.flatMap { try analyse($0) }
+        default: nil
+        }
+    }
+
+    func requireNewStatement(_ name: String) throws(WireError) {
+        guard state.statements[name] == nil else {
+            throw WireError(
+                state: .duplicatePreparedStatement, message: "prepared statement \"\(name)\" already exists")
+        }
+        guard state.statements.count < SessionLimits.preparedStatements else {
+            throw WireError(
+                state: .programLimitExceeded, message: "too many prepared statements in this session",
+                hint: "DEALLOCATE those that are not needed any more.")
+        }
+    }
+
+    @inline(__always)
+    func statement(named name: UnsafeRawBufferPointer) throws(WireError) -> PreparedStatement {
+        if name.isEmpty {
+            if let statement = state.unnamedStatement { return statement }
+            throw WireError(
+                state: .invalidSQLStatementName, message: "unnamed prepared statement does not exist")
+        }
+        let text = String(decoding: name, as: UTF8.self)
+        if let statement = state.statements[text] { return statement }
+        throw WireError(
+            state: .invalidSQLStatementName, message: "prepared statement \"\(text)\" does not exist")
+    }
+
+    func bind(_ message: BindMessage) throws {
+        let statement = try statement(named: message.statement)
+        try requireUsableTransaction(for: statement.query)
+        guard message.parameterCount == statement.parameterTypes.count else {
+            let name = String(decoding: message.statement, as: UTF8.self)
+            throw WireError(
+                state: .protocolViolation,
+                message: "bind message supplies \(message.parameterCount) parameters, but prepared statement "
+                    + "\"\(name)\" requires \(statement.parameterTypes.count)")
+        }
+        let portal = try newPortal(message.portal, for: statement)
+        portal.parameters.load(message)
+        try takeFormats(message, portal)
+        out.bindComplete()
+    }
+
+    private func takeFormats(_ message: BindMessage, _ portal: Portal) throws(WireError) {
+        let count = message.resultFormatCount
+        guard count > 0 else { return }
+        let columns = portal.statement.analysis?.columns.count ?? 0
+        guard count == 1 || count == columns || columns == 0 else {
+            throw WireError(
+                state: .protocolViolation,
+                message: "bind message has \(count) result formats but query has \(columns) columns")
+        }
+        if count == 1 && message.resultFormat(column: 0) == .text { return }
+        for column in 0..<count { portal.resultFormats.append(message.resultFormat(column: column)) }
+    }
+
+    private func newPortal(
+        _ name: UnsafeRawBufferPointer, for statement: PreparedStatement
+    ) throws(WireError) -> Portal {
+        guard !name.isEmpty else { return newUnnamedPortal(for: statement) }
+        let text = String(decoding: name, as: UTF8.self)
+        try requireNewPortal(text)
+        let portal = Portal(name: text, statement: statement)
+        state.portals[text] = portal
+        return portal
+    }
+
+    /// The unnamed portal's object is used again, except in a group: one that is run again needs it as it was.
+    private func newUnnamedPortal(for statement: PreparedStatement) -> Portal {
+        if let portal = state.unnamedPortal {
+            finish(portal)
+            if writerMode != .group {
+                portal.reuse(for: statement)
+                return portal
+            }
+        }
+        let portal = Portal(name: "", statement: statement)
+        state.unnamedPortal = portal
+        return portal
+    }
+
+    func requireNewPortal(_ name: String) throws(WireError) {
+        guard state.portals[name] == nil else {
+            throw WireError(state: .duplicateCursor, message: "cursor \"\(name)\" already exists")
+        }
+        guard state.portals.count < SessionLimits.portals else {
+            throw WireError(state: .programLimitExceeded, message: "too many open portals in this session")
+        }
+    }
+
+    @inline(__always)
+    func portal(named name: UnsafeRawBufferPointer) throws(WireError) -> Portal {
+        if name.isEmpty {
+            if let portal = state.unnamedPortal, !portal.isClosed { return portal }
+            throw WireError(state: .invalidCursorName, message: "portal \"\" does not exist")
+        }
+        return try portal(String(decoding: name, as: UTF8.self))
+    }
+
+    func portal(_ name: String) throws(WireError) -> Portal {
+        if let portal = state.portals[name] { return portal }
+        throw WireError(state: .invalidCursorName, message: "portal \"\(name)\" does not exist")
+    }
+
+    func execute(_ message: ExecuteMessage) throws -> Wait? {
+        let portal = try portal(named: message.portal)
+        let query = portal.statement.query
+        try requireUsableTransaction(for: query)
+        beginStatement()
+        let wait: Wait?
+        if case .sqlite = query.kind {
+            wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
+        } else if portal.name.isEmpty || portal.query === query {
+            wait = try run(
+                query, parameters: portal.parameters, formats: portal.resultFormats, describes: false)
+        } else {
+            // A cursor that DECLARE opened is a portal like any other.
+            wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
+        }
+        if wait == nil { endStatement() }
+        return wait
+    }
+
+    func describe(_ message: DescribeMessage) throws -> Wait? {
+        switch message.kind {
+        case .statement:
+            let statement = try statement(named: message.name)
+            try requireUsableTransaction(for: statement.query)
+            out.parameterDescription(announcedParameterTypes(statement))
+            try describeResult(of: statement)
+            return nil
+        case .portal:
+            let portal = try portal(named: message.name)
+            try requireUsableTransaction(for: portal.statement.query)
+            return try describe(portal)
+        }
+    }
+
+    /// What a client is told of a parameter nobody gave a type: where the statement says that it must be a number,
+    /// that; else text, which SQLite's affinity converts as it does any literal.
+    private func announcedParameterTypes(_ statement: PreparedStatement) -> [TypeOID] {
+        let wantsNumber = statement.analysis?.wantsNumber ?? []
+        return statement.parameterTypes.enumerated().map { index, type in
+            guard type == .unspecified else { return type }
+            return index < wantsNumber.count && wantsNumber[index] ? .numeric : .text
+        }
+    }
+
+    private func describeResult(of statement: PreparedStatement) throws {
+        if let analysis = statement.analysis, statement.query.prepared === statement.query {
+            guard !analysis.columns.isEmpty else { return out.noData() }
+            statement.isDescribed = true
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil)))
+            return
+        }
+        describeOwn(statement.query, formats: [])
+    }
+
+    private func describe(_ portal: Portal) throws -> Wait? {
+        if portal.name.isEmpty, portal.query !== portal.statement.query || portal.statement.analysis == nil {
+            describeOwn(portal.statement.query, formats: portal.resultFormats)
+            return nil
+        }
+        guard let analysis = portal.statement.analysis, !analysis.columns.isEmpty else {
+            out.noData()
+            return nil
+        }
+        // The first row decides an open column's type, and it is sent next anyway. A writing statement is not run for
+        // a description.
+        if analysis.isRead, !portal.isDescribed, analysis.columns.contains(where: { $0.type == .open }) {
+            beginStatement()
+            if let wait = try start(portal) { return wait }
+            endStatement()
+        }
+        describeColumns(of: portal, again: true)
+        return nil
+    }
+
+    func closeObject(_ message: CloseMessage) throws {
+        let name = String(decoding: message.name, as: UTF8.self)
+        switch message.kind {
+        case .statement:
+            if name.isEmpty { state.unnamedStatement = nil } else { state.statements[name] = nil }
+        case .portal:
+            closePortal(name)
+        }
+        out.closeComplete()
+    }
+
+    func closePortal(_ name: String) {
+        guard let portal = name.isEmpty ? state.unnamedPortal : state.portals[name] else { return }
+        finish(portal)
+        portal.isClosed = true
+        if !name.isEmpty { state.portals[name] = nil }
+    }
+
+    func closeUnnamed() {
+        closePortal("")
+        state.unnamedStatement = nil
+    }
+
+    /// Ends every portal; at the end of a transaction none survives.
+    @inline(__always)
+    func closePortals() {
+        if let portal = state.unnamedPortal {
+            finish(portal)
+            portal.isClosed = true
+        }
+        finish(simplePortal)
+        if !state.portals.isEmpty {
+            for portal in state.portals.values { finish(portal) }
+            state.portals.removeAll()
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// A session as one member of a group commit.
+extension Session: GroupMember {
+    func mark() {
+        markedState = state
+        markedEnd = out.end
+        commitMark = out.end
+        memberHasEnded = false
+        totalChangesAtMark = pool.writer.connection.totalChanges
+    }
+
+    func rewind() {
+        closePortals()
+        guard let marked = markedState else { return }
+        state = marked
+        for portal in state.portals.values { portal.makeFresh() }
+        state.unnamedPortal?.makeFresh()
+        simplePortal.makeFresh()
+        out.truncate(toEnd: markedEnd)
+        writerMode = .none
+    }
+
+    func runTransaction(on writer: Writer) {
+        writerMode = .group
+        defer { writerMode = .none }
+        do {
+            if !isSingleStatement {
+                try writer.beginMemberSavepoint()
+                try establishSavepoints()
+            }
+        } catch let error as SQLiteError {
+            _ = fail(ErrorTranslation.wireError(error))
+            return
+        } catch {
+            _ = fail((error as? WireError) ?? WireError(state: .internalError, message: "\(error)"))
+            return
+        }
+        switch advance() {
+        case .transactionEnd:
+            break
+        case .closed:
+            isClosing = true
+        case .input, .output, .parked, .group:
+            // Not reached while `segmentShape` judges rightly what has arrived whole. If it did not, nothing of the
+            // transaction stays, and the client hears that.
+            out.error(
+                WireError(
+                    severity: .fatal, state: .internalError, message: "the transaction had not arrived whole"))
+            isClosing = true
+        }
+        if !memberHasEnded { undoMember() }
+    }
+
+    /// The member's transaction ends well: its savepoint goes, its changes stay for the group's commit.
+    func endMember() throws {
+        guard !memberHasEnded else { return }
+        let writer = pool.writer
+        guard !isSingleStatement else {
+            memberHasEnded = true
+            return
+        }
+        if writer.connection.hasUnresolvedForeignKeys {
+            undoMember()
+            throw WireError(
+                state: .foreignKeyViolation, message: "FOREIGN KEY constraint failed",
+                detail: "A deferred foreign key was still violated at the end of the transaction.")
+        }
+        do { try writer.releaseMemberSavepoint() } catch {
+            undoMember()
+            throw ErrorTranslation.wireError(error)
+        }
+        memberHasEnded = true
+    }
+
+    /// Undoes what this member did, and only that.
+    func undoMember() {
+        guard !memberHasEnded else { return }
+        memberHasEnded = true
+        let connection = pool.writer.connection
+        // SQLite has ended the transaction itself: the group is dead, and its commit will find out.
+        guard !connection.isAutocommit else { return }
+        if isSingleStatement {
+            // A statement that fails undoes itself, with two exceptions: what ON CONFLICT FAIL had done by then stays,
+            // and so does a statement whose result could not be sent. Then the group has to go.
+            if connection.totalChanges != totalChangesAtMark { pool.writer.rollback() }
+            return
+        }
+        do { try pool.writer.rollbackMemberSavepoint() } catch { pool.writer.rollback() }
+    }
+
+    func commitFailed(_ error: SQLiteError) {
+        out.truncate(toEnd: commitMark)
+        out.error(commitError(error))
+        if let settings = markedState?.settings { state.settings = settings }
+        state.transaction = Transaction()
+        out.readyForQuery(.idle)
+    }
+
+    func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) {
+        let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
+        if refusal.severity == .fatal {
+            out.error(refusal)
+            isClosing = true
+        } else {
+            _ = fail(refusal)
+        }
+    }
+
+    /// After the commit, before the writer is released: the reply goes out.
+    func replyAfterGroup() {
+        markedState = nil
+        if !flush() { isClosing = true }
+    }
+
+    /// After the writer is released: whatever the client has sent meanwhile.
+    func continueAfterGroup(_ worker: Worker) {
+        self.worker = worker
+        if isClosing { return close() }
+        settle(advance())
+    }
+}

@@ -1,0 +1,188 @@
+import CLinux
+import Glibc
+import Pool
+import PostgresWire
+import Scheduling
+
+/// What a session cannot go on without; how `advance` ends.
+enum Wait {
+    /// The client's next message.
+    case input
+    /// Room in the client's socket.
+    case output
+    /// In a queue of the pool. The session may be running on another thread already: touch nothing.
+    case parked
+    /// The writer is granted and free: run this session's transaction as a group of one.
+    case group
+    /// As a member of a group: the transaction is at its end, and its reply is held back.
+    case transactionEnd
+    case closed
+}
+
+extension Session {
+    /// The socket is ready; the calling worker owns the session.
+    func socketIsReady(_ worker: Worker) {
+        self.worker = worker
+        disarmDeadline()
+        if interest == .writable {
+            guard flush() else { return close() }
+            if out.count >= SessionLimits.flushBytes { return settle(.output) }
+        } else {
+            let consumed = state.inputPosition
+            input.drop(consumed)
+            state.inputPosition = 0
+            switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
+            case .some: break
+            case .nothingYet: return settle(.input)
+            case .closed: return close()
+            }
+            if writerMode == .lease { pool.holderBecameActive(self) }
+        }
+        settle(advance())
+    }
+
+    /// The session was parked and has what it waited for; the calling worker owns it.
+    func resume(_ worker: Worker) {
+        self.worker = worker
+        settle(advance())
+    }
+
+    /// The session was taken out of a queue, so its statement fails; the calling worker owns it.
+    func waitEnded(_ worker: Worker, _ reason: StopReason) {
+        self.worker = worker
+        let error = ErrorTranslation.wireError(reason)
+        if error.severity == .fatal { return terminate(error) }
+        _ = fail(error)
+        settle(advance())
+    }
+
+    /// Does what `advance` ended with.
+    func settle(_ wait: Wait) {
+        switch wait {
+        case .parked:
+            return
+        case .group:
+            worker?.runGroup([self])
+        case .closed:
+            _ = flush()
+            close()
+        case .input where server.isStopping.load(ordering: .relaxed):
+            terminate(ErrorTranslation.wireError(.shutdown))
+        case .input, .output, .transactionEnd:
+            guard flush() else { return close() }
+            if out.count > 0 {
+                interest = .writable
+                armDeadline(.clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds)
+            } else {
+                interest = .readable
+                becomeIdle()
+            }
+            disownAndArm()
+        }
+    }
+
+    /// Nothing to do until the client sends something: memory and deadlines of an idle session.
+    private func becomeIdle() {
+        if state.inputPosition == input.count {
+            input.drop(state.inputPosition)
+            state.inputPosition = 0
+            input.releaseMemory(above: SessionLimits.idleBufferBytes)
+            out.releaseMemory(above: SessionLimits.idleBufferBytes)
+        }
+        guard case .ready = phase else { return }
+        if writerMode == .lease { pool.holderBecameIdle(self) }
+        guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
+        armDeadline(
+            .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
+            orAt: state.transaction.deadline)
+    }
+
+    /// Sends what is owed, as far as the socket takes it. False: the client is gone.
+    func flush() -> Bool {
+        while out.count > 0 {
+            let bytes = out.readable
+            let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
+            if sent > 0 {
+                out.consume(sent)
+            } else if errno == EAGAIN || errno == EWOULDBLOCK {
+                return true
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func disownAndArm() {
+        worker = nil
+        let interest = interest
+        // After this the session may be somebody else's: nothing of it is touched but its socket's number.
+        let (poller, socket, token) = (server.poller, socket, token)
+        server.table.disown(self)
+        try? poller.arm(socket, interest, token: token)
+    }
+
+    // MARK: Deadlines while nobody owns the session
+
+    func armDeadline(_ awaited: Awaited, afterMilliseconds milliseconds: Int64, orAt other: Instant = .distantFuture) {
+        var at = other
+        if milliseconds > 0 { at = min(at, MonotonicClock.now.advanced(byMilliseconds: milliseconds)) }
+        guard at < .distantFuture else { return }
+        self.awaited = awaited
+        deadline.store(at.nanoseconds, ordering: .sequentiallyConsistent)
+        server.deadlines.announce(at)
+    }
+
+    private func disarmDeadline() {
+        if deadline.load(ordering: .relaxed) != .max { deadline.store(.max, ordering: .relaxed) }
+    }
+
+    /// The timer found the deadline passed; the calling worker owns the session.
+    func deadlinePassed(_ worker: Worker, now: Instant) {
+        self.worker = worker
+        guard deadline.load(ordering: .relaxed) <= now.nanoseconds else { return disownAndArm() }
+        disarmDeadline()
+        switch awaited {
+        case .startup, .clientWrite, .nothing:
+            close()
+        case .idleInTransaction:
+            let isTransactionTimeout = now >= state.transaction.deadline
+            terminate(
+                isTransactionTimeout
+                    ? ErrorTranslation.wireError(.transactionTimeout)
+                    : WireError(
+                        severity: .fatal, state: .idleInTransactionSessionTimeout,
+                        message: "terminating connection due to idle-in-transaction timeout"))
+        }
+    }
+
+    /// It holds the writer, is idle, and somebody has waited too long; the calling worker owns it.
+    func evict(_ worker: Worker) {
+        self.worker = worker
+        terminate(
+            WireError(
+                severity: .fatal, state: .idleInTransactionSessionTimeout,
+                message: "terminating connection: its transaction held the writer idle while others waited",
+                hint: "writer_idle_limit is \(pool.limits.writerIdleMilliseconds) ms. Send a transaction's "
+                    + "statements without pausing between them, or all at once."))
+    }
+
+    /// Ends the session with a last word.
+    func terminate(_ error: WireError) {
+        if case .ready = phase { out.error(error) }
+        _ = flush()
+        close()
+    }
+
+    /// Rolls back, gives everything back, closes the socket.
+    func close() {
+        if case .closed = phase { return }
+        phase = .closed
+        disarmDeadline()
+        abandonTransaction()
+        endStatement()
+        server.poller.remove(socket)
+        Glibc.close(socket)
+        server.table.remove(self)
+    }
+}

@@ -1,0 +1,126 @@
+import PostgresWire
+import SQLite
+
+/// The message loop.
+extension Session {
+    /// Handles messages until the session cannot go on.
+    ///
+    /// A message that has to wait is not consumed: it is handled again from its start when the wait is over, and finds
+    /// what it waited for. So a session needs no stack of its own while it waits.
+    func advance() -> Wait {
+        while true {
+            do {
+                if let wait = try step() { return wait }
+            } catch let error as WireError {
+                if error.severity == .fatal {
+                    out.error(error)
+                    return .closed
+                }
+                if let wait = fail(error) { return wait }
+            } catch {
+                out.error(WireError(severity: .fatal, state: .internalError, message: "\(error)"))
+                return .closed
+            }
+        }
+    }
+
+    /// One message, or one go at it. nil: go on with the next.
+    private func step() throws -> Wait? {
+        switch phase {
+        case .startup(let refused): return try startUp(refused: refused)
+        case .closed: return .closed
+        case .ready: break
+        }
+        if state.query != nil { return try continueQuery() }
+        let frame = FrameDecoder.next(
+            in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
+        switch frame {
+        case .incomplete:
+            return .input
+        case .invalid(let error):
+            throw error
+        case .message(let type, let range, let next):
+            let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
+            if state.skipsUntilSync && type != UInt8(ascii: "S") && type != UInt8(ascii: "X") {
+                state.inputPosition = next
+                return nil
+            }
+            return try handle(type, body, range, next)
+        }
+    }
+
+    private func handle(
+        _ type: UInt8, _ body: UnsafeRawBufferPointer, _ range: Range<Int>, _ next: Int
+    ) throws -> Wait? {
+        var wait: Wait?
+        switch type {
+        case UInt8(ascii: "B"): try bind(BindMessage(body: body))
+        case UInt8(ascii: "E"): wait = try execute(ExecuteMessage(body: body))
+        case UInt8(ascii: "S"): return try sync(next)
+        case UInt8(ascii: "P"): wait = try parse(ParseMessage(body: body))
+        case UInt8(ascii: "D"): wait = try describe(DescribeMessage(body: body))
+        case UInt8(ascii: "C"): try closeObject(CloseMessage(body: body))
+        case UInt8(ascii: "Q"): return try beginQuery(QueryMessage(body: body), bodyStart: range.lowerBound, next)
+        case UInt8(ascii: "H"):
+            // A client that asks for a Flush waits for what comes before it, except inside a group, whose replies wait
+            // for the commit.
+            if writerMode != .group, !flush() { return .closed }
+        case UInt8(ascii: "X"): return .closed
+        case UInt8(ascii: "d"), UInt8(ascii: "c"), UInt8(ascii: "f"):
+            // "the backend will … ignore CopyData, CopyDone, CopyFail" once a COPY has failed or is over.
+            break
+        case UInt8(ascii: "F"):
+            throw WireError(
+                state: .featureNotSupported, message: "the function call protocol is not supported",
+                hint: "Call the function in a SELECT.")
+        default:
+            throw WireError(
+                severity: .fatal, state: .protocolViolation,
+                message: "unexpected message type \(type) after startup")
+        }
+        if wait == nil { state.inputPosition = next }
+        return wait
+    }
+
+    /// A statement has failed: the client is told, the transaction is failed or undone, and the rest of its message
+    /// (or of its pipeline, up to Sync) is skipped.
+    func fail(_ error: WireError) -> Wait? {
+        endStatement()
+        closePortals()
+        out.error(positionInQuery(error))
+        failTransaction()
+        if let query = state.query {
+            state.inputPosition = query.end
+            state.query = nil
+            out.readyForQuery(state.transaction.status)
+            return writerMode == .group ? .transactionEnd : nil
+        }
+        // The message at hand is skipped by its length, never read as anything else (CVE-2015-0244).
+        if case .message(_, _, let next) = FrameDecoder.next(
+            in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
+        {
+            let type = input.bytes[state.inputPosition]
+            state.inputPosition = next
+            if type == UInt8(ascii: "Q") || type == UInt8(ascii: "F") || type == UInt8(ascii: "S") {
+                state.skipsUntilSync = false
+                out.readyForQuery(state.transaction.status)
+                return writerMode == .group ? .transactionEnd : nil
+            }
+        }
+        state.skipsUntilSync = true
+        return nil
+    }
+
+    /// The end of a pipeline: an implicit transaction is committed, and the client hears that it may go on.
+    private func sync(_ next: Int) throws -> Wait? {
+        state.skipsUntilSync = false
+        if !memberHasEnded { commitMark = out.end }
+        if !state.transaction.isExplicit {
+            closePortals()
+            try endImplicitTransaction()
+        }
+        state.inputPosition = next
+        out.readyForQuery(state.transaction.status)
+        return writerMode == .group ? .transactionEnd : nil
+    }
+}

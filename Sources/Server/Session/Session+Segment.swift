@@ -1,0 +1,117 @@
+import PostgresWire
+
+/// Looking ahead: has the rest of the transaction arrived already?
+///
+/// What has arrived whole needs no further message, so it can share a commit with others and can never keep them
+/// waiting for its client. What has not keeps the writer until its client has sent the rest.
+extension Session {
+    enum SegmentShape {
+        /// One statement is left to run, and it is the whole transaction.
+        case single
+        /// Everything up to the transaction's end is here.
+        case whole
+        case partial
+    }
+
+    /// The shape of what follows, the statement at hand included.
+    func segmentShape() -> SegmentShape {
+        guard state.transaction.savepoints.isEmpty else { return .partial }
+        if let query = state.query { return shape(of: query) }
+        return shapeOfPipeline()
+    }
+
+    /// Follows a transaction through its statements.
+    private struct Outlook {
+        var isExplicit: Bool
+        var statements = 0
+        var hasEnded = false
+        /// Something comes after the transaction's end: then it is not the last of this segment.
+        var continues = false
+
+        mutating func meet(_ kind: Query.Kind, _ verb: Verb) {
+            if hasEnded {
+                continues = true
+                return
+            }
+            statements += 1
+            if case .transaction(let statement) = kind {
+                switch statement {
+                case .begin: isExplicit = true
+                case .commit(let chain), .rollback(let chain):
+                    if chain { continues = true }
+                    hasEnded = isExplicit
+                    isExplicit = false
+                // After an error the client may still save what came before a savepoint, so the writer must be kept.
+                case .savepoint: continues = true
+                default: break
+                }
+            }
+        }
+
+        var shape: SegmentShape {
+            if isExplicit || continues { return .partial }
+            return statements == 1 && !hasEnded ? .single : .whole
+        }
+    }
+
+    private func shape(of query: SessionState.RunningQuery) -> SegmentShape {
+        if query.next == query.statements.count - 1 && !state.transaction.isExplicit {
+            let head = StatementHead(statementText(query.next, of: query))
+            if ![.begin, .start].contains(head.verb) { return .single }
+        }
+        var outlook = Outlook(isExplicit: state.transaction.isExplicit)
+        for index in query.next..<query.statements.count {
+            guard let parsed = try? server.registry.query(statementText(index, of: query)) else { return .partial }
+            outlook.meet(parsed.kind, parsed.head.verb)
+        }
+        return outlook.shape
+    }
+
+    private func shapeOfPipeline() -> SegmentShape {
+        var outlook = Outlook(isExplicit: state.transaction.isExplicit)
+        var statements: [String: Query] = [:]
+        var portals: [String: Query] = [:]
+        var position = state.inputPosition
+        for _ in 0..<SessionLimits.scannedMessages {
+            guard
+                case .message(let type, let range, let next) = FrameDecoder.next(
+                    in: input.bytes, at: position, maximumBodyLength: SessionLimits.messageBytes)
+            else { return .partial }
+            let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
+            switch type {
+            case UInt8(ascii: "S"):
+                return outlook.shape
+            case UInt8(ascii: "E"):
+                guard let message = try? ExecuteMessage(body: body),
+                    let query = executed(message.portal, portals)
+                else { return .partial }
+                outlook.meet(query.kind, query.head.verb)
+            case UInt8(ascii: "P"):
+                guard let message = try? ParseMessage(body: body),
+                    let query = try? server.registry.query(message.sql)
+                else { return .partial }
+                statements[String(decoding: message.name, as: UTF8.self)] = query
+            case UInt8(ascii: "B"):
+                guard let message = try? BindMessage(body: body) else { return .partial }
+                let name = String(decoding: message.statement, as: UTF8.self)
+                guard
+                    let query = statements[name]
+                        ?? (name.isEmpty ? state.unnamedStatement?.query : state.statements[name]?.query)
+                else { return .partial }
+                portals[String(decoding: message.portal, as: UTF8.self)] = query
+            case UInt8(ascii: "D"), UInt8(ascii: "C"), UInt8(ascii: "H"):
+                break
+            default:
+                return .partial
+            }
+            position = next
+        }
+        return .partial
+    }
+
+    private func executed(_ name: UnsafeRawBufferPointer, _ portals: [String: Query]) -> Query? {
+        let name = String(decoding: name, as: UTF8.self)
+        if let query = portals[name] { return query }
+        return (name.isEmpty ? state.unnamedPortal : state.portals[name])?.statement.query
+    }
+}

@@ -1,0 +1,83 @@
+import PostgresWire
+
+/// The simple query protocol: one message, any number of statements, one implicit transaction around them.
+/// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
+extension Session {
+    func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws -> Wait? {
+        try ParameterBinder.requireText(message.sql, "the query")
+        // "the unnamed prepared statement and portal are destroyed" by a simple query.
+        closeUnnamed()
+        let statements = Array(StatementSplitter(message.sql))
+        if statements.isEmpty {
+            out.emptyQueryResponse()
+            out.readyForQuery(state.transaction.status)
+            state.inputPosition = next
+            return nil
+        }
+        state.query = SessionState.RunningQuery(
+            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next)
+        return nil
+    }
+
+    /// Runs the statements that are left; nil when the message is done.
+    func continueQuery() throws -> Wait? {
+        while let query = state.query, query.next < query.statements.count {
+            if let wait = try runStatement(of: query) { return wait }
+            endStatement()
+            state.query?.next += 1
+            state.query?.hasStarted = false
+        }
+        if !state.transaction.isExplicit {
+            let mark = commitMark
+            closePortals()
+            do { try endImplicitTransaction() } catch {
+                // PostgreSQL commits before it says that the last statement is complete.
+                if mark >= out.start { out.truncate(toEnd: mark) }
+                throw error
+            }
+        }
+        state.inputPosition = state.query?.end ?? state.inputPosition
+        state.query = nil
+        out.readyForQuery(state.transaction.status)
+        return writerMode == .group ? .transactionEnd : nil
+    }
+
+    private func runStatement(of query: SessionState.RunningQuery) throws -> Wait? {
+        if !query.hasStarted {
+            let text = statementText(query.next, of: query)
+            beginStatement()
+            let parsed = try server.registry.query(text)
+            try requireUsableTransaction(for: parsed)
+            guard case .sqlite = parsed.kind else {
+                return try run(parsed, parameters: nil, formats: [], describes: true)
+            }
+            if let wait = try analyse(parsed) { return wait }
+            guard let analysis = parsed.analysis else { return nil }
+            guard analysis.slots.isEmpty else {
+                throw WireError(
+                    state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
+                    hint: "Parameters belong to the extended query protocol.")
+            }
+            simplePortal.reuse(for: PreparedStatement(query: parsed, analysis: analysis, given: []))
+            state.query?.hasStarted = true
+        }
+        return try runToEnd(simplePortal, maxRows: 0, describes: true)
+    }
+
+    func statementText(_ index: Int, of query: SessionState.RunningQuery) -> UnsafeRawBufferPointer {
+        let range = query.statements[index]
+        let start = query.sql.lowerBound
+        return UnsafeRawBufferPointer(rebasing: input.bytes[(start + range.lowerBound)..<(start + range.upperBound)])
+    }
+
+    /// An error's position counts from the statement's start; the client's from the start of what it sent.
+    func positionInQuery(_ error: WireError) -> WireError {
+        guard let position = error.position, let query = state.query, query.next < query.statements.count
+        else { return error }
+        let sql = UnsafeRawBufferPointer(rebasing: input.bytes[query.sql])
+        var moved = error
+        moved.position =
+            position - 1 + ErrorTranslation.characterPosition(ofByte: query.statements[query.next].lowerBound, in: sql)
+        return moved
+    }
+}

@@ -1,0 +1,138 @@
+import CLinux
+import PostgresWire
+
+/// Who is at the other end of a Unix socket, as the kernel says (SO_PEERCRED, unix(7)).
+struct PeerCredentials: Sendable {
+    var processID: Int32
+    var userID: UInt32
+    var groupID: UInt32
+
+    init?(socket: Int32) {
+        (processID, userID, groupID) = (0, 0, 0)
+        guard walpool_peer(socket, &processID, &userID, &groupID) == 0 else { return nil }
+    }
+}
+
+/// From the first byte to the first ReadyForQuery.
+/// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
+extension Session {
+    /// Handles one startup packet; returns nil when it has been taken and the next may be looked at.
+    func startUp(refused: [UInt8]) throws(WireError) -> Wait? {
+        switch FrameDecoder.nextStartup(in: input.bytes, at: state.inputPosition) {
+        case .incomplete:
+            return .input
+        case .sslRequest(let next):
+            try refuse(UInt8(ascii: "S"), refused, next)
+        case .gssEncryptionRequest(let next):
+            try refuse(UInt8(ascii: "G"), refused, next)
+        case .cancel(let processID, let key, _):
+            server.cancel(processID: processID, key: key)
+            return .closed
+        case .startup(let message, let next):
+            state.inputPosition = next
+            try begin(message)
+        case .invalid(let error):
+            throw error
+        }
+        return nil
+    }
+
+    /// Encryption is for networks; here is a Unix socket. Each kind may be asked for once: alternating requests
+    /// without end were CVE-2026-6479.
+    private func refuse(_ kind: UInt8, _ refused: [UInt8], _ next: Int) throws(WireError) {
+        guard !refused.contains(kind) else {
+            throw WireError(
+                severity: .fatal, state: .protocolViolation, message: "encryption was already refused")
+        }
+        out.append(UInt8(ascii: "N"))
+        state.inputPosition = next
+        phase = .startup(refusedEncryption: refused + [kind])
+    }
+
+    private func begin(_ message: StartupMessage) throws(WireError) {
+        guard let user = message.user else {
+            throw WireError(
+                severity: .fatal, state: .invalidAuthorizationSpecification,
+                message: "no PostgreSQL user name specified in startup packet")
+        }
+        userName = user
+        try admit(database: message.database ?? user, replication: message["replication"])
+        try takeSettings(message)
+        if message.needsNegotiation {
+            out.negotiateProtocolVersion(
+                newestMinor: Int32(message.effectiveMinor), unsupported: message.unsupportedProtocolOptions)
+        }
+        // "minimum 4 bytes, maximum 256" from 3.2 on, and exactly 4 before:
+        // https://www.postgresql.org/docs/current/protocol-message-formats.html (BackendKeyData)
+        cancelKey = Self.randomBytes(message.effectiveMinor >= 2 ? 32 : 4)
+        out.authenticationOk()
+        for (name, value) in statusAtStart { out.parameterStatus(name, value) }
+        out.backendKeyData(processID: processID, key: cancelKey)
+        out.readyForQuery(.idle)
+        phase = .ready
+        awaited = .nothing
+    }
+
+    private func admit(database: String, replication: String?) throws(WireError) {
+        if let replication, !["false", "off", "no", "0"].contains(replication) {
+            throw WireError(
+                severity: .fatal, state: .featureNotSupported, message: "replication connections are not supported")
+        }
+        guard database == server.configuration.databaseName else {
+            throw WireError(
+                severity: .fatal, state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
+                hint: "This daemon serves \"\(server.configuration.databaseName)\".")
+        }
+        guard server.table.count <= server.configuration.maximumSessions else {
+            throw WireError(
+                severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
+                hint: "max_sessions is \(server.configuration.maximumSessions).")
+        }
+        guard !server.isStopping.load(ordering: .relaxed) else {
+            throw WireError(
+                severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
+        }
+    }
+
+    private func takeSettings(_ message: StartupMessage) throws(WireError) {
+        for (name, value) in try message.optionSettings() { try takeSetting(name, value) }
+        for (name, value) in message.parameters
+        where !["user", "database", "options", "replication"].contains(name) && !name.hasPrefix("_pq_.") {
+            try takeSetting(name, value)
+        }
+        state.settings = defaults
+    }
+
+    private func takeSetting(_ name: String, _ value: String) throws(WireError) {
+        do { try defaults.set(name, [value]) } catch {
+            var fatal = error
+            fatal.severity = .fatal
+            throw fatal
+        }
+    }
+
+    private var statusAtStart: [(String, String)] {
+        [
+            ("server_version", ServerVersion.announced), ("server_encoding", "UTF8"),
+            ("client_encoding", state.settings.clientEncoding), ("DateStyle", state.settings.dateStyle),
+            ("IntervalStyle", state.settings.intervalStyle), ("TimeZone", state.settings.timeZone),
+            ("integer_datetimes", "on"), ("standard_conforming_strings", "on"),
+            ("application_name", state.settings.applicationName), ("session_authorization", userName),
+            ("is_superuser", "off"), ("in_hot_standby", "off"),
+            ("default_transaction_read_only", state.settings.defaultReadOnly ? "on" : "off"),
+        ]
+    }
+
+    private static func randomBytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+
+    /// Compared in constant time, so that its bytes cannot be guessed one by one.
+    func hasCancelKey(_ key: [UInt8]) -> Bool {
+        guard key.count == cancelKey.count, !key.isEmpty else { return false }
+        var difference: UInt8 = 0
+        for index in key.indices { difference |= key[index] ^ cancelKey[index] }
+        return difference == 0
+    }
+}

@@ -1,0 +1,311 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// The statements a session answers by itself: transactions, settings, cursors, and what drivers ask unprompted.
+extension Session {
+    /// Runs one of them; nil when it is done.
+    func run(_ query: Query, parameters: BoundParameters?, formats: [Format], describes: Bool) throws -> Wait? {
+        switch query.kind {
+        case .empty:
+            out.emptyQueryResponse()
+            return nil
+        case .sqlite:
+            return nil
+        case .transaction(let statement):
+            return try run(statement, tag: query.head.tag)
+        case .chatter(let chatter):
+            try answer(chatter, formats: formats, describes: describes)
+            return nil
+        case .session(let statement):
+            return try run(statement, query, parameters, formats, describes)
+        }
+    }
+
+    private func run(
+        _ statement: SessionStatement, _ query: Query, _ parameters: BoundParameters?, _ formats: [Format],
+        _ describes: Bool
+    ) throws -> Wait? {
+        switch statement {
+        case .show(let name):
+            return try show(name, formats, describes)
+        case .showAll:
+            showAll(formats, describes)
+            return nil
+        case .fetch(let fetch):
+            return try self.fetch(fetch, describes: describes)
+        case .declare(let cursor):
+            return try declare(cursor, query, parameters)
+        case .prepare(let name, let types, _):
+            return try prepare(name, types, query)
+        case .execute(let name, let arguments):
+            return try execute(name, arguments, query, describes: describes)
+        default:
+            try runSetting(statement)
+            complete(query.head.tag)
+            return nil
+        }
+    }
+
+    private func runSetting(_ statement: SessionStatement) throws {
+        switch statement {
+        case .set(let scope, let name, let values):
+            try set(name, values, isLocal: scope == .local)
+        case .setTransaction(let modes):
+            try setTransaction(modes)
+        case .setTransactionSnapshot:
+            throw WireError(state: .featureNotSupported, message: "snapshots cannot be imported")
+        case .setSessionCharacteristics(let modes):
+            if let isolation = modes.isolation { state.settings.defaultIsolation = isolation }
+            if let readOnly = modes.readOnly { state.settings.defaultReadOnly = readOnly }
+        case .setConstraints:
+            throw WireError(
+                state: .featureNotSupported, message: "SET CONSTRAINTS is not available",
+                hint: "A foreign key declared DEFERRABLE INITIALLY DEFERRED is checked at COMMIT.")
+        case .reset(let name):
+            try state.settings.reset(name, from: defaults)
+            report(name)
+        case .resetAll:
+            state.settings = defaults
+            Settings.reported.forEach(report)
+        case .discard(let what):
+            try discard(what)
+        case .deallocate(let name):
+            try deallocate(name)
+        case .close(let name):
+            if let name {
+                _ = try portal(name)
+                closePortal(name)
+            } else {
+                for name in state.portals.keys { closePortal(name) }
+            }
+        case .unlisten:
+            break
+        case .listen, .notify:
+            throw WireError(state: .featureNotSupported, message: "LISTEN and NOTIFY are not available")
+        default:
+            break
+        }
+    }
+
+    // MARK: Settings
+
+    private func set(_ name: String, _ values: [String]?, isLocal: Bool) throws {
+        if name == "session_authorization" || name == "role" {
+            guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
+                throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
+            }
+            return
+        }
+        let before = state.settings.value(name)
+        if isLocal && !state.transaction.isExplicit {
+            out.notice(
+                WireError(
+                    severity: .warning, state: .noActiveSQLTransaction,
+                    message: "SET LOCAL can only be used in transaction blocks"))
+            return
+        }
+        if let values {
+            try state.settings.set(name, values)
+        } else {
+            try state.settings.reset(name, from: defaults)
+        }
+        if isLocal, let before { state.transaction.localSettings.append((name, before)) }
+        report(name)
+    }
+
+    private func setTransaction(_ modes: TransactionModes) throws {
+        guard state.transaction.isExplicit else {
+            return out.notice(
+                WireError(
+                    severity: .warning, state: .noActiveSQLTransaction,
+                    message: "SET TRANSACTION can only be used in transaction blocks"))
+        }
+        if let isolation = modes.isolation { state.transaction.isolation = isolation }
+        if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
+        let pins =
+            state.transaction.isReadOnly || state.transaction.isolation == .repeatableRead
+            || state.transaction.isolation == .serializable
+        state.transaction.pinsSnapshot = pins && writerMode == .none
+        releaseReaderIfUnused()
+    }
+
+    /// Clients are told when a setting changes that they may depend on.
+    private func report(_ name: String) {
+        guard let reported = Settings.reported.first(where: { $0.lowercased() == name.lowercased() }),
+            let value = state.settings.value(reported)
+        else { return }
+        out.parameterStatus(reported, value)
+    }
+
+    private func discard(_ what: SessionStatement.Discarded) throws {
+        guard what == .all else {
+            if what == .plans { state.unnamedStatement = nil }
+            return
+        }
+        guard !state.transaction.isExplicit else {
+            throw WireError(
+                state: .activeSQLTransaction, message: "DISCARD ALL cannot run inside a transaction block")
+        }
+        closePortals()
+        state.statements.removeAll()
+        state.settings = defaults
+        Settings.reported.forEach(report)
+    }
+
+    private func deallocate(_ name: String?) throws {
+        guard let name else { return state.statements.removeAll() }
+        guard state.statements.removeValue(forKey: name) != nil else {
+            throw WireError(
+                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
+        }
+    }
+
+    private func show(_ name: String, _ formats: [Format], _ describes: Bool) throws -> Wait? {
+        let value: String
+        switch name.lowercased() {
+        case "transaction_isolation", "transaction isolation level":
+            value = (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
+        case "transaction_read_only":
+            value = state.transaction.isReadOnly ? "on" : "off"
+        default:
+            guard let found = state.settings.value(name) else { throw Settings.unknown(name) }
+            value = found
+        }
+        answer([name], [[value]], tag: "SHOW", formats, describes)
+        return nil
+    }
+
+    private func showAll(_ formats: [Format], _ describes: Bool) {
+        let rows = state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+        answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
+    }
+
+    // MARK: Cursors
+
+    private func declare(_ cursor: CursorDeclaration, _ query: Query, _ parameters: BoundParameters?) throws -> Wait? {
+        guard state.transaction.isExplicit else {
+            throw WireError(
+                state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
+        }
+        guard !cursor.holds else {
+            throw WireError(
+                state: .featureNotSupported, message: "cursors WITH HOLD are not available",
+                hint: "Keep the transaction open while reading: a READ COMMITTED one holds nobody up.")
+        }
+        guard let inner = query.inner else { return nil }
+        if let wait = try analyse(inner) { return wait }
+        guard let analysis = inner.analysis, analysis.isRead, !analysis.columns.isEmpty else {
+            throw WireError(state: .invalidCursorDefinition, message: "DECLARE CURSOR needs a query that only reads")
+        }
+        try requireNewPortal(cursor.name)
+        let portal = Portal(
+            name: cursor.name, statement: PreparedStatement(query: inner, analysis: analysis, given: []))
+        if let parameters { portal.parameters.load(copying: parameters) }
+        guard analysis.parameterTypes.count == portal.parameters.count else {
+            throw WireError(state: .undefinedParameter, message: "there is no parameter $1")
+        }
+        if cursor.isBinary { portal.resultFormats = [.binary] }
+        state.portals[cursor.name] = portal
+        complete("DECLARE CURSOR")
+        return nil
+    }
+
+    private func fetch(_ fetch: CursorFetch, describes: Bool) throws -> Wait? {
+        guard case .forward(let count) = fetch.direction, count.map({ $0 >= 0 }) ?? true else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
+                hint: "FETCH FORWARD n, FETCH NEXT and FETCH ALL are available.")
+        }
+        let portal = try portal(fetch.name)
+        let maxRows = count.map { Int(clamping: $0) } ?? 0
+        if let wait = try start(portal) { return wait }
+        if fetch.isMove { return try move(portal, maxRows, count) }
+        describeColumns(of: portal, again: describes && portal.rowsOfExecute == 0)
+        if count != 0, portal.isRunning {
+            switch try sendRows(of: portal, maxRows: maxRows) {
+            case .full: return .output
+            case .end: finish(portal)
+            case .limit: break
+            }
+        }
+        out.commandComplete("FETCH", count: Int64(portal.rowsOfExecute))
+        portal.rowsOfExecute = 0
+        return nil
+    }
+
+    /// MOVE: rows are passed over, not sent.
+    private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws -> Wait? {
+        let mark = out.end
+        var moved = 0
+        while portal.isRunning, count != 0, maxRows == 0 || moved < maxRows {
+            let end = try sendRows(of: portal, maxRows: 1)
+            moved += portal.rowsOfExecute
+            portal.rowsOfExecute = 0
+            if mark >= out.start { out.truncate(toEnd: mark) }
+            if end == .end { finish(portal) }
+        }
+        out.commandComplete("MOVE", count: Int64(moved))
+        return nil
+    }
+
+    // MARK: PREPARE and EXECUTE as statements
+
+    private func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
+        guard let inner = query.inner else { return nil }
+        try requireNewStatement(name)
+        if case .sqlite = inner.kind, let wait = try analyse(inner) { return wait }
+        var given: [TypeOID] = []
+        for type in types {
+            guard let known = TypeOID(sqlName: type) else {
+                throw WireError(state: .undefinedObject, message: "type \"\(type)\" does not exist")
+            }
+            given.append(known)
+        }
+        state.statements[name] = PreparedStatement(query: inner, analysis: inner.analysis, given: given)
+        complete("PREPARE")
+        return nil
+    }
+
+    private func execute(
+        _ name: String, _ arguments: [Range<Int>], _ query: Query, describes: Bool
+    ) throws -> Wait? {
+        guard let statement = state.statements[name] else {
+            throw WireError(
+                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
+        }
+        guard case .sqlite = statement.query.kind else {
+            return try run(statement.query, parameters: nil, formats: [], describes: describes)
+        }
+        if !simplePortal.isRunning || simplePortal.statement !== statement {
+            guard arguments.count == statement.parameterTypes.count else {
+                throw WireError(
+                    state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
+                    detail: "Expected \(statement.parameterTypes.count) parameters but got \(arguments.count).")
+            }
+            let texts = try arguments.map { try Self.literal(query.text.bytes, $0) }
+            finish(simplePortal)
+            simplePortal.reuse(for: statement)
+            simplePortal.parameters.load(texts: texts)
+        }
+        return try runToEnd(simplePortal, maxRows: 0, describes: describes)
+    }
+
+    /// The value of a literal argument; nil is NULL.
+    private static func literal(_ sql: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> String? {
+        let tokens = Array(SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])))
+        if tokens.count == 1, let token = tokens.first {
+            if token.matches("null") { return nil }
+            if token.matches("true") { return "1" }
+            if token.matches("false") { return "0" }
+            if token.kind == .string { return token.name }
+            if token.kind == .number { return token.text }
+        }
+        if tokens.count == 2, tokens[0].isSymbol("-") || tokens[0].isSymbol("+"), tokens[1].kind == .number {
+            return tokens[0].text + tokens[1].text
+        }
+        throw WireError(
+            state: .featureNotSupported, message: "an argument of EXECUTE must be a literal",
+            hint: "Use the extended query protocol to pass parameters.")
+    }
+}

@@ -1,0 +1,315 @@
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// Transactions: PostgreSQL's blocks on SQLite's means.
+///
+/// READ COMMITTED (the default) pins nothing before its first write: each SELECT is its own read on any reader. The
+/// first write takes the writer with BEGIN IMMEDIATE, and from there on every statement runs on the writer.
+/// REPEATABLE READ, SERIALIZABLE, READ ONLY and SQLite's BEGIN DEFERRED keep one snapshot on one reader; a write is
+/// possible as long as nobody else has written since.
+extension Session {
+    /// A failed block takes nothing but its end.
+    @inline(__always)
+    func requireUsableTransaction(for query: Query) throws(WireError) {
+        guard state.transaction.hasFailed else { return }
+        switch query.kind {
+        case .transaction(.commit), .transaction(.rollback), .transaction(.rollbackTo): return
+        default:
+            throw WireError(
+                state: .inFailedSQLTransaction,
+                message: "current transaction is aborted, commands ignored until end of transaction block")
+        }
+    }
+
+    func run(_ statement: TransactionStatement, tag: StaticString) throws -> Wait? {
+        switch statement {
+        case .begin(let modes, let behavior):
+            if let wait = try beginBlock(modes, behavior) { return wait }
+            complete(tag)
+        case .commit(let chain):
+            commitMark = out.end
+            if state.transaction.hasFailed {
+                rollbackBlock()
+                complete("ROLLBACK")
+            } else {
+                try commitBlock()
+                complete("COMMIT")
+            }
+            if chain { try chainBlock() }
+        case .rollback(let chain):
+            if !state.transaction.isExplicit { warnNoTransaction() }
+            rollbackBlock()
+            complete("ROLLBACK")
+            if chain { try chainBlock() }
+        case .savepoint(let name):
+            try savepoint(name)
+            complete("SAVEPOINT")
+        case .release(let name):
+            try release(name)
+            complete("RELEASE")
+        case .rollbackTo(let name):
+            try rollback(to: name)
+            complete("ROLLBACK")
+        case .twoPhase:
+            throw WireError(state: .featureNotSupported, message: "two-phase commit is not supported")
+        }
+        return nil
+    }
+
+    func complete(_ tag: StaticString) {
+        // A commit's error takes the place of its tag, not the one of what comes after it.
+        if !memberHasEnded || writerMode != .group { commitMark = out.end }
+        out.commandComplete(tag)
+    }
+
+    // MARK: Blocks
+
+    private func beginBlock(_ modes: TransactionModes, _ behavior: TransactionBehavior?) throws -> Wait? {
+        guard !state.transaction.isExplicit else {
+            out.notice(
+                WireError(
+                    severity: .warning, state: .activeSQLTransaction,
+                    message: "there is already a transaction in progress"))
+            return nil
+        }
+        let isReadOnly = modes.readOnly ?? state.settings.defaultReadOnly
+        if behavior == .immediate || behavior == .exclusive {
+            if isReadOnly {
+                throw WireError(
+                    state: .readOnlySQLTransaction, message: "a read-only transaction cannot take the writer")
+            }
+            if let wait = try acquireWriter() { return wait }
+        }
+        var transaction = Transaction()
+        transaction.isExplicit = true
+        transaction.isReadOnly = isReadOnly
+        transaction.isolation = modes.isolation ?? state.settings.defaultIsolation
+        transaction.pinsSnapshot =
+            writerMode == .none
+            && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
+                || transaction.isolation == .serializable)
+        transaction.settingsAtBegin = state.settings
+        if state.settings.transactionTimeoutMilliseconds > 0 {
+            transaction.deadline =
+                MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
+        }
+        state.transaction = transaction
+        return nil
+    }
+
+    private func commitBlock() throws {
+        guard state.transaction.isExplicit else {
+            warnNoTransaction()
+            return
+        }
+        let settings = state.transaction.settingsAtBegin
+        closePortals()
+        defer { endBlock() }
+        do { try endImplicitTransaction() } catch {
+            if let settings { state.settings = settings }
+            throw error
+        }
+    }
+
+    private func rollbackBlock() {
+        closePortals()
+        undo()
+        if let settings = state.transaction.settingsAtBegin {
+            state.settings = settings
+            state.transaction.localSettings = []
+        }
+        endBlock()
+    }
+
+    private func endBlock() {
+        for (name, before) in state.transaction.localSettings.reversed() { try? state.settings.set(name, [before]) }
+        state.transaction = Transaction()
+        releaseReaderIfUnused()
+    }
+
+    private func chainBlock() throws {
+        var modes = TransactionModes()
+        modes.isolation = state.settings.defaultIsolation
+        _ = try beginBlock(modes, nil)
+    }
+
+    private func warnNoTransaction() {
+        out.notice(
+            WireError(
+                severity: .warning, state: .noActiveSQLTransaction, message: "there is no transaction in progress"))
+    }
+
+    // MARK: The writer
+
+    /// Sees to it that the session may write; nil when it may.
+    func acquireWriter() throws -> Wait? {
+        if writerMode != .none { return nil }
+        if hasWriterGrant {
+            hasWriterGrant = false
+            try beginLease()
+            return nil
+        }
+        if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.snapshotError }
+        if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
+        let shape = segmentShape()
+        isSingleStatement = shape == .single
+        let isMember = shape != .partial && !state.transaction.pinsSnapshot
+        beginWait()
+        switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
+        case .parked: return .parked
+        case .stopped(let reason): throw ErrorTranslation.wireError(reason)
+        case .granted: break
+        }
+        if isMember { return .group }
+        try beginLease()
+        return nil
+    }
+
+    /// The writer is granted to this session alone, until its transaction ends.
+    private func beginLease() throws {
+        do { try pool.writer.begin(self) } catch {
+            releaseWriter()
+            if let reason = pool.writer.stopReason, error.isBusy { throw ErrorTranslation.wireError(reason) }
+            throw ErrorTranslation.wireError(error)
+        }
+        writerMode = .lease
+        if state.transaction.pinsSnapshot {
+            // Between the request and the lock others may have written. Now nobody can.
+            guard reader?.isNewest ?? true else {
+                pool.writer.rollback()
+                releaseWriter()
+                throw Self.snapshotError
+            }
+            releaseReaderIfUnused()
+        }
+        try establishSavepoints()
+    }
+
+    private static let snapshotError = WireError(
+        state: .serializationFailure, message: "could not serialize access due to concurrent update",
+        detail: "Another transaction wrote since this one's snapshot began.",
+        hint: "Run the transaction again; READ COMMITTED or BEGIN IMMEDIATE does not meet this.")
+
+    func releaseWriter() {
+        writerMode = .none
+        if let next = pool.releaseWriter() { enqueue(next) }
+    }
+
+    /// Commits what the session has written, as the transaction's end.
+    func endImplicitTransaction() throws {
+        switch writerMode {
+        case .none:
+            return
+        case .lease:
+            defer { releaseWriter() }
+            do { try pool.writer.commit() } catch {
+                pool.writer.rollback()
+                throw commitError(error)
+            }
+        case .group:
+            try endMember()
+        }
+    }
+
+    func commitError(_ error: SQLiteError) -> WireError {
+        guard error.isInputOutput else { return ErrorTranslation.wireError(error) }
+        var unknown = ErrorTranslation.wireError(error)
+        unknown.state = .transactionResolutionUnknown
+        unknown.hint = "The disk failed during the commit: whether it took place is unknown."
+        return unknown
+    }
+
+    /// Undoes what the session has written in this transaction, if anything.
+    func undo() {
+        switch writerMode {
+        case .none: break
+        case .lease:
+            pool.writer.rollback()
+            releaseWriter()
+        case .group:
+            undoMember()
+        }
+    }
+
+    /// A statement has failed. An implicit transaction is over; a block waits for its ROLLBACK, and keeps the writer
+    /// only if ROLLBACK TO could still save something of it.
+    func failTransaction() {
+        if hasWriterGrant {
+            hasWriterGrant = false
+            releaseWriter()
+        }
+        guard state.transaction.isExplicit else { return undo() }
+        state.transaction.hasFailed = true
+        let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
+        if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {
+            state.transaction.savepoints = []
+            undo()
+            state.transaction.pinsSnapshot = false
+            releaseReaderIfUnused()
+        }
+    }
+
+    /// The session ends.
+    func abandonTransaction() {
+        closePortals()
+        if hasWriterGrant {
+            hasWriterGrant = false
+            releaseWriter()
+        }
+        undo()
+        state.transaction = Transaction()
+        releaseReader()
+    }
+
+    // MARK: Savepoints
+
+    private func savepoint(_ name: String) throws {
+        try requireBlock("SAVEPOINT")
+        guard state.transaction.savepoints.count < SessionLimits.savepoints else {
+            throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
+        }
+        if writerMode != .none { try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)") }
+        state.transaction.savepoints.append(name)
+    }
+
+    private func release(_ name: String) throws {
+        let index = try savepointIndex(name, "RELEASE SAVEPOINT")
+        if writerMode != .none { try onWriter("RELEASE s\(index)") }
+        state.transaction.savepoints.removeSubrange(index...)
+    }
+
+    private func rollback(to name: String) throws {
+        let index = try savepointIndex(name, "ROLLBACK TO SAVEPOINT")
+        closePortals()
+        if writerMode != .none { try onWriter("ROLLBACK TO s\(index)") }
+        state.transaction.savepoints.removeSubrange((index + 1)...)
+        state.transaction.hasFailed = false
+    }
+
+    private func savepointIndex(_ name: String, _ command: String) throws -> Int {
+        try requireBlock(command)
+        if let index = state.transaction.savepoints.lastIndex(of: name) { return index }
+        throw WireError(
+            state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
+    }
+
+    private func requireBlock(_ command: String) throws(WireError) {
+        guard state.transaction.isExplicit else {
+            throw WireError(
+                state: .noActiveSQLTransaction, message: "\(command) can only be used in transaction blocks")
+        }
+    }
+
+    /// Savepoints made before the first write exist only here until the writer has a transaction to put them into.
+    func establishSavepoints() throws {
+        for index in state.transaction.savepoints.indices { try onWriter("SAVEPOINT s\(index)") }
+    }
+
+    private func onWriter(_ sql: String) throws(WireError) {
+        do { try pool.writer.connection.executeInternal(sql) } catch {
+            throw ErrorTranslation.wireError(error)
+        }
+    }
+}

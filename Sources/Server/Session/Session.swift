@@ -1,0 +1,157 @@
+import Glibc
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+import Synchronization
+
+/// One client's connection: its socket, what it has sent, what it is owed, and where its transaction stands.
+///
+/// `@unchecked Sendable` because a session goes from thread to thread, owned by one at a time: the worker that took it
+/// in the `SessionTable`, or the one that received the `Resumption` it was parked for. What other threads may touch
+/// without owning it is atomic and says so.
+final class Session: @unchecked Sendable {
+    // MARK: Identity, never changed
+    let server: Server
+    let socket: Int32
+    let slot: Int
+    let generation: UInt64
+    let processID: Int32
+    let peer: PeerCredentials?
+
+    // MARK: Input and output
+    let input = InputBuffer()
+    let out = OutputBuffer()
+    var phase = Phase.startup(refusedEncryption: [])
+    /// What the socket is armed for when no thread owns the session.
+    var interest = Poller.Interest.readable
+    /// What the armed deadline is about.
+    var awaited = Awaited.startup
+    var userName = ""
+    var cancelKey: [UInt8] = []
+
+    enum Phase {
+        /// Before the startup message; which encryption requests were answered N.
+        case startup(refusedEncryption: [UInt8])
+        case ready
+        case closed
+    }
+
+    enum Awaited { case nothing, startup, idleInTransaction, clientWrite }
+
+    // MARK: The session proper
+    var state: SessionState
+    /// What RESET goes back to: the configuration, and what the startup message set.
+    var defaults: Settings
+
+    // MARK: Connections it has, which are not part of the state that a group restores
+    enum WriterMode { case none, group, lease }
+    var writerMode = WriterMode.none
+    var readerIndex: Int?
+    var reader: Reader?
+    /// Portals that have a statement running on the reader.
+    var portalsOnReader = 0
+    /// The writer was granted while the session was parked, and no transaction has been begun yet.
+    var hasWriterGrant = false
+    let simplePortal: Portal
+    unowned(unsafe) var worker: Worker?
+
+    // MARK: The statement being handled
+    var isStatementActive = false
+    var statementDeadline = Instant.distantFuture
+    var lockDeadline = Instant.distantFuture
+
+    // MARK: One member of a group (see Session+Group)
+    var markedState: SessionState?
+    var markedEnd = 0
+    var isSingleStatement = false
+    /// Where the reply to the commit begins: cut off there when the commit fails.
+    var commitMark = 0
+    /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
+    var memberHasEnded = false
+    var totalChangesAtMark: Int64 = 0
+    /// To be closed once its reply has gone out.
+    var isClosing = false
+
+    // MARK: Touched by any thread
+    /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
+    let activity = Atomic<Int>(0)
+    /// When the timer shall look at this session, in nanoseconds; Int64.max is never.
+    let deadline = Atomic<Int64>(.max)
+
+    init(
+        server: Server, socket: Int32, slot: Int, generation: UInt64, processID: Int32, peer: PeerCredentials?
+    ) {
+        self.server = server
+        self.socket = socket
+        self.slot = slot
+        self.generation = generation
+        self.processID = processID
+        self.peer = peer
+        defaults = server.configuration.sessionDefaults
+        state = SessionState(settings: defaults)
+        simplePortal = Portal(
+            name: "", statement: PreparedStatement(query: server.emptyQuery, analysis: nil, given: []))
+    }
+
+    var pool: Pool { server.pool }
+    var token: Poller.Token { UInt64(slot) << 32 | (generation & 0xFFFF_FFFF) }
+}
+
+// MARK: What the pool asks
+
+extension Session: PoolClient {
+    var clientID: ClientID { Int(processID) }
+
+    func reasonToStop(now: Instant) -> StopReason? {
+        if activity.load(ordering: .relaxed) == 2 { return .cancelled }
+        if server.mustStopStatements.load(ordering: .relaxed) { return .shutdown }
+        if now >= statementDeadline { return .statementTimeout }
+        if now >= state.transaction.deadline { return .transactionTimeout }
+        return nil
+    }
+
+    func reasonToStopWaiting(now: Instant) -> StopReason? {
+        reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
+    }
+
+    func willBeLong() { worker?.willBeLong() }
+
+    /// When a wait that began with this statement is over.
+    var waitDeadline: Instant { min(lockDeadline, min(statementDeadline, state.transaction.deadline)) }
+}
+
+// MARK: A statement's time
+
+extension Session {
+    /// A statement begins: its deadlines count from here, and a cancel is for it from here on.
+    @inline(__always)
+    func beginStatement() {
+        guard !isStatementActive else { return }
+        isStatementActive = true
+        activity.store(1, ordering: .relaxed)
+        let timeout = state.settings.statementTimeoutMilliseconds
+        statementDeadline =
+            timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture
+        lockDeadline = .distantFuture
+    }
+
+    /// The wait for a lock begins; lock_timeout counts from the first wait of a statement.
+    func beginWait() {
+        guard lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
+        lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+    }
+
+    /// The statement has ended: a cancel that comes now is too late and does nothing.
+    @inline(__always)
+    func endStatement() {
+        isStatementActive = false
+        activity.store(0, ordering: .relaxed)
+    }
+
+    /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
+    func cancel() -> Bool {
+        let (exchanged, _) = activity.compareExchange(expected: 1, desired: 2, ordering: .sequentiallyConsistent)
+        return exchanged && pool.withdraw(clientID)
+    }
+}

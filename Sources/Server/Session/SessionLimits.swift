@@ -1,0 +1,32 @@
+import PostgresWire
+import SQLite
+
+/// Every bound of a session, each with its reason.
+enum SessionLimits {
+    /// The largest message taken: a value of 64 MiB (SQLite's length limit here) and room for its message.
+    static let messageBytes = 80 << 20
+    /// What a socket is read with at a time.
+    static let readBytes = 16 << 10
+    /// An idle session gives memory beyond this back.
+    static let idleBufferBytes = 16 << 10
+    /// A result is sent whenever this much of it is ready, and the statement waits when the client takes none of it.
+    static let flushBytes = 32 << 10
+    /// The most that is kept for a client of results made on the writer, which never waits for a client.
+    static let writerResultBytes = 64 << 20
+    /// Named statements, portals and savepoints a session may have: each costs a few hundred bytes.
+    static let preparedStatements = 10_000
+    static let portals = 1_000
+    static let savepoints = 1_000
+    static let customSettings = 200
+    /// Messages looked at to see whether a transaction has arrived whole; a longer pipeline keeps the writer instead.
+    static let scannedMessages = 20_000
+}
+
+/// What is announced as the server's version. psql picks its catalog queries by the leading number.
+enum ServerVersion {
+    static let walpool = "0.1"
+    static let number = "150000"
+    static let announced = "15.0 (Walpool \(walpool), SQLite \(SQLiteLibrary.version))"
+    static let sentence =
+        "PostgreSQL 15.0 wire protocol, Walpool \(walpool) serving SQLite \(SQLiteLibrary.version)"
+}

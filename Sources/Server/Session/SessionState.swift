@@ -1,0 +1,77 @@
+import PostgresWire
+import Scheduling
+import SQLite
+
+/// Everything a session remembers between messages that a transaction run again must find as it was.
+///
+/// A value: going back is an assignment.
+struct SessionState {
+    /// How far the input has been handled, in bytes from the start of the input buffer.
+    var inputPosition = 0
+    var transaction = Transaction()
+    var settings: Settings
+    var statements: [String: PreparedStatement] = [:]
+    var unnamedStatement: PreparedStatement?
+    var portals: [String: Portal] = [:]
+    var unnamedPortal: Portal?
+    var counters = ChangeCounters.Values()
+    /// After an error in the extended protocol: "the backend reads and discards messages until a Sync is reached".
+    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+    var skipsUntilSync = false
+    /// The Query message being worked through.
+    var query: RunningQuery?
+
+    init(settings: Settings) { self.settings = settings }
+
+    /// A Query message with its statements, as offsets into the input.
+    struct RunningQuery {
+        var sql: Range<Int>
+        var statements: [Range<Int>]
+        var next = 0
+        /// The next statement's portal has been made ready.
+        var hasStarted = false
+        var end: Int
+    }
+}
+
+/// The transaction block a client has opened, or none.
+struct Transaction {
+    /// Between BEGIN and COMMIT or ROLLBACK.
+    var isExplicit = false
+    /// After an error: everything is refused until ROLLBACK or ROLLBACK TO.
+    var hasFailed = false
+    var isolation = IsolationLevel.readCommitted
+    var isReadOnly = false
+    /// Reads see one snapshot throughout, kept on one reader.
+    var pinsSnapshot = false
+    /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
+    /// name that differs only in case are told apart as PostgreSQL does.
+    var savepoints: [String] = []
+    var deadline = Instant.distantFuture
+    /// To be restored by ROLLBACK.
+    var settingsAtBegin: Settings?
+    /// What SET LOCAL changed: the value from before, to be restored at the end.
+    var localSettings: [(name: String, before: String)] = []
+
+    var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
+}
+
+/// A statement made by Parse or PREPARE.
+final class PreparedStatement {
+    let query: Query
+    var analysis: Analysis?
+    /// By number from 0, as far as the client or the text said.
+    let parameterTypes: [TypeOID]
+    /// Its columns were announced to the client, so they may not change.
+    var isDescribed = false
+
+    init(query: Query, analysis: Analysis?, given: [TypeOID]) {
+        self.query = query
+        self.analysis = analysis
+        let inText = analysis?.parameterTypes ?? []
+        parameterTypes = (0..<max(inText.count, given.count)).map { index in
+            if index < given.count, given[index] != .unspecified, given[index] != .unknown { return given[index] }
+            return index < inText.count ? inText[index] : .unspecified
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import PostgresWire
+import Pool
+import SQLite
+
+/// SQLite's errors as PostgreSQL's: the one place where the two meet.
+///
+/// Drivers branch on the SQLSTATE, so it must be exact; people read the rest, so SQLite's own words stay, with the
+/// extended result code in the detail. https://www.postgresql.org/docs/current/errcodes-appendix.html
+enum ErrorTranslation {
+    /// - Parameters:
+    ///   - denial: what the authorizer refused, if it was the authorizer.
+    ///   - sql: the statement, for the position of the error in it.
+    static func wireError(
+        _ error: SQLiteError, denial: Authorizer.Denial? = nil, sql: UnsafeRawBufferPointer? = nil
+    ) -> WireError {
+        if let denial {
+            return WireError(state: .insufficientPrivilege, message: denial.message, hint: denial.hint)
+        }
+        var translated = WireError(
+            state: state(of: error), message: error.message,
+            detail: "SQLite result code \(error.extendedCode).", hint: hint(for: error))
+        if let offset = error.offset, let sql {
+            translated.position = characterPosition(ofByte: offset, in: sql)
+        }
+        if error.code == Code.constraint { addConstraint(error, to: &translated) }
+        return translated
+    }
+
+    /// "positions are measured in characters not bytes", and SQLite counts bytes.
+    static func characterPosition(ofByte offset: Int, in sql: UnsafeRawBufferPointer) -> Int {
+        var characters = 1
+        for byte in sql.prefix(offset) where byte & 0xC0 != 0x80 { characters += 1 }
+        return characters
+    }
+
+    /// Primary result codes, https://www.sqlite.org/rescode.html
+    private enum Code {
+        static let error: Int32 = 1, permission: Int32 = 3, busy: Int32 = 5, locked: Int32 = 6, noMemory: Int32 = 7
+        static let readOnly: Int32 = 8, interrupt: Int32 = 9, inputOutput: Int32 = 10, corrupt: Int32 = 11
+        static let full: Int32 = 13, cannotOpen: Int32 = 14, protocolError: Int32 = 15, schema: Int32 = 17
+        static let tooBig: Int32 = 18, constraint: Int32 = 19, mismatch: Int32 = 20, misuse: Int32 = 21
+        static let authorization: Int32 = 23, range: Int32 = 25, notADatabase: Int32 = 26
+        static let busySnapshot: Int32 = 517
+    }
+
+    private static func state(of error: SQLiteError) -> SQLState {
+        if error.extendedCode == Code.busySnapshot { return .serializationFailure }
+        switch error.code {
+        case Code.constraint: return constraintState(error.extendedCode)
+        case Code.error: return stateFromMessage(error.message)
+        case Code.busy, Code.locked, Code.protocolError: return .lockNotAvailable
+        case Code.noMemory: return .outOfMemory
+        case Code.readOnly: return .readOnlySQLTransaction
+        case Code.interrupt: return .queryCanceled
+        case Code.inputOutput, Code.cannotOpen, Code.permission: return .ioError
+        case Code.corrupt, Code.notADatabase: return .dataCorrupted
+        case Code.full: return .diskFull
+        case Code.schema: return .featureNotSupported
+        case Code.tooBig: return .stringDataRightTruncation
+        case Code.mismatch: return .datatypeMismatch
+        case Code.authorization: return .insufficientPrivilege
+        case Code.range: return .undefinedParameter
+        default: return .internalError
+        }
+    }
+
+    private static func constraintState(_ extendedCode: Int32) -> SQLState {
+        switch extendedCode >> 8 {
+        case 1: .checkViolation
+        case 3: .foreignKeyViolation
+        case 5: .notNullViolation
+        case 6, 8, 10: .uniqueViolation  // PRIMARYKEY, UNIQUE, ROWID
+        case 7: .raiseException  // TRIGGER: RAISE(ABORT, ...), and what a RESTRICT foreign key does
+        case 12: .datatypeMismatch  // a STRICT table's column type
+        default: .integrityConstraintViolation
+        }
+    }
+
+    /// SQLITE_ERROR says everything in its message only.
+    private static func stateFromMessage(_ message: String) -> SQLState {
+        let beginnings: [(String, SQLState)] = [
+            ("no such table", .undefinedTable), ("no such view", .undefinedTable),
+            ("no such column", .undefinedColumn), ("no such function", .undefinedFunction),
+            ("no such index", .undefinedObject), ("no such trigger", .undefinedObject),
+            ("no such collation sequence", .undefinedObject), ("no such module", .undefinedObject),
+            ("no such window", .undefinedObject), ("unknown database", .invalidSchemaName),
+            ("no such savepoint", .invalidSavepointSpecification), ("no such ", .undefinedObject),
+            ("ambiguous column", .ambiguousColumn), ("wrong number of arguments", .undefinedFunction),
+            ("misuse of aggregate", .groupingError), ("misuse of window", .groupingError),
+            ("misuse of aliased aggregate", .groupingError),
+            ("incomplete input", .syntaxError), ("unrecognized token", .syntaxError), ("near \"", .syntaxError),
+            ("integer overflow", .numericValueOutOfRange), ("string or blob too big", .programLimitExceeded),
+            ("too many ", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
+            ("Expression tree is too large", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
+            ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
+            ("not authorized", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
+            ("cannot start a transaction within", .activeSQLTransaction),
+            ("cannot VACUUM", .activeSQLTransaction),
+        ]
+        if message.hasSuffix("already exists") { return alreadyExists(message) }
+        if message.contains("has no column named") || message.contains("cannot be used as a column") {
+            return .undefinedColumn
+        }
+        if message.hasSuffix("prohibited in views") || message.contains("may not be modified") {
+            return .insufficientPrivilege
+        }
+        return beginnings.first { message.hasPrefix($0.0) }?.1 ?? .syntaxErrorOrAccessRuleViolation
+    }
+
+    private static func alreadyExists(_ message: String) -> SQLState {
+        message.hasPrefix("table ") || message.hasPrefix("view ") || message.hasPrefix("there is already a table")
+            ? .duplicateTable : .duplicateObject
+    }
+
+    private static func hint(for error: SQLiteError) -> String? {
+        switch error.code {
+        case Code.full: "The disk is full, or the database has reached max_page_count."
+        case Code.busy where error.extendedCode == Code.busySnapshot:
+            "Another transaction wrote since this one's snapshot began: run it again."
+        case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
+        case Code.corrupt: "Run PRAGMA integrity_check, and restore a backup if it finds anything."
+        case Code.error where error.message.hasPrefix("no such column: \""):
+            "In SQLite, text in double quotes is a name; a string literal takes single quotes."
+        case Code.error where error.message.hasPrefix("no such function: now"):
+            "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
+        default: nil
+        }
+    }
+
+    /// "UNIQUE constraint failed: t.a, t.b", "NOT NULL constraint failed: t.a", "CHECK constraint failed: name".
+    private static func addConstraint(_ error: SQLiteError, to translated: inout WireError) {
+        guard let colon = error.message.range(of: "constraint failed: ") else { return }
+        let subject = error.message[colon.upperBound...]
+        if error.extendedCode >> 8 == 1 {
+            translated.constraint = String(subject)
+            return
+        }
+        let first = subject.prefix { $0 != "," }
+        guard let dot = first.firstIndex(of: ".") else { return }
+        translated.table = String(first[..<dot])
+        if !subject.contains(",") { translated.column = String(first[first.index(after: dot)...]) }
+    }
+
+    // MARK: Statements that were told to stop
+
+    static func wireError(_ reason: StopReason) -> WireError {
+        switch reason {
+        case .cancelled:
+            WireError(state: .queryCanceled, message: "canceling statement due to user request")
+        case .statementTimeout:
+            WireError(
+                state: .queryCanceled, message: "canceling statement due to statement timeout",
+                hint: "SET statement_timeout = 0 lifts the limit for this session.")
+        case .transactionTimeout:
+            WireError(
+                severity: .fatal, state: .transactionTimeout,
+                message: "terminating connection due to transaction timeout")
+        case .lockTimeout:
+            WireError(
+                state: .lockNotAvailable, message: "canceling statement due to lock timeout",
+                hint: "Others are writing; SET lock_timeout says how long a statement waits for its turn.")
+        case .shutdown:
+            WireError(
+                severity: .fatal, state: .adminShutdown,
+                message: "terminating connection due to administrator command")
+        }
+    }
+}
+
+extension String {
+    /// Foundation's `range(of:)` without Foundation; error messages are short.
+    fileprivate func range(of needle: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(needle) {
+                return start..<(index(start, offsetBy: needle.count))
+            }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,239 @@
+import PostgresWire
+import SQLite
+
+/// One parameter of a statement, as SQLite counts them.
+struct ParameterSlot: Sendable {
+    /// SQLite's index, from 1.
+    var index: Int
+    /// PostgreSQL's number, from 1; several indexes may share one.
+    var number: Int
+}
+
+/// The values a Bind message brought, kept by the portal for as long as its statement may read them.
+///
+/// The message's bytes are copied once; SQLite is given pointers into that copy.
+final class BoundParameters {
+    private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var values: [(format: Format, offset: Int, count: Int)] = []
+
+    deinit { storage.deallocate() }
+
+    var count: Int { values.count }
+
+    func removeAll() { values.removeAll(keepingCapacity: true) }
+
+    func load(_ bind: BindMessage) {
+        values.removeAll(keepingCapacity: true)
+        var bytes = 0
+        for parameter in bind.parameters { bytes += parameter.bytes?.count ?? 0 }
+        reserve(bytes)
+        var offset = 0
+        for parameter in bind.parameters {
+            guard let value = parameter.bytes else {
+                values.append((parameter.format, 0, -1))
+                continue
+            }
+            if value.count > 0 { (storage.baseAddress! + offset).copyMemory(from: value.baseAddress!, byteCount: value.count) }
+            values.append((parameter.format, offset, value.count))
+            offset += value.count
+        }
+    }
+
+    /// The literal arguments of an SQL EXECUTE, as text.
+    func load(texts: [String?]) {
+        values.removeAll(keepingCapacity: true)
+        reserve(texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) })
+        var offset = 0
+        for text in texts {
+            guard let text else {
+                values.append((.text, 0, -1))
+                continue
+            }
+            let count = text.utf8.count
+            for byte in text.utf8 {
+                storage[offset] = byte
+                offset += 1
+            }
+            values.append((.text, offset - count, count))
+        }
+    }
+
+    func load(copying other: BoundParameters) {
+        values = other.values
+        reserve(other.storage.count)
+        if other.storage.count > 0 { storage.copyMemory(from: UnsafeRawBufferPointer(other.storage)) }
+    }
+
+    private func reserve(_ bytes: Int) {
+        guard storage.count < bytes else { return }
+        storage.deallocate()
+        storage = .allocate(byteCount: max(64, bytes), alignment: 8)
+    }
+
+    /// nil is NULL.
+    @inline(__always)
+    func value(_ number: Int) -> (format: Format, bytes: UnsafeRawBufferPointer?) {
+        let value = values[number - 1]
+        guard value.count >= 0 else { return (value.format, nil) }
+        return (value.format, UnsafeRawBufferPointer(start: storage.baseAddress.map { UnsafeRawPointer($0) + value.offset }, count: value.count))
+    }
+}
+
+/// PostgreSQL's parameter values as SQLite's.
+enum ParameterBinder {
+    /// Binds one parameter by its type; text and blobs stay where they are, in the portal's storage.
+    @inline(__always)
+    static func bind(
+        _ slot: ParameterSlot, type: TypeOID, _ parameters: BoundParameters, to statement: Statement
+    ) throws {
+        let (format, bytes) = parameters.value(slot.number)
+        guard let bytes else { return try statement.bindNull(slot.index) }
+        if format == .text {
+            try bindText(bytes, slot, type, statement)
+        } else {
+            try bindBinary(bytes, slot, type, statement)
+        }
+    }
+
+    private static func bindText(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
+    ) throws {
+        switch type {
+        case .int8, .int4, .int2, .oid:
+            try statement.bind(try integer(bytes, type, slot), at: slot.index)
+        case .float8, .float4:
+            guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, type, slot) }
+            try statement.bind(value, at: slot.index)
+        case .bool:
+            guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, type, slot) }
+            try statement.bind(Int64(value ? 1 : 0), at: slot.index)
+        case .bytea:
+            guard let value = TextCodec.parseBytea(bytes) else { throw malformed(bytes, type, slot) }
+            try value.withUnsafeBytes { try statement.bindBlob(copying: $0, at: slot.index) }
+        case .numeric:
+            try bindNumeric(bytes, slot, statement)
+        default:
+            try bindValidText(bytes, slot, statement)
+        }
+    }
+
+    private static func bindBinary(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
+    ) throws {
+        let wrongLength = WireError(
+            state: .invalidBinaryRepresentation,
+            message: "incorrect binary data format in bind parameter \(slot.number)",
+            detail: "\(bytes.count) bytes cannot be a value of type \(type.sqlName).")
+        switch type {
+        case .int2:
+            guard let value = BinaryCodec.int16(bytes) else { throw wrongLength }
+            try statement.bind(Int64(value), at: slot.index)
+        case .int4:
+            guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
+            try statement.bind(Int64(value), at: slot.index)
+        case .oid:
+            guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
+            try statement.bind(Int64(UInt32(bitPattern: value)), at: slot.index)
+        case .int8:
+            guard let value = BinaryCodec.int64(bytes) else { throw wrongLength }
+            try statement.bind(value, at: slot.index)
+        case .float4:
+            guard let value = BinaryCodec.float(bytes) else { throw wrongLength }
+            try statement.bind(Double(value), at: slot.index)
+        case .float8:
+            guard let value = BinaryCodec.double(bytes) else { throw wrongLength }
+            try statement.bind(value, at: slot.index)
+        case .bool:
+            guard let value = BinaryCodec.bool(bytes) else { throw wrongLength }
+            try statement.bind(Int64(value ? 1 : 0), at: slot.index)
+        case .bytea:
+            try statement.bindBlob(inPlace: bytes, at: slot.index)
+        case .numeric:
+            guard var text = NumericCodec.text(bytes) else { throw wrongLength }
+            try text.withUTF8 { try bindNumeric(UnsafeRawBufferPointer($0), slot, statement, inPlace: false) }
+        case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
+            try bindValidText(bytes, slot, statement)
+        default:
+            throw WireError(
+                state: .featureNotSupported,
+                message: "binary format is not supported for parameter \(slot.number) of type \(type.sqlName)",
+                hint: "Send this parameter in text format.")
+        }
+    }
+
+    private static func integer(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
+    ) throws -> Int64 {
+        guard let value = TextCodec.parseInt(bytes) else {
+            // Digits only, and still no integer: too many of them.
+            let isNumber = TextCodec.parseDouble(bytes).map { $0.rounded() == $0 } ?? false
+            throw isNumber && !bytes.contains(UInt8(ascii: ".")) ? outOfRange(bytes, type) : malformed(bytes, type, slot)
+        }
+        switch type {
+        case .int2 where Int16(exactly: value) == nil, .int4 where Int32(exactly: value) == nil,
+            .oid where UInt32(exactly: value) == nil:
+            throw outOfRange(bytes, type)
+        default:
+            return value
+        }
+    }
+
+    /// A decimal becomes the integer or the double that holds all its digits, and else stays exact as text, which
+    /// SQLite's affinity for the column then treats as it would any literal.
+    private static func bindNumeric(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement, inPlace: Bool = true
+    ) throws {
+        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
+        guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
+        var digits = 0
+        for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
+        if digits <= 15 { return try statement.bind(value, at: slot.index) }
+        if inPlace { return try bindValidText(bytes, slot, statement) }
+        try statement.bindText(copying: bytes, at: slot.index)
+    }
+
+    /// A text whose neighbours in the statement say that it must be a number.
+    static func bindNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement) throws {
+        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
+        guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
+        try statement.bind(value, at: slot.index)
+    }
+
+    private static func bindValidText(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+    ) throws {
+        try requireText(bytes, "parameter \(slot.number)")
+        try statement.bindText(inPlace: bytes, at: slot.index)
+    }
+
+    /// UTF-8 without NUL, as SQLite's text and PostgreSQL's both must be.
+    @inline(__always)
+    static func requireText(_ bytes: UnsafeRawBufferPointer, _ subject: @autoclosure () -> String) throws(WireError) {
+        guard TextCodec.isValidUTF8(bytes) else {
+            throw WireError(
+                state: .characterNotInRepertoire,
+                message: "invalid byte sequence for encoding \"UTF8\" in \(subject())")
+        }
+        guard !bytes.contains(0) else {
+            throw WireError(
+                state: .characterNotInRepertoire,
+                message: "invalid byte sequence for encoding \"UTF8\": 0x00 in \(subject())")
+        }
+    }
+
+    private static func malformed(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
+    ) -> WireError {
+        let shown = String(decoding: bytes.prefix(64), as: UTF8.self)
+        return WireError(
+            state: .invalidTextRepresentation,
+            message: "invalid input syntax for type \(type.sqlName): \"\(shown)\"",
+            detail: "It is the value of parameter $\(slot.number).")
+    }
+
+    private static func outOfRange(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> WireError {
+        let shown = String(decoding: bytes.prefix(64), as: UTF8.self)
+        return WireError(
+            state: .numericValueOutOfRange, message: "value \"\(shown)\" is out of range for type \(type.sqlName)")
+    }
+}

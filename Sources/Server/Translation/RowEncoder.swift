@@ -1,0 +1,151 @@
+import PostgresWire
+import SQLite
+
+/// A value that is not what its column was announced as. Sending it anyway would be a silently wrong answer.
+struct ColumnMismatch: Error {
+    var column: Int
+    var found: StorageClass
+    var announced: TypeOID
+}
+
+/// The result columns of one run of a statement: how each is announced and in which format it goes out.
+///
+/// Open columns get their type from the first row. In text format an integer, a real and a text look the same
+/// whatever the column is called, so while the announcement is still unsent it is corrected when a later row turns out
+/// to be wider; afterwards such a row is an error.
+struct RowEncoder {
+    struct Column {
+        var type: TypeOID
+        var format: Format
+        /// The type may still be corrected.
+        var isOpen: Bool
+        /// Every value so far was NULL, so nothing has been promised but the name.
+        var isUndecided: Bool
+        /// Where the type stands in the output; -1 when it was never written there.
+        var typePosition = -1
+    }
+
+    var columns: [Column] = []
+    /// With result_typing = text, everything is text: a blob then goes out as bytea's hex.
+    var isAllText = false
+
+    /// Encodes the statement's current row.
+    @inline(__always)
+    mutating func encodeRow(_ statement: Statement, into out: OutputBuffer) throws(ColumnMismatch) {
+        let mark = out.beginDataRow(columns: columns.count)
+        for index in 0..<columns.count {
+            let column = columns[index]
+            if column.format == .text && !column.isOpen {
+                switch (statement.storageClass(index), column.type) {
+                case (.null, _):
+                    out.fieldNull()
+                    continue
+                case (.integer, .int8):
+                    out.fieldIntegerText(statement.integer(index))
+                    continue
+                case (.text, .text):
+                    out.fieldText(statement.text(index))
+                    continue
+                default:
+                    break
+                }
+            }
+            try encodeOther(index, statement, into: out)
+        }
+        guard out.endDataRow(mark) else { throw ColumnMismatch(column: -1, found: .blob, announced: .bytea) }
+    }
+
+    /// Everything but the three commonest cases.
+    @inline(never)
+    private mutating func encodeOther(
+        _ index: Int, _ statement: Statement, into out: OutputBuffer
+    ) throws(ColumnMismatch) {
+        let found = statement.storageClass(index)
+        if found == .null { return out.fieldNull() }
+        if columns[index].isOpen { try fit(found, index, statement, into: out) }
+        let type = columns[index].type
+        if columns[index].format == .text {
+            switch (found, type) {
+            case (.integer, .bool):
+                out.fieldBoolText(try truth(statement.integer(index), index))
+            case (.integer, .int8), (.integer, .text), (.integer, .float8):
+                out.fieldIntegerText(statement.integer(index))
+            case (.real, .float8), (.real, .text):
+                out.fieldDoubleText(statement.double(index))
+            case (.text, .text):
+                out.fieldText(statement.text(index))
+            case (.blob, .bytea):
+                out.fieldByteaText(statement.blob(index))
+            case (.blob, .text) where isAllText:
+                out.fieldByteaText(statement.blob(index))
+            default:
+                throw ColumnMismatch(column: index, found: found, announced: type)
+            }
+        } else {
+            switch (found, type) {
+            case (.integer, .bool):
+                out.fieldBoolBinary(try truth(statement.integer(index), index))
+            case (.integer, .int8):
+                out.fieldBinary(statement.integer(index))
+            case (.integer, .float8):
+                // Binary has no room for an integer that a double cannot hold exactly.
+                guard let exact = Double(exactly: statement.integer(index)) else {
+                    throw ColumnMismatch(column: index, found: found, announced: type)
+                }
+                out.fieldBinary(exact)
+            case (.real, .float8):
+                out.fieldBinary(statement.double(index))
+            case (.integer, .text):
+                out.fieldIntegerText(statement.integer(index))
+            case (.real, .text):
+                out.fieldDoubleText(statement.double(index))
+            case (.text, .text):
+                out.fieldText(statement.text(index))
+            case (.blob, .bytea):
+                out.fieldText(statement.blob(index))
+            default:
+                throw ColumnMismatch(column: index, found: found, announced: type)
+            }
+        }
+    }
+
+    private func truth(_ value: Int64, _ index: Int) throws(ColumnMismatch) -> Bool {
+        guard value == 0 || value == 1 else {
+            throw ColumnMismatch(column: index, found: .integer, announced: .bool)
+        }
+        return value == 1
+    }
+
+    /// Widens an open column's announced type to hold `found`, while that is still possible.
+    private mutating func fit(
+        _ found: StorageClass, _ index: Int, _ statement: Statement, into out: OutputBuffer
+    ) throws(ColumnMismatch) {
+        let column = columns[index]
+        let wanted = found.openType
+        if wanted == column.type {
+            columns[index].isUndecided = false
+            return
+        }
+        let wider: TypeOID
+        switch (column.type, wanted) {
+        case _ where column.isUndecided: wider = wanted
+        case (.int8, .float8): wider = .float8
+        case (.float8, .int8): return
+        case (.text, .int8), (.text, .float8): return
+        case (.int8, .text), (.float8, .text): wider = .text
+        default: throw ColumnMismatch(column: index, found: found, announced: column.type)
+        }
+        let isUnsent = column.typePosition >= 0 && column.typePosition >= out.start
+        // A binary image already made for an earlier row cannot be taken back, except when there was none.
+        guard isUnsent, column.format == .text || column.isUndecided else {
+            if column.isUndecided && column.type == .text && wanted != .bytea {
+                columns[index].isUndecided = false
+                return
+            }
+            throw ColumnMismatch(column: index, found: found, announced: column.type)
+        }
+        columns[index].type = wider
+        columns[index].isUndecided = false
+        out.patchType(wider, at: column.typePosition)
+    }
+}

@@ -1,0 +1,178 @@
+/// Decides the class of an expression from its tokens, where a small table can; nil is "cannot tell".
+///
+/// It never parses fully. The root operator is the one of lowest precedence outside of parentheses
+/// (https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes), and its kind is enough.
+struct ExpressionClassifier {
+    let table: TokenTable
+    /// Deeper nesting is not followed; it keeps the stack bounded whatever a client sends.
+    private static let depthLimit = 24
+
+    func classify(_ range: Range<Int>, depth: Int = 0) -> ExpressionClass? {
+        guard depth < Self.depthLimit, !range.isEmpty else { return nil }
+        let inner = withoutParentheses(range)
+        guard !inner.isEmpty else { return nil }
+        switch rootOperator(inner) {
+        case .undecided: return nil
+        case .truth, .bitwise: return .int8
+        case .arithmetic: return .numeric
+        case .text: return .text
+        case .none: return primary(inner, depth)
+        }
+    }
+
+    private func withoutParentheses(_ range: Range<Int>) -> Range<Int> {
+        var (low, high) = (range.lowerBound, range.upperBound)
+        while high - low > 2, table.tokens[low].kind == .leftParenthesis, table.otherParenthesis(low) == high - 1 {
+            low += 1
+            high -= 1
+        }
+        return low..<high
+    }
+
+    private enum Root: Int { case none, text, arithmetic, bitwise, truth, undecided }
+
+    private func rootOperator(_ range: Range<Int>) -> Root {
+        var root = Root.none
+        var lastOfConcatenation = Root.none
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let token = table.tokens[index]
+            let isBinary = index > range.lowerBound && table.endsOperand(index - 1)
+            let found = kind(of: token, isBinary: isBinary, isFirst: index == range.lowerBound)
+            if found == .undecided, !token.isSymbol("->>") { return .undecided }
+            // || and -> and ->> share one precedence and group to the left: the last of them is the root.
+            if found == .text || token.isSymbol("->>") {
+                lastOfConcatenation = found
+            } else if found.rawValue > root.rawValue {
+                root = found
+            }
+            index = table.after(index)
+        }
+        return root == .none ? lastOfConcatenation : root
+    }
+
+    private func kind(of token: SQLToken, isBinary: Bool, isFirst: Bool) -> Root {
+        switch token.kind {
+        case .operatorOrPunctuation:
+            if token.isSymbol("||") || token.isSymbol("->") { return .text }
+            if token.isSymbol("->>") { return .undecided }
+            if token.isComparison { return .truth }
+            // A unary plus changes nothing; it is the primary's business.
+            guard isBinary, token.isArithmetic else { return .none }
+            return token.isBitwise ? .bitwise : .arithmetic
+        case .identifier:
+            if token.matches("and") || token.matches("or") || token.matches("not") || token.matches("is")
+                || token.matches("in") || token.matches("between") || token.matches("isnull")
+                || token.matches("notnull")
+            {
+                return .truth
+            }
+            if isBinary, token.matches("like") || token.matches("glob") { return .truth }
+            // REGEXP and MATCH call functions that may return anything.
+            if isBinary, token.matches("regexp") || token.matches("match") { return .undecided }
+            return token.matches("case") || token.matches("select") || token.matches("with")
+                || token.matches("values") ? .undecided : .none
+        case .comma, .semicolon, .illegal: return .undecided
+        default: return .none
+        }
+    }
+
+    /// An expression without a binary operator outside of parentheses.
+    private func primary(_ range: Range<Int>, _ depth: Int) -> ExpressionClass? {
+        let first = table.tokens[range.lowerBound]
+        if range.count == 1 { return single(first) }
+        if first.isSymbol("~") { return .int8 }
+        if first.isSymbol("-") {
+            guard range.count == 2, table.tokens[range.lowerBound + 1].kind == .number else { return .numeric }
+            return single(table.tokens[range.lowerBound + 1])
+        }
+        if first.isSymbol("+") { return classify(range.dropFirst(), depth: depth + 1) }
+        if range.count > 2, table.tokens[range.upperBound - 2].matches("collate") {
+            return classify(range.dropLast(2), depth: depth + 1)
+        }
+        guard first.kind == .identifier, table.tokens[range.lowerBound + 1].kind == .leftParenthesis,
+            let close = table.otherParenthesis(range.lowerBound + 1), close < range.upperBound
+        else { return nil }
+        return call(first, arguments: (range.lowerBound + 2)..<close, rest: (close + 1)..<range.upperBound, depth)
+    }
+
+    private func single(_ token: SQLToken) -> ExpressionClass? {
+        switch token.kind {
+        case .string: return .text
+        case .blob: return .bytea
+        case .number:
+            let text = token.text
+            // A hexadecimal literal is a 64-bit integer; a decimal one too large for that becomes a real.
+            if text.hasPrefix("0x") || text.hasPrefix("0X") { return .int8 }
+            return Int64(text.filter { $0 != "_" }) == nil ? .float8 : .int8
+        case .identifier:
+            if token.matches("null") { return .null }
+            return token.matches("current_date") || token.matches("current_time")
+                || token.matches("current_timestamp") ? .text : nil
+        default: return nil
+        }
+    }
+
+    private func call(
+        _ name: SQLToken, arguments: Range<Int>, rest: Range<Int>, _ depth: Int
+    ) -> ExpressionClass? {
+        guard isWindowOrFilter(rest) else { return nil }
+        if name.matches("exists") { return rest.isEmpty ? .int8 : nil }
+        if name.matches("cast") { return rest.isEmpty ? cast(arguments) : nil }
+        // No built-in function's name is longer, and no time is spent on a name that is.
+        guard name.bytes.count < 24 else { return nil }
+        let function = name.name
+        switch function {
+        case "coalesce", "ifnull": return merged(arguments, depth, dropping: 0)
+        case "min", "max": return merged(arguments, depth, dropping: 0)
+        case "iif": return merged(arguments, depth, dropping: 1)
+        case "substr", "substring":
+            return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes
+        default: return ExpressionClass(function: function)
+        }
+    }
+
+    /// `FILTER (...)`, `OVER (...)`, `OVER name`, both, or nothing.
+    private func isWindowOrFilter(_ range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        if index < range.upperBound, table.tokens[index].matches("filter") {
+            guard index + 1 < range.upperBound, table.tokens[index + 1].kind == .leftParenthesis else { return false }
+            index = table.after(index + 1)
+        }
+        if index < range.upperBound, table.tokens[index].matches("over"), index + 1 < range.upperBound {
+            index = table.after(index + 1)
+        }
+        return index == range.upperBound
+    }
+
+    /// CAST(x AS type): the AS is the last one on its level, and a type name is never long.
+    private func cast(_ arguments: Range<Int>) -> ExpressionClass? {
+        for index in arguments.suffix(16).reversed() where table.tokens[index].matches("as") {
+            return ExpressionClass(castTo: table.tokens[(index + 1)..<arguments.upperBound].map(\.name).joined(separator: " "))
+        }
+        return nil
+    }
+
+    private func firstArgument(_ arguments: Range<Int>) -> Range<Int> {
+        var index = arguments.lowerBound
+        while index < arguments.upperBound, table.tokens[index].kind != .comma { index = table.after(index) }
+        return arguments.lowerBound..<Swift.min(index, arguments.upperBound)
+    }
+
+    /// The class that all arguments after the first `dropping` have in common.
+    private func merged(_ arguments: Range<Int>, _ depth: Int, dropping: Int) -> ExpressionClass? {
+        var result = ExpressionClass.null
+        var position = 0
+        var start = arguments.lowerBound
+        while start < arguments.upperBound {
+            let argument = firstArgument(start..<arguments.upperBound)
+            if position >= dropping {
+                guard let next = classify(argument, depth: depth + 1), let both = result.merged(next) else { return nil }
+                result = both
+            }
+            position += 1
+            start = argument.upperBound + 1
+        }
+        return result
+    }
+}

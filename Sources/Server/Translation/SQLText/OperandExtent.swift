@@ -1,0 +1,109 @@
+/// Finds the operand of a comparison on one side of it. nil whenever what is met is not plainly understood.
+struct OperandExtent {
+    let table: TokenTable
+
+    /// The operand whose last token is at `last`.
+    func ending(at last: Int) -> Range<Int>? {
+        var index = last
+        while true {
+            guard let start = primaryStart(index) else { return nil }
+            index = start
+            guard var before = table[index - 1] else { return index..<(last + 1) }
+            while joins(before) {
+                if table.endsOperand(index - 2) { break }
+                // A unary operator belongs to the operand.
+                index -= 1
+                guard let next = table[index - 1] else { return index..<(last + 1) }
+                before = next
+            }
+            if joins(before) {
+                index -= 2
+                continue
+            }
+            return begins(after: index - 1) ? index..<(last + 1) : nil
+        }
+    }
+
+    /// The operand whose first token is at `first`.
+    func starting(at first: Int) -> Range<Int>? {
+        var index = first
+        while let token = table[index] {
+            if token.isSymbol("-") || token.isSymbol("+") || token.isSymbol("~") {
+                index += 1
+                continue
+            }
+            guard let next = primaryEnd(index) else { return nil }
+            index = next
+            guard let after = table[index], !ends(after) else { return first..<index }
+            guard joins(after) else { return nil }
+            index += 1
+        }
+        return nil
+    }
+
+    private func joins(_ token: SQLToken) -> Bool {
+        token.isArithmetic || token.isSymbol("~") || token.isSymbol("||") || token.isSymbol("->") || token.isSymbol("->>")
+    }
+
+    private func primaryStart(_ last: Int, windows: Int = 0) -> Int? {
+        // A call has one FILTER and one OVER at most.
+        guard windows < 3, let token = table[last], table.endsOperand(last) else { return nil }
+        var start = last
+        if token.kind == .rightParenthesis {
+            guard let open = table.otherParenthesis(last) else { return nil }
+            start = open
+            if let name = table[open - 1], name.kind == .identifier, !name.isReservedWord { start -= 1 }
+        }
+        while let dot = table[start - 1], dot.isSymbol("."), table[start - 2]?.isIdentifierLike ?? false { start -= 2 }
+        guard let before = table[start - 1], before.matches("over") || before.matches("filter") else {
+            // A FILTER or OVER of its own would have been read as a call's name.
+            return table[start]?.matches("filter") == true ? nil : start
+        }
+        return primaryStart(start - 2, windows: windows + 1)
+    }
+
+    private func primaryEnd(_ first: Int) -> Int? {
+        guard let token = table[first] else { return nil }
+        if token.kind == .leftParenthesis { return table.otherParenthesis(first).map { $0 + 1 } }
+        guard token.isLiteral || token.kind == .parameter || token.isIdentifierLike else { return nil }
+        guard !token.isReservedWord || token.matches("null") else { return nil }
+        var index = first + 1
+        while table[index]?.isSymbol(".") ?? false, table[index + 1]?.isIdentifierLike ?? false { index += 2 }
+        if table[index]?.kind == .leftParenthesis { index = table.after(index) }
+        while let word = table[index], word.matches("over") || word.matches("filter"), table[index + 1] != nil {
+            index = table.after(index + 1)
+        }
+        return index
+    }
+
+    /// What may stand right before an operand without being part of its expression.
+    private func begins(after index: Int) -> Bool {
+        let token = table.tokens[index]
+        switch token.kind {
+        case .leftParenthesis, .comma, .semicolon: return true
+        case .identifier:
+            if token.matches("and") { return table.partner[index] < 0 }
+            return token.matches("where") || token.matches("on") || token.matches("having") || token.matches("or")
+                || token.matches("not") || token.matches("when") || token.matches("then") || token.matches("else")
+                || token.matches("case") || token.matches("select") || token.matches("distinct")
+                || token.matches("all") || token.matches("by") || token.matches("set") || token.matches("returning")
+        default: return false
+        }
+    }
+
+    /// What may stand right after one.
+    func ends(_ token: SQLToken) -> Bool {
+        switch token.kind {
+        case .rightParenthesis, .comma, .semicolon: true
+        case .identifier:
+            token.matches("and") || token.matches("or") || token.matches("where") || token.matches("group")
+                || token.matches("order") || token.matches("having") || token.matches("limit")
+                || token.matches("union") || token.matches("intersect") || token.matches("except")
+                || token.matches("then") || token.matches("when") || token.matches("else") || token.matches("end")
+                || token.matches("returning") || token.matches("as") || token.matches("from") || token.matches("on")
+                || token.matches("join") || token.matches("left") || token.matches("inner") || token.matches("cross")
+                || token.matches("asc") || token.matches("desc")
+        default: false
+        }
+    }
+}

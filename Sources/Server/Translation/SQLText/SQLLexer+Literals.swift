@@ -1,0 +1,123 @@
+/// The tokens of more than a symbol's length: words, quoted things, numbers, parameters. Each function is given
+/// the first byte of its token and returns the kind and the offset just past it.
+extension SQLLexer {
+    func quoted(from start: Int, kind: SQLToken.Kind) -> (SQLToken.Kind, Int) {
+        let quote = bytes[start]
+        var index = start + 1
+        while index < end {
+            if bytes[index] == quote {
+                guard byte(index + 1) == quote, index + 1 < end else { return (kind, index + 1) }
+                index += 1
+            }
+            index += 1
+        }
+        return (.illegal, end)
+    }
+
+    func bracketed(from start: Int) -> (SQLToken.Kind, Int) {
+        var index = start + 1
+        while index < end {
+            if bytes[index] == UInt8(ascii: "]") { return (.quotedIdentifier, index + 1) }
+            index += 1
+        }
+        return (.illegal, end)
+    }
+
+    func blob(from start: Int) -> (SQLToken.Kind, Int) {
+        var index = start + 2
+        while isHexadecimal(byte(index)) { index += 1 }
+        let wellFormed = byte(index) == UInt8(ascii: "'") && (index - start) % 2 == 0
+        if wellFormed { return (.blob, index + 1) }
+        while index < end, bytes[index] != UInt8(ascii: "'") { index += 1 }
+        return (.illegal, Swift.min(index + 1, end))
+    }
+
+    func word(from start: Int) -> Int {
+        var index = start + 1
+        while index < end, isIdentifierByte(bytes[index]) { index += 1 }
+        return index
+    }
+
+    func digits(from start: Int) -> Int {
+        var index = start
+        while isDigit(byte(index)) { index += 1 }
+        return index
+    }
+
+    /// Digits with single underscores between them, which SQLite takes since 3.46
+    /// (https://www.sqlite.org/lang_expr.html#literal_values_constants_). An older SQLite refuses them itself.
+    private func separatedDigits(from start: Int) -> Int {
+        var index = digits(from: start)
+        while index > start, byte(index) == UInt8(ascii: "_"), isDigit(byte(index + 1)) {
+            index = digits(from: index + 1)
+        }
+        return index
+    }
+
+    func number(from start: Int) -> (SQLToken.Kind, Int) {
+        var index = start
+        if bytes[start] == UInt8(ascii: "0"), byte(start + 1) | 0x20 == UInt8(ascii: "x"), isHexadecimal(byte(start + 2)) {
+            index = start + 2
+            while isHexadecimal(byte(index)) || (byte(index) == UInt8(ascii: "_") && isHexadecimal(byte(index + 1))) {
+                index += 1
+            }
+        } else {
+            index = separatedDigits(from: index)
+            if byte(index) == UInt8(ascii: ".") { index = separatedDigits(from: index + 1) }
+            index = exponent(from: index)
+        }
+        guard index < end, isIdentifierByte(bytes[index]) else { return (.number, index) }
+        return (.illegal, word(from: index))
+    }
+
+    private func exponent(from start: Int) -> Int {
+        guard byte(start) | 0x20 == UInt8(ascii: "e") else { return start }
+        let sign = byte(start + 1) == UInt8(ascii: "+") || byte(start + 1) == UInt8(ascii: "-")
+        let first = sign ? start + 2 : start + 1
+        return isDigit(byte(first)) ? separatedDigits(from: first) : start
+    }
+
+    /// `$name`, `:name`, `@name`, `#name`. "The identifier name can include one or more occurrences of "::" and a
+    /// suffix enclosed in "(...)" containing any text at all" (https://www.sqlite.org/lang_expr.html#varparam):
+    /// this is why `$1::int8` and `$1::varchar(10)` are one token each.
+    func variable(from start: Int) -> (SQLToken.Kind, Int) {
+        var index = start + 1
+        var hasName = false
+        while index < end {
+            let byte = bytes[index]
+            if isIdentifierByte(byte) {
+                hasName = true
+            } else if byte == UInt8(ascii: "("), hasName {
+                return variableSuffix(from: index)
+            } else if byte == UInt8(ascii: ":"), self.byte(index + 1) == UInt8(ascii: ":") {
+                index += 1
+            } else {
+                break
+            }
+            index += 1
+        }
+        return (hasName ? .parameter : .illegal, index)
+    }
+
+    private func variableSuffix(from start: Int) -> (SQLToken.Kind, Int) {
+        var index = start + 1
+        while index < end, bytes[index] != UInt8(ascii: ")"), !isSpace(bytes[index]) { index += 1 }
+        return byte(index) == UInt8(ascii: ")") ? (.parameter, index + 1) : (.illegal, index)
+    }
+}
+
+@inline(__always)
+func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+@inline(__always)
+func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- UInt8(ascii: "a") < 6 }
+
+@inline(__always)
+func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
+
+/// SQLite's `IdChar`: letters, digits, `_`, `$`, and every byte of a non-ASCII character.
+@inline(__always)
+func isIdentifierByte(_ byte: UInt8) -> Bool {
+    (byte | 0x20) &- UInt8(ascii: "a") < 26 || isDigit(byte) || byte == UInt8(ascii: "_")
+        || byte == UInt8(ascii: "$") || byte >= 0x80
+}

@@ -1,0 +1,99 @@
+/// DECLARE ... CURSOR (https://www.postgresql.org/docs/current/sql-declare.html).
+struct CursorDeclaration: Sendable, Equatable {
+    var name = ""
+    var isBinary = false
+    /// nil when not said, as for `scrolls`.
+    var insensitive: Bool?
+    var scrolls: Bool?
+    var holds = false
+    /// The bytes of the query.
+    var query = 0..<0
+}
+
+/// FETCH and MOVE (https://www.postgresql.org/docs/current/sql-fetch.html).
+struct CursorFetch: Sendable, Equatable {
+    /// NEXT is `forward(1)`, PRIOR `backward(1)`, FIRST `absolute(1)`, LAST `absolute(-1)`; nil is ALL.
+    enum Direction: Sendable, Equatable {
+        case forward(Int64?), backward(Int64?), absolute(Int64), relative(Int64)
+    }
+
+    var name: String
+    var direction: Direction
+    var isMove: Bool
+}
+
+extension TokenCursor {
+    mutating func cursorDeclaration() throws(SQLSyntaxError) -> CursorDeclaration {
+        var cursor = CursorDeclaration()
+        cursor.name = try identifier()
+        while !accept("cursor") {
+            if accept("binary") {
+                cursor.isBinary = true
+            } else if accept("insensitive") {
+                cursor.insensitive = true
+            } else if accept("asensitive") {
+                cursor.insensitive = false
+            } else {
+                let no = accept("no")
+                try expect("scroll")
+                cursor.scrolls = !no
+            }
+        }
+        if accept("with") {
+            try expect("hold")
+            cursor.holds = true
+        } else if accept("without") {
+            try expect("hold")
+        }
+        try expect("for")
+        cursor.query = try remainder()
+        return cursor
+    }
+
+    mutating func cursorFetch(isMove: Bool) throws(SQLSyntaxError) -> CursorFetch {
+        // None of the direction words is reserved: `FETCH next` fetches from the cursor `next`.
+        var ahead = self
+        if let name = try? ahead.identifier(), ahead.isAtEnd {
+            self = ahead
+            return CursorFetch(name: name, direction: .forward(1), isMove: isMove)
+        }
+        let direction = try fetchDirection()
+        if !accept("from") { _ = accept("in") }
+        return CursorFetch(name: try identifier(), direction: direction, isMove: isMove)
+    }
+
+    private mutating func fetchDirection() throws(SQLSyntaxError) -> CursorFetch.Direction {
+        if accept("next") { return .forward(1) }
+        if accept("prior") { return .backward(1) }
+        if accept("first") { return .absolute(1) }
+        if accept("last") { return .absolute(-1) }
+        if accept("absolute") { return .absolute(try signedInteger()) }
+        if accept("relative") { return .relative(try signedInteger()) }
+        if accept("forward") { return .forward(try optionalCount()) }
+        if accept("backward") { return .backward(try optionalCount()) }
+        if accept("all") { return .forward(nil) }
+        if seesNumber { return .forward(try signedInteger()) }
+        // FETCH FROM name, FETCH IN name, FETCH name.
+        return .forward(1)
+    }
+
+    private var seesNumber: Bool {
+        guard let token else { return false }
+        return token.kind == .number || token.isSymbol("-") || token.isSymbol("+")
+    }
+
+    private mutating func optionalCount() throws(SQLSyntaxError) -> Int64? {
+        if accept("all") { return nil }
+        return seesNumber ? try signedInteger() : 1
+    }
+
+    private mutating func signedInteger() throws(SQLSyntaxError) -> Int64 {
+        let negative = accept(symbol: "-")
+        if !negative { _ = accept(symbol: "+") }
+        guard let token, token.kind == .number, let value = Int64((negative ? "-" : "") + token.text) else {
+            throw failure()
+        }
+        advance()
+        return value
+    }
+}

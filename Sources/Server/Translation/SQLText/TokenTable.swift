@@ -1,0 +1,121 @@
+/// A statement's tokens with what reading around in them needs: where each parenthesis closes, which AND belongs to
+/// a BETWEEN, and where the parameters are. Built in one pass; skipping a parenthesised group then costs nothing.
+struct TokenTable {
+    struct Parameter {
+        let index: Int
+        /// The `(` around it, or -1.
+        let opener: Int
+        /// How many commas lie between that `(` and the parameter.
+        let ordinal: Int
+    }
+
+    private struct Level {
+        let opener: Int
+        var commas = 0
+        let betweens: Int
+    }
+
+    private(set) var tokens: ContiguousArray<SQLToken> = []
+    /// The other parenthesis, or for the AND of a BETWEEN its BETWEEN; -1 for everything else.
+    private(set) var partner: ContiguousArray<Int32> = []
+    private(set) var parameters: [Parameter] = []
+    /// The `(` of the rows of VALUES outside of any parenthesis, in order of their appearance.
+    private(set) var valuesRows: Set<Int> = []
+
+    var count: Int { tokens.count }
+
+    init(_ statement: UnsafeRawBufferPointer) {
+        var levels = [Level(opener: -1, betweens: 0)]
+        var betweens: [Int] = []
+        for token in SQLLexer(statement) {
+            let index = tokens.count
+            tokens.append(token)
+            partner.append(-1)
+            switch token.kind {
+            case .leftParenthesis:
+                if levels.count == 1, opensValuesRow(index) { valuesRows.insert(index) }
+                levels.append(Level(opener: index, betweens: betweens.count))
+            case .rightParenthesis where levels.count > 1:
+                let level = levels.removeLast()
+                betweens.removeLast(betweens.count - level.betweens)
+                partner[index] = Int32(level.opener)
+                partner[level.opener] = Int32(index)
+            case .comma:
+                levels[levels.count - 1].commas += 1
+            case .identifier where token.matches("between"):
+                betweens.append(index)
+            case .identifier where token.matches("and") && betweens.count > levels[levels.count - 1].betweens:
+                partner[index] = Int32(betweens.removeLast())
+            case .parameter:
+                let level = levels[levels.count - 1]
+                parameters.append(Parameter(index: index, opener: level.opener, ordinal: level.commas))
+            default: break
+            }
+        }
+    }
+
+    private func opensValuesRow(_ index: Int) -> Bool {
+        guard index > 0 else { return false }
+        if tokens[index - 1].matches("values") { return true }
+        guard index > 1, tokens[index - 1].kind == .comma, partner[index - 2] >= 0 else { return false }
+        return valuesRows.contains(Int(partner[index - 2]))
+    }
+
+    subscript(index: Int) -> SQLToken? { tokens.indices.contains(index) ? tokens[index] : nil }
+
+    /// Where the group that starts or ends at `index` ends or starts.
+    func otherParenthesis(_ index: Int) -> Int? {
+        guard tokens.indices.contains(index), partner[index] >= 0 else { return nil }
+        return Int(partner[index])
+    }
+
+    /// The index after `index` on the same level: a parenthesised group is stepped over.
+    func after(_ index: Int) -> Int {
+        if tokens[index].kind == .leftParenthesis, let close = otherParenthesis(index) { return close + 1 }
+        return index + 1
+    }
+
+    /// Whether an expression can end with this token, so that an operator after it is a binary one.
+    func endsOperand(_ index: Int) -> Bool {
+        guard let token = self[index] else { return false }
+        switch token.kind {
+        case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: return true
+        case .identifier: return token.matches("null") || !token.isReservedWord
+        default: return false
+        }
+    }
+}
+
+extension SQLToken {
+    /// The keywords of SQLite's expressions and clauses that can name nothing and end no operand.
+    var isReservedWord: Bool {
+        isExpressionWord || isClauseWord
+    }
+
+    private var isExpressionWord: Bool {
+        matches("and") || matches("or") || matches("not") || matches("is") || matches("in") || matches("like")
+            || matches("glob") || matches("regexp") || matches("match") || matches("between") || matches("isnull")
+            || matches("notnull") || matches("null") || matches("collate") || matches("escape") || matches("exists")
+            || matches("case") || matches("when") || matches("then") || matches("else") || matches("over")
+            || matches("filter") || matches("distinct") || matches("as") || matches("end")
+    }
+
+    private var isClauseWord: Bool {
+        matches("select") || matches("from") || matches("where") || matches("on") || matches("having")
+            || matches("group") || matches("order") || matches("by") || matches("limit") || matches("set")
+            || matches("values") || matches("returning") || matches("union") || matches("intersect")
+            || matches("except") || matches("join") || matches("using") || matches("all") || matches("into")
+    }
+
+    var isComparison: Bool {
+        isSymbol("=") || isSymbol("==") || isSymbol("<>") || isSymbol("!=") || isSymbol("<") || isSymbol("<=")
+            || isSymbol(">") || isSymbol(">=")
+    }
+
+    /// Operators whose result is a number whatever their operands are.
+    var isArithmetic: Bool {
+        isSymbol("+") || isSymbol("-") || isSymbol("*") || isSymbol("/") || isSymbol("%") || isBitwise
+    }
+
+    var isBitwise: Bool { isSymbol("&") || isSymbol("|") || isSymbol("<<") || isSymbol(">>") }
+}

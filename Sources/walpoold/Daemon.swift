@@ -1,0 +1,46 @@
+import Glibc
+import Logging
+import SQLite
+import Server
+
+/// From start to exit.
+enum Daemon {
+    static func run(_ settings: StartSettings) throws {
+        guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
+        // Before any thread starts, so that all inherit the mask and only this one hears of signals.
+        let signals = blockSignals()
+        let log = Logger(label: "walpoold")
+        let server = try Server(settings.server, log: log)
+        try server.start()
+        log.notice(
+            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
+        )
+        if SQLiteLibrary.hasWALResetBug {
+            log.notice(
+                "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
+            )
+        }
+        let signal = wait(for: signals)
+        log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+        server.stop()
+        log.notice("stopped")
+    }
+
+    private static func blockSignals() -> sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGTERM, SIGINT, SIGQUIT] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signal(SIGPIPE, SIG_IGN)
+        // A terminal that goes away is no reason to stop serving.
+        signal(SIGHUP, SIG_IGN)
+        return signals
+    }
+
+    private static func wait(for signals: sigset_t) -> Int32 {
+        var signals = signals
+        var received: Int32 = 0
+        while sigwait(&signals, &received) != 0 {}
+        return received
+    }
+}

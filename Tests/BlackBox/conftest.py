@@ -1,0 +1,99 @@
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytest.register_assert_rewrite("daemon", "wire")
+
+from daemon import REPOSITORY, Daemon, Outsider, binary
+
+SAMPLES = REPOSITORY.parent / "shared" / "samples"
+
+
+def pytest_report_header(config):
+    return f"walpoold: {binary()}"
+
+
+@pytest.fixture
+def start_daemon():
+    """Starts daemons, which are stopped and checked at the end."""
+    daemons = []
+
+    def start(*arguments, **keywords):
+        daemons.append(Daemon(*arguments, **keywords))
+        return daemons[-1]
+
+    yield start
+    errors = []
+    for daemon in daemons:
+        try:
+            daemon.close()
+        except BaseException as error:  # the others have to be stopped, too
+            errors.append(error)
+    if errors:
+        raise errors[0]
+
+
+@pytest.fixture
+def daemon(start_daemon):
+    """A daemon of the test's own, with an empty database."""
+    return start_daemon()
+
+
+@pytest.fixture(scope="module")
+def module_daemon():
+    daemon = Daemon()
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture
+def shared(module_daemon):
+    """One daemon for all tests of a file; it has to be well after each of them."""
+    yield module_daemon
+    clients, module_daemon._clients[:] = module_daemon._clients[:], []
+    for client in clients:
+        client.close()
+    module_daemon.check_alive()
+
+
+@pytest.fixture
+def outsider(request):
+    """Opens databases as another process does."""
+    opened = []
+
+    def open_database(path):
+        opened.append(Outsider(path))
+        return opened[-1]
+
+    yield open_database
+    for each in opened:
+        each.close()
+
+
+def build_sample(name, directory):
+    script = SAMPLES / f"{name}.sql"
+    if not script.exists():
+        pytest.skip(f"{script} is not there")
+    path = directory / f"{name}.db"
+    with open(script) as sql:
+        subprocess.run(["sqlite3", path], stdin=sql, stdout=subprocess.DEVNULL, check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory):
+    """Chinook and Northwind, built once; tests work on copies."""
+    directory = tmp_path_factory.mktemp("samples")
+    return {name: build_sample(name, directory) for name in ("chinook", "northwind")}
+
+
+@pytest.fixture(scope="module")
+def sample_daemons(samples, tmp_path_factory):
+    """A daemon on a copy of each sample."""
+    directory = tmp_path_factory.mktemp("served")
+    daemons = {name: Daemon(shutil.copy(path, directory)) for name, path in samples.items()}
+    yield daemons
+    for daemon in daemons.values():
+        daemon.close()

@@ -1,0 +1,245 @@
+"""The real walpoold, started and stopped by the tests."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import wire
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# What a Swift process says when it traps, and sanitizers when they find something.
+CRASH = re.compile(
+    r"Fatal error|Crash:|\*\*\* Signal|Current stack trace|Backtrace|Simultaneous accesses|overlapping accesses"
+    r"|SUMMARY: \w*Sanitizer|WARNING: ThreadSanitizer|double free|malloc\(\)|corrupted")
+
+
+def binary():
+    """WALPOOLD, or the newest build."""
+    if named := os.environ.get("WALPOOLD"):
+        return Path(named).resolve()
+    builds = [REPOSITORY / ".build" / kind / "walpoold" for kind in ("release", "debug")]
+    built = [path for path in builds if path.exists()]
+    assert built, "no walpoold in .build: build it, or name one in WALPOOLD"
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+def eventually(condition, what="the condition", deadline=wire.DEADLINE):
+    """Waits until `condition()` is true and returns its value. The deadline only ends a hang."""
+    end = time.monotonic() + deadline
+    while not (value := condition()):
+        assert time.monotonic() < end, f"{what} did not come"
+        time.sleep(0.002)
+    return value
+
+
+class Daemon:
+    """A daemon with a directory of its own, which holds the database, the socket and the configuration.
+
+    `options` are command line options; `config` is the text of a configuration file. At the end it has to leave
+    with status 0 and without having said anything that looks like a crash.
+    """
+
+    def __init__(self, database=None, *, options=(), config=None, start=True):
+        self._directory = tempfile.TemporaryDirectory(prefix="walpool-")
+        self.directory = Path(self._directory.name)
+        self.directory.chmod(0o755)
+        self.database = Path(database) if database else self.directory / "app.db"
+        self.options = list(options)
+        self.config = config
+        self.port = 5432
+        self.process = None
+        self.may_fail = False
+        self._errors_path = self.directory / "stderr"
+        self._clients = []
+        if start:
+            self.start()
+
+    # Its life
+
+    @property
+    def socket_path(self):
+        return self.directory / f".s.PGSQL.{self.port}"
+
+    @property
+    def name(self):
+        return self.database.stem
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def command(self):
+        command = [str(binary()), str(self.database), "--socket-directory", str(self.directory)]
+        if self.config is not None:
+            path = self.directory / "walpoold.toml"
+            path.write_text(self.config)
+            command += ["--config", str(path)]
+        return command + self.options
+
+    def start(self):
+        """Starts it and waits until it accepts connections."""
+        assert self.process is None or self.process.poll() is not None
+        with open(self._errors_path, "ab") as errors:
+            self.process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=self.directory)
+        eventually(self._accepts, "a socket that accepts")
+        return self
+
+    def _accepts(self):
+        assert self.process.poll() is None, f"walpoold ended with {self.process.returncode}:\n{self.errors}"
+        probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            probe.connect(str(self.socket_path))
+            return True
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        finally:
+            probe.close()
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def terminate(self):
+        """Asks it to stop, without waiting."""
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self):
+        return self.process.wait(timeout=wire.DEADLINE)
+
+    def stop(self):
+        """Stops it in order and checks how it left."""
+        if self.is_running:
+            self.terminate()
+        status = self.wait()
+        if not self.may_fail:
+            assert status == 0, f"walpoold left with {status}:\n{self.errors}"
+            self.check_errors()
+
+    def kill(self):
+        """kill -9."""
+        self.process.kill()
+        self.wait()
+
+    def restart(self):
+        self.start()
+
+    @property
+    def errors(self):
+        """All that it wrote."""
+        return self._errors_path.read_text(errors="replace")
+
+    def check_errors(self):
+        assert not CRASH.search(self.errors), self.errors
+
+    def close(self):
+        """The end of the test."""
+        for client in self._clients:
+            client.close()
+        try:
+            if self.process is not None:
+                self.stop()
+        finally:
+            if self.is_running:
+                self.kill()
+            self._directory.cleanup()
+
+    # Clients
+
+    def raw(self):
+        """A connection on which nothing was sent."""
+        client = wire.Client(self.socket_path)
+        self._clients.append(client)
+        return client
+
+    def client(self, version=wire.PROTOCOL_3_0, **parameters):
+        """A session."""
+        client = self.raw()
+        parameters.setdefault("database", self.name)
+        reply = client.start(version, **parameters)
+        assert not reply.closed and not reply.errors, reply
+        assert reply.status == "I", reply
+        return client
+
+    def run(self, *statements):
+        """Statements in a session of their own, each of which has to succeed; returns the last reply."""
+        with self.client() as client:
+            for sql in statements:
+                reply = client.query(sql).check()
+            client.send(wire.terminate())
+            return reply
+
+    def value(self, sql):
+        return self.run(sql).value
+
+    def check_alive(self):
+        """It runs, answers a new session that reads and writes, and has said nothing of a crash."""
+        assert self.is_running, self.errors
+        with self.client() as client:
+            assert client.value("SELECT 40 + 2") == "42"
+            assert client.query("BEGIN; CREATE TABLE alive (n INTEGER); ROLLBACK").tags[-1] == "ROLLBACK"
+            client.send(wire.terminate())
+        self.check_errors()
+
+    # What /proc knows of it
+
+    @property
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def memory(self, which="VmRSS"):
+        """Bytes. VmRSS is now, VmHWM the most there ever was."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(rf"^{which}:\s+(\d+) kB", status, re.M)[1]) * 1024
+
+    def _threads(self):
+        """For each thread: whether it sleeps, and how often it has run."""
+        threads = {}
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
+            try:
+                status = (task / "status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            state = re.search(r"^State:\s+(\w)", status, re.M)[1]
+            switches = tuple(re.findall(r"ctxt_switches:\s+(\d+)", status))
+            threads[task.name] = (state == "S", switches)
+        return threads
+
+    def settle(self, *senders):
+        """Waits until the daemon has read what these clients sent and none of its threads has anything left to do.
+
+        So a client that got no answer by then is waiting in a queue of the daemon's. Not for a daemon that
+        executes something endless, or polls for another process's lock.
+        """
+        for sender in senders:
+            eventually(lambda: sender.unread_by_server() == 0, "reading")
+        before = [None]
+
+        def rests():
+            now = self._threads()
+            same = now == before[0] and all(sleeps for sleeps, _ in now.values())
+            before[0] = now
+            return same
+
+        eventually(rests, "rest")
+
+
+class Outsider:
+    """Another process with the database open: this one, by Python's sqlite3."""
+
+    def __init__(self, path):
+        import sqlite3
+
+        self.connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+
+    def __call__(self, sql, *parameters):
+        return self.connection.execute(sql, *parameters).fetchall()
+
+    def close(self):
+        self.connection.close()

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import SQLite
+
+@Suite struct WALIndexTests {
+    static let schema = "CREATE TABLE t(a); INSERT INTO t VALUES(1)"
+
+    ///     reader                     writer
+    ///     copy, SELECT: matches
+    ///                                BEGIN, INSERT: still matches
+    ///                                ROLLBACK: still matches
+    ///                                INSERT
+    ///     no longer matches
+    ///     copy, SELECT: matches
+    @Test func matchesUntilACommitOfThisProcess() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let reader = try database.open(.readOnly)
+        let writer = try database.open()
+        try reader.value("SELECT count(*) FROM t")
+        let index = try #require(reader.walIndex())
+        let first = index.copyHeader()
+        #expect(try reader.value("SELECT count(*) FROM t") == "1")
+        #expect(index.matches(first))
+
+        try writer.executeInternal("BEGIN; INSERT INTO t VALUES(2)")
+        #expect(index.matches(first))
+        try writer.executeInternal("ROLLBACK")
+        #expect(index.matches(first))
+
+        try writer.rows("INSERT INTO t VALUES(2)")
+        #expect(!index.matches(first))
+        let second = index.copyHeader()
+        #expect(second != first)
+        #expect(try reader.value("SELECT count(*) FROM t") == "2")
+        #expect(index.matches(second))
+        #expect(!index.matches(WALIndex.Header()))
+        // Every connection sees the same header.
+        #expect(try #require(writer.walIndex()).copyHeader() == second)
+    }
+
+    @Test func seesACommitOfAnotherProcess() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let reader = try database.open(.readOnly)
+        try reader.value("SELECT count(*) FROM t")
+        let index = try #require(reader.walIndex())
+        let outsider = try Outsider(database)
+        let header = index.copyHeader()
+        #expect(outsider.run("SELECT count(*) FROM t") == "[(1,)]")
+        #expect(index.matches(header))
+        #expect(outsider.run("BEGIN IMMEDIATE") == "[]")
+        #expect(outsider.run("INSERT INTO t VALUES(2)") == "[]")
+        #expect(index.matches(header))
+        #expect(outsider.run("COMMIT") == "[]")
+        #expect(!index.matches(header))
+        #expect(try reader.value("SELECT count(*) FROM t") == "2")
+    }
+
+    /// Two commits of the same size in the same place after a restart of the WAL are still two different headers.
+    @Test func everyCommitHasAHeaderOfItsOwn() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try database.open()
+        try writer.value("SELECT 1 FROM t")
+        let index = try #require(writer.walIndex())
+        var headers: [WALIndex.Header] = []
+        for round in 0..<30 {
+            // Writing what is there already is no commit: SQLite compares.
+            try writer.rows("UPDATE t SET a = \(round % 2 == 0 ? 7 : 8)")
+            let header = index.copyHeader()
+            #expect(!headers.contains(header))
+            headers.append(header)
+            if round % 3 == 0 { #expect(try writer.checkpoint(.passive).isComplete) }
+        }
+    }
+
+    @Test func framesAndBackfill() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try database.open()
+        #expect(try writer.checkpoint(.truncate).isComplete)
+        try writer.rows("INSERT INTO t VALUES(2)")
+        let index = try #require(writer.walIndex())
+        #expect(index.frames == 1 && index.backfilledFrames == 0)
+        try writer.rows("INSERT INTO t VALUES(3)")
+        #expect(index.frames == 2 && index.backfilledFrames == 0)
+        let header = index.copyHeader()
+        #expect(try writer.checkpoint(.passive) == Connection.Checkpoint(isBusy: false, frames: 2, copiedFrames: 2))
+        #expect(index.frames == 2 && index.backfilledFrames == 2)
+        #expect(index.matches(header), "a checkpoint is no commit")
+        try writer.rows("INSERT INTO t VALUES(4)")
+        #expect(index.frames == 1 && index.backfilledFrames == 0)
+    }
+
+    /// A database in another mode has no WAL index, and asking must not leave one behind.
+    @Test(arguments: [Connection.Mode.readOnly, .readWrite])
+    func noneOutsideWALMode(_ mode: Connection.Mode) throws {
+        let database = try TemporaryDatabase(Self.schema, journalMode: "DELETE")
+        let connection = try database.open(mode)
+        try connection.value("SELECT * FROM t")
+        #expect(connection.walIndex() == nil)
+        #expect(database.fileNames == ["test.db"])
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import Scheduling
+
+@Suite struct PollerCensusTests {
+    /// j: a thread starts. l: a polling thread will be long. b: a long thread is back.
+    /// What each step answers: P poll, S stand by; W wakes one of the reserve, - wakes none.
+    @Test(arguments: [
+        // target, steps, answers, active, reserve
+        (1, "", "", 0, 0),
+        (1, "jj", "PS", 1, 1),
+        (3, "jjjj", "PPPS", 3, 1),
+        (3, "jjjjl", "PPPSW", 3, 0),
+        (3, "jjjjlb", "PPPSWS", 3, 1),
+        (3, "jjjjll", "PPPSW-", 2, 0),
+        (3, "jjjjllb", "PPPSW-P", 3, 0),
+        (3, "jjjjllbb", "PPPSW-PS", 3, 1),
+        (2, "jjllbb", "PP--PP", 2, 0),
+        (2, "jjllj", "PP--P", 1, 0),
+        (1, "jjjlll", "PSSWW-", 0, 0),
+        (1, "jjjlllbbb", "PSSWW-PSS", 1, 2),
+    ] as [(Int, String, String, Int, Int)])
+    func script(_ target: Int, _ steps: String, _ answers: String, _ active: Int, _ reserve: Int) {
+        var census = PollerCensus(target: target)
+        var given = ""
+        for step in steps {
+            switch step {
+            case "j": given += census.join() == .poll ? "P" : "S"
+            case "l": given += census.willBeLong() ? "W" : "-"
+            default: given += census.isBack() == .poll ? "P" : "S"
+            }
+        }
+        #expect(given == answers)
+        #expect(census.active == active)
+        #expect(census.reserve == reserve)
+    }
+
+    /// After any sequence exactly `target` threads poll, as long as so many are not long; the others stand by.
+    @Test(arguments: 1...20)
+    func simulation(_ seed: Int) {
+        var random = SeededGenerator(state: UInt64(seed))
+        let target = Int.random(in: 1...6, using: &random)
+        let threads = Int.random(in: 1...(target + 8), using: &random)
+        var census = PollerCensus(target: target)
+        var polling = 0, standing = 0, long = 0, started = 0
+
+        func arrives(_ role: PollerCensus.Role) { if role == .poll { polling += 1 } else { standing += 1 } }
+
+        for _ in 0..<5_000 {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0 where started < threads:
+                started += 1
+                arrives(census.join())
+            case 1 where polling > 0:
+                polling -= 1
+                long += 1
+                if census.willBeLong() {
+                    // The woken thread has been counted as polling: it does not join again.
+                    #expect(standing > 0)
+                    standing -= 1
+                    polling += 1
+                }
+            case 2 where long > 0:
+                long -= 1
+                arrives(census.isBack())
+            default: continue
+            }
+            #expect(census.active == polling && census.reserve == standing)
+            #expect(census.active == min(target, started - long))
+            #expect(census.active + census.reserve + long == started)
+        }
+        #expect(started == threads)
+    }
+}

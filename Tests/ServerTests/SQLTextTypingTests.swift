@@ -1,0 +1,106 @@
+import Testing
+
+@testable import Server
+
+@Suite struct SQLTextTypingTests {
+    @Test(arguments: [
+        ("1, 1.5, 'a', x'00', NULL, -1, 99999999999999999999", [.int8, .float8, .text, .bytea, .unknown, .int8, .float8]),
+        ("count(*), COUNT(*) n, count(*) FILTER (WHERE a) OVER (ORDER BY b) AS x, row_number() over w", [.int8, .int8, .int8, .int8]),
+        ("sum(x), abs(x), a, a+1, round(x), total(x), julianday('now')", [nil, nil, nil, nil, .float8, .float8, .float8]),
+        ("CAST(a AS INTEGER), cast(a as varchar(10)) x, CAST(a AS REAL), cast(a as blob), cast(a as numeric)", [.int8, .text, .float8, .bytea, nil]),
+        ("a || b, upper(a), substr(a,1), substr('abc',1), json(a), a -> 'x', a ->> 'x', a->>'x'||'y'", [.text, .text, nil, .text, .text, .text, nil, .text]),
+        ("a = b, NOT a, EXISTS(select 1), a IN (1), a IS NULL, a LIKE 'x', a BETWEEN 1 AND 2, a and b", Array(repeating: .int8, count: 8)),
+        ("'a' ISNULL, 'a' x, 'a' \"y\", (('a')), (select 1), 'a' COLLATE nocase", [.int8, .text, .text, .text, nil, .text]),
+        ("a REGEXP b, case when a then 1 end, coalesce(count(a),0), max(a), like, t.like, ~a, a|b, +'x', -a", [nil, nil, .int8, nil, nil, nil, .int8, .int8, .text, nil]),
+        ("a IS DISTINCT FROM b, 2", [.int8, .int8]), ("$1, current_timestamp, \"a\", true, 1 x, iif(a, 'b', 'c')", [nil, .text, nil, nil, .int8, .text]),
+        ("*", nil), ("t.*, 1", nil), ("1 UNION SELECT 2", nil), ("DISTINCT 1, 2", [.int8, .int8]), ("2 * 3", [nil]),
+    ] as [(String, [StaticType?]?)])
+    func selectList(list: String, expected: [StaticType?]?) {
+        for suffix in ["", " FROM t WHERE a = 1", ";"] {
+            for prefix in ["SELECT ", "WITH c(a) AS (select 1) select "] {
+                let found = onBytes(prefix + list + suffix) { SelectListTypes.infer($0, columnCount: expected?.count ?? 1) }
+                #expect(found == expected, "\(prefix)\(list)\(suffix)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("select * from t where count(*) > $1", "number"), ("select 1 having count(*) > ($1)", "number"), ("select sum(n) = $1, max(n) = $2, n*1=$3, n+0 = $4", "number column?max number number"),
+        ("select * from t where id = $1 and \"Name\" <> $2", "column:id column:\"Name\""), ("select * from t where t.id = $1", "column:t.id"), ("where $1 = a.b or upper(x) = $2", "column:a.b text"),
+        ("select * from t where upper(x) = $1 || 'a'", "text"), ("select substr(a,1,2) = $1, substr(a,$2,$3)", "text number number"), ("update t set a = a + $1, b = $2 where c = $3", "number column:b column:c"),
+        ("select json_extract(a,'$.x') = $1", "undecided"), ("select $1", "undecided"), ("select $1, $2 + 1, -$3, +$4", "undecided number number undecided"),
+        ("select 1 limit $1 offset $2", "limit limit"), ("select 1 limit 1, $1", "limit"), ("insert into t values ($1, $2), ($3, upper($4))", "insert0 insert1 insert0 text"),
+        ("insert into t(a, \"b\") values ($1,$2)", "column:a column:\"b\""), ("select 1 where n between $1 and $2 and upper(x) between $3 and $4", "column:n column:n text text"),
+        ("select 1 where n in ($1, $2) and n+1 not in ($3)", "column:n column:n number"), ("select 1 where $1 is null or a = $1", "any column:a"), ("select 1 where a is not $1", "column:a"),
+        ("select sum(n) as s from t having s > $1", "undecided"), ("select sum(n) s from t having s > $1", "undecided"), ("select a and b s from t where s = $1", "undecided"), ("select sum(n) over w s from t where s = $1", "undecided"), ("select 1 where a = b and c = $1", "column:c"), ("select id as id from t where id = $1", "column:id"),
+        ("with c(x) as (select 1 union all select x+1 from c where x < $1) select * from c", "undecided"), ("select 1 where a like $1 and $2 not like 'b'", "text text"),
+        ("select cast($1 as integer), cast($2 as text), cast($3 as blob)", "number text undecided"), ("select case when $1 > 5 then 1 end", "number"), ("select max($1,5)", "undecided"),
+        ("select 'a' = $1, x'00' = $2, $3 = $4", "text undecided undecided undecided"), ("select 1 where a = $1 order by b", "column:a"), ("select count(*) over w = $1", "number"),
+        ("select 1 where a = b = $1", "undecided"), ("select 1 where x between 1 and upper(a) = $1", "undecided"), ("select 1 where a is distinct from $1", "column:a"), ("select 1 where a || $1 + 1", "text"),
+    ])
+    func parameterContexts(sql: String, expected: String) {
+        let found = onBytes(sql) { bytes in
+            NumericContext.uses(bytes).map { use in
+                switch use.context {
+                case .number: "number"
+                case .text: "text"
+                case .column(let range): "column:" + String(decoding: bytes[range], as: UTF8.self)
+                case .insertColumn(let index): "insert\(index)"
+                case .limit: "limit"
+                case .any: "any"
+                case .undecided: "undecided"
+                }
+            }.joined(separator: " ")
+        }
+        #expect(found == expected.split(separator: " ").map { $0 == "column?max" ? "undecided" : $0 }.joined(separator: " "))
+    }
+
+    /// Everything that reads a client's text, on one text.
+    private func readAll(_ bytes: UnsafeRawBufferPointer) {
+        var last = 0
+        for token in SQLLexer(bytes) {
+            guard token.start >= last, token.end > token.start, token.end <= bytes.count else {
+                Issue.record("token out of order")
+                return
+            }
+            last = token.end
+        }
+        for range in StatementSplitter(bytes) where range.isEmpty || range.upperBound > bytes.count { Issue.record("range") }
+        _ = StatementHead(bytes)
+        _ = try? TransactionStatement.parse(bytes)
+        _ = try? SessionStatement.parse(bytes)
+        _ = ChatterQuery.parse(bytes)
+        _ = ParameterName(bytes)
+        _ = SelectListTypes.infer(bytes, columnCount: 1)
+        _ = NumericContext.uses(bytes)
+    }
+
+    @Test(arguments: [
+        "(", ")", "'", "\"", "[", "/*", "--", "$1(", "$1=", "$1,", "max(", "max($1=", "1+", "- ", "x OVER w ", "a.", "a IN ($1) ", "BETWEEN $1 AND ", "case ", "a as b,", "f(a)||", ":", "x'",
+        "not ", "coalesce(a,", "(($1),", "1 in (", ";", "create trigger ; ", "over ",
+    ])
+    func hostile(piece: String) {
+        let repeated = String(repeating: piece, count: 100_000 / piece.utf8.count)
+        for prefix in ["", "select ", "with a as (", "set a = ", "execute p(", "insert into t values ("] {
+            onBytes(prefix + repeated) { readAll($0) }
+        }
+    }
+
+    @Test func randomBytes() {
+        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let pieces = ["select ", "from ", "(", ")", ",", ";", "$1", "=", "a", ".", "'", "x'0", "and ", "between ", "in ", "as ", "count(*)", "||", "-", "over ", "end ", "values ", "insert ", "not ", "fetch ", "set ", "\u{0}", "é"]
+        for _ in 0..<3_000 {
+            var bytes: [UInt8] = []
+            if random(2) == 0 {
+                for _ in 0..<random(60) { bytes.append(UInt8(random(256))) }
+            } else {
+                for _ in 0..<random(30) { bytes.append(contentsOf: pieces[random(pieces.count)].utf8) }
+            }
+            bytes.withUnsafeBytes { readAll($0) }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""What the programs in bench/ share. Standard library only."""

@@ -1,0 +1,97 @@
+"""What the figures were measured on."""
+
+import datetime
+import os
+import platform
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from pgwire import ServerError
+from support.tools import PGBENCH, REPOSITORY, file_system
+
+POSTGRES_SETTINGS = (
+    "shared_buffers", "fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_buffers",
+    "max_wal_size", "checkpoint_timeout", "max_connections", "autovacuum", "jit")
+SQLITE_PRAGMAS = ("page_size", "synchronous", "cache_size", "mmap_size")
+
+
+def describe(directory):
+    """Machine, kernel, disk and tools."""
+    cpu = _lines("/proc/cpuinfo", "model name")
+    memory = _lines("/proc/meminfo", "MemTotal")
+    release = _lines("/etc/os-release", "PRETTY_NAME")
+    clock = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    return {
+        "time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "memory": memory,
+        "load": os.getloadavg()[0],
+        "kernel": platform.release(),
+        "system": release.strip('"'),
+        "clock": clock.read_text().strip() if clock.exists() else "?",
+        "file_system": file_system(directory),
+        "sync_us": sync_microseconds(directory),
+        "pgbench": output([PGBENCH, "--version"]),
+        "commit": output(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"]),
+    }
+
+
+def sync_microseconds(directory):
+    """The median time of a 4 KiB overwrite and fdatasync: what one durable commit costs at least."""
+    path, times = directory / "sync-probe", []
+    handle = os.open(path, os.O_CREAT | os.O_RDWR)
+    try:
+        os.write(handle, bytes(1 << 20))
+        os.fsync(handle)
+        for i in range(100):
+            began = time.perf_counter()
+            os.pwrite(handle, bytes([i]) * 4096, (i % 256) * 4096)
+            os.fdatasync(handle)
+            times.append(time.perf_counter() - began)
+    finally:
+        os.close(handle)
+        path.unlink()
+    return round(statistics.median(times) * 1e6, 1)
+
+
+def postgres_settings(server):
+    names = ", ".join(f"'{name}'" for name in POSTGRES_SETTINGS)
+    with server.connect() as connection:
+        settings = connection.query(
+            f"SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({names}) ORDER BY name")[0].rows
+        return {"version": connection.value("SELECT version()"), **dict(settings)}
+
+
+def walpool_settings(server):
+    """Whatever of its settings the daemon tells; not all of them need be allowed to a client."""
+    settings = {"program": str(server.program), "options": server.options, "start": server.log()}
+    with server.connect() as connection:
+        settings["server_version"] = connection.parameters.get("server_version")
+        questions = {"sqlite": "SELECT sqlite_version()", **{name: f"PRAGMA {name}" for name in SQLITE_PRAGMAS}}
+        for name, question in questions.items():
+            try:
+                settings[name] = connection.value(question)
+            except ServerError as error:
+                settings[name] = f"not told ({error.code})"
+    return settings
+
+
+def output(command):
+    try:
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else "?"
+    except OSError:
+        return "?"
+
+
+def _lines(path, start):
+    try:
+        for line in Path(path).read_text().splitlines():
+            if line.startswith(start):
+                return line.split(":" if ":" in line else "=", 1)[1].strip()
+    except OSError:
+        pass
+    return "?"

@@ -1,0 +1,113 @@
+"""Packages, temporary directories and signals."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent
+REPOSITORY = BENCH.parent
+POSTGRES_BIN = Path("/usr/lib/postgresql/15/bin")
+PGBENCH = POSTGRES_BIN / "pgbench"
+
+# A file that proves a Debian package is there.
+PACKAGES = {
+    "postgresql-15": POSTGRES_BIN / "pgbench",
+    "gcc": Path("/usr/bin/cc"),
+    "libc6-dev": Path("/usr/include/stdio.h"),
+    "libsqlite3-dev": Path("/usr/include/sqlite3.h"),
+}
+
+
+class BenchError(Exception):
+    """Something the user should read as one line, without a traceback."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def ensure_packages(*names):
+    """Installs those Debian packages that are missing."""
+    missing = [name for name in names if not PACKAGES[name].exists()]
+    if not missing:
+        return
+    say(f"installing {' '.join(missing)}")
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    install = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *missing]
+    try:
+        if subprocess.run(install, env=environment, stdout=subprocess.DEVNULL).returncode != 0:
+            subprocess.run([*sudo, "apt-get", "update"], env=environment, stdout=subprocess.DEVNULL)
+            subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BenchError(f"cannot install {' '.join(missing)}: {error}") from error
+
+
+def file_system(path):
+    """The type and source of the file system that holds `path`."""
+    path, best = str(Path(path).resolve()), ("", "?", "?")
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, right = line.split(" - ", 1)
+        mount = left.split()[4].encode().decode("unicode_escape")
+        inside = path == mount or path.startswith(mount.rstrip("/") + "/")
+        if inside and len(mount) >= len(best[0]):
+            best = (mount, *right.split()[:2])
+    return {"type": best[1], "source": best[2]}
+
+
+@contextlib.contextmanager
+def work_directory():
+    """A directory for databases and sockets on a real disk: below $WALPOOL_BENCH_DIR, or beside the sources.
+    Removed at the end, whatever happens."""
+    base = Path(os.environ.get("WALPOOL_BENCH_DIR") or REPOSITORY / ".build-bench").resolve()
+    base.mkdir(parents=True, exist_ok=True)
+    kind = file_system(base)["type"]
+    if kind in ("tmpfs", "ramfs"):
+        raise BenchError(f"{base} is on {kind}, where a sync costs nothing: set WALPOOL_BENCH_DIR to a disk")
+    directory = Path(tempfile.mkdtemp(prefix="run-", dir=base))
+    try:
+        # PostgreSQL refuses to run as root; its own user must be able to pass through.
+        directory.chmod(0o711)
+        if len(str(directory)) > 107 - len("/postgres/.s.PGSQL.5432"):
+            raise BenchError(f"{directory} is too long for a socket: set WALPOOL_BENCH_DIR to a shorter path")
+        yield directory
+    finally:
+        with uninterrupted():
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def uninterrupted():
+    """Cleaning up is not cut short by an impatient second Ctrl-C."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before):
+            signal.signal(number, handler)
+
+
+def run_main(main):
+    """Runs `main` and turns what it returns or raises into an exit status. SIGTERM and a lost terminal clean
+    up as Ctrl-C does."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    # SIGINT too: a shell starts background jobs with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(130)
+    except BenchError as error:
+        say(f"{Path(sys.argv[0]).name}: {error}")
+        sys.exit(1)

@@ -1,0 +1,1 @@
+SELECT count(*), sum(abalance), max(length(filler)) FROM pgbench_accounts;
