@@ -11,7 +11,7 @@ deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15 postgresql-contrib-15
+	@bench/support/install sqlite3 python3-venv postgresql-client-15
 
 build: deps
 	$(SWIFT) build -c release --product walpoold

@@ -16,8 +16,7 @@ public final class Pool: Sendable {
     private let state: Mutex<State>
     private let epoch = Atomic<Int>(0)
     private let log: Logger
-    /// Told when something in the queues becomes due earlier than before.
-    private let onDeadline: Mutex<@Sendable (Instant) -> Void> = Mutex({ _ in })
+    private let deadlines: any DeadlineObserver
 
     private struct State {
         var writerQueue: WriterQueue
@@ -55,10 +54,11 @@ public final class Pool: Sendable {
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
     /// when they are first needed.
     public init(
-        path: String, settings: ConnectionSettings, limits: PoolLimits, log: Logger
+        path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger
     ) throws(SQLiteError) {
         self.path = path
         self.limits = limits
+        self.deadlines = deadlines
         self.log = log
         readerSettings = settings
         writer = try Writer(path: path, settings: settings, limits: limits)
@@ -70,14 +70,8 @@ public final class Pool: Sendable {
                 readerQueue: ReaderQueue(limit: limits.readers)))
     }
 
-    public func setDeadlineObserver(_ observer: @escaping @Sendable (Instant) -> Void) {
-        onDeadline.withLock { $0 = observer }
-    }
-
     private func announce(_ deadline: Instant) {
-        guard deadline < .distantFuture else { return }
-        let observer = onDeadline.withLock { $0 }
-        observer(deadline)
+        if deadline < .distantFuture { deadlines.announce(deadline) }
     }
 }
 

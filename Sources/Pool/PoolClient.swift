@@ -6,6 +6,11 @@ public protocol PoolClient: StatementOwner, Sendable {
     var clientID: ClientID { get }
 }
 
+/// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.
+public protocol DeadlineObserver: AnyObject, Sendable {
+    func announce(_ deadline: Instant)
+}
+
 /// A session whose transaction has arrived whole and shares a commit with others.
 ///
 /// Nothing it produces may leave the process before `committed` is called.

@@ -46,10 +46,11 @@ public final class Server: Sendable {
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
         self.log = log
+        do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
-                log: log)
+                deadlines: deadlines, log: log)
         } catch {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
@@ -61,7 +62,6 @@ public final class Server: Sendable {
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
-            deadlines = try Deadlines()
         } catch {
             throw StartError("\(error)")
         }
@@ -76,7 +76,6 @@ public final class Server: Sendable {
 
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
-        pool.setDeadlineObserver { [deadlines] in deadlines.announce($0) }
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.
         let count = max(cores + 1, configuration.pool.readers) + 2

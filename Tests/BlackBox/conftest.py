@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("daemon", "wire")
+pytest.register_assert_rewrite("daemon", "interleaving", "wire")
 
 from daemon import REPOSITORY, Daemon, Outsider, binary
 

@@ -255,7 +255,8 @@ def test_parameter_lengths(shared, size, format):
     body = b"\0\0" + S("!hhh", 1, format, 1) + S("!i", size) + b"abcd" + S("!h", 0)
     client.send(wire.parse("SELECT $1", types=[wire.TEXT]), wire.message("B", body), wire.execute())
     before, is_usable = probe(client)
-    assert [m.fields["C"] for m in before if m.kind == "E"][0] == "08P01"
+    # 22021 where the length takes in the NUL bytes behind the value.
+    assert [m.fields["C"] for m in before if m.kind == "E"][0] in ("08P01", "22021")
 
 
 def test_data_of_a_refused_message_is_never_parsed(shared):

@@ -39,14 +39,15 @@ def describe(directory):
     }
 
 
-def sync_microseconds(directory):
-    """The median time of a 4 KiB overwrite and fdatasync: what one durable commit costs at least."""
+def sync_microseconds(directory, probes=100):
+    """The median time of a 4 KiB overwrite and fdatasync: what one durable commit costs at least. A virtual
+    disk's may change a hundredfold from one minute to the next."""
     path, times = directory / "sync-probe", []
     handle = os.open(path, os.O_CREAT | os.O_RDWR)
     try:
         os.write(handle, bytes(1 << 20))
         os.fsync(handle)
-        for i in range(100):
+        for i in range(probes):
             began = time.perf_counter()
             os.pwrite(handle, bytes([i]) * 4096, (i % 256) * 4096)
             os.fdatasync(handle)

@@ -31,7 +31,8 @@ def summarise_cell(workload, clients, runs):
         # What a run with errors measured is no figure of anything.
         good = [run for run in mine if not run["errors"]]
         part = {name: spread([run[name] for run in good if run.get(name) is not None])
-                for name in ("tps", "latency_ms", "worst_ms", "fairness", "server_cpu_us", "client_cpu_us")}
+                for name in ("tps", "latency_ms", "worst_ms", "fairness", "server_cpu_us", "client_cpu_us",
+                             "sync_us")}
         part["fewest"] = min((run["rows"]["fewest"] for run in good if run.get("rows")), default=None)
         part["most"] = max((run["rows"]["most"] for run in good if run.get("rows")), default=None)
         part["failed"] = sum(run["failed"] for run in mine)
@@ -97,12 +98,13 @@ def detail_table(summary):
                 ranged(part["latency_ms"], "{:.3f}"), ranged(part["worst_ms"], "{:,.1f}"),
                 f"{fairness['median']:.2f} ({part['fewest']:,} / {part['most']:,})" if fairness else "",
                 median(part["server_cpu_us"], "{:.1f}"), median(part["client_cpu_us"], "{:.1f}"),
-                str(part["failed"] + part["errors"]),
+                ranged(part["sync_us"], "{:,.0f}"), str(part["failed"] + part["errors"]),
             ])
     heads = ["workload", "clients", "system", "mean latency", "longest", "fewest / most", "server CPU", "client CPU",
-             "failed"]
+             "sync", "failed"]
     return ("Latency in ms; the fewest rows inserted by one client as a part of the most (the fewest and the most "
-            "in any repetition); CPU per transaction in us.\n\n" + table(heads, rows))
+            "in any repetition); CPU per transaction in us; one sync of the disk just before, in us.\n\n"
+            + table(heads, rows))
 
 
 def idle_table(idle):

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A session that gets a deadline says so, which costs a system call only when it is earlier than what the timer is
 /// set to. When it fires, whoever receives the event looks through the sessions once.
-final class Deadlines: Sendable {
+final class Deadlines: DeadlineObserver {
     let descriptor: Int32
     /// What the timer is set to, in nanoseconds; Int64.max when it is off.
     private let earliest = Atomic<Int64>(.max)
