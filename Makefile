@@ -14,7 +14,7 @@ test-deps: deps
 	@bench/support/install sqlite3 python3-venv postgresql-client-15
 
 build: deps
-	$(SWIFT) build -c release --product walpoold
+	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
 
 run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"

@@ -95,7 +95,13 @@ public class PooledConnection: @unchecked Sendable {
 
     private func prepare(_ text: SQLText) throws(SQLiteError) -> PreparedLease {
         connection.callbacks.denial = nil
-        let prepared = try connection.prepare(text.bytes).statement
+        let prepared: Statement?
+        do { prepared = try connection.prepare(text.bytes).statement } catch where connection.callbacks.denial == nil {
+            // The error may be about a schema that another connection has changed since this one read it: SQLite
+            // notices that when a statement runs, and for some errors not when one is prepared.
+            try connection.rereadSchema()
+            prepared = try connection.prepare(text.bytes).statement
+        }
         guard let prepared else {
             throw SQLiteError(extendedCode: 21, message: "the statement is empty")
         }

@@ -84,6 +84,12 @@ public final class Connection: @unchecked Sendable {
         return String(decoding: statement.text(0), as: UTF8.self)
     }
 
+    /// Looks at the schema in the file, and reads it again when it is not the one this connection knows.
+    public func rereadSchema() throws(SQLiteError) {
+        // Running any statement that names a table compares the schema cookie.
+        try executeInternal("SELECT 1 FROM sqlite_schema LIMIT 1")
+    }
+
     /// True outside any transaction. SQLite may end one by itself after FULL, IOERR, NOMEM or an interrupted write.
     /// https://www.sqlite.org/c3ref/get_autocommit.html
     @inlinable public var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }

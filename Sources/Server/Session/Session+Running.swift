@@ -366,6 +366,7 @@ extension Session {
             default: out.commandComplete(head.tag)
             }
         }
+        portal.rowsOfExecute = 0
     }
 }
 

@@ -42,8 +42,21 @@ extension Session {
             return try execute(name, arguments, query, describes: describes)
         default:
             try runSetting(statement)
-            complete(query.head.tag)
+            complete(Self.tag(of: statement) ?? query.head.tag)
             return nil
+        }
+    }
+
+    /// Where PostgreSQL's tag says more than the verb.
+    private static func tag(of statement: SessionStatement) -> StaticString? {
+        switch statement {
+        case .deallocate(nil): "DEALLOCATE ALL"
+        case .close(nil): "CLOSE CURSOR ALL"
+        case .discard(.all): "DISCARD ALL"
+        case .discard(.plans): "DISCARD PLANS"
+        case .discard(.sequences): "DISCARD SEQUENCES"
+        case .discard(.temporary): "DISCARD TEMP"
+        default: nil
         }
     }
 

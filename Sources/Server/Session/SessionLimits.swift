@@ -18,6 +18,9 @@ enum SessionLimits {
     static let portals = 1_000
     static let savepoints = 1_000
     static let customSettings = 200
+    /// How long a thread looks for the next message of the session that holds the writer before it goes to other
+    /// work. A local client answers within this time; being woken for it would take as long again.
+    static let holderSpinNanoseconds: Int64 = 50_000
     /// Messages looked at to see whether a transaction has arrived whole; a longer pipeline keeps the writer instead.
     static let scannedMessages = 20_000
 }

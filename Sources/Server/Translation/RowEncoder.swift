@@ -32,6 +32,7 @@ struct RowEncoder {
     /// Encodes the statement's current row.
     @inline(__always)
     mutating func encodeRow(_ statement: Statement, into out: OutputBuffer) throws(ColumnMismatch) {
+        let start = out.end
         let mark = out.beginDataRow(columns: columns.count)
         for index in 0..<columns.count {
             let column = columns[index]
@@ -50,7 +51,11 @@ struct RowEncoder {
                     break
                 }
             }
-            try encodeOther(index, statement, into: out)
+            do { try encodeOther(index, statement, into: out) } catch {
+                // Half a row must never be sent.
+                out.truncate(toEnd: start)
+                throw error
+            }
         }
         guard out.endDataRow(mark) else { throw ColumnMismatch(column: -1, found: .blob, announced: .bytea) }
     }

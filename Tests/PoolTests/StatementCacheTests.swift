@@ -1,0 +1,117 @@
+import Testing
+
+@testable import Pool
+@testable import SQLite
+@testable import Scheduling
+
+@Suite struct StatementCacheTests {
+    private static let texts = (0..<5).map { text("SELECT \($0)") }
+
+    /// Takes the text's statement and gives it back; the statement, weakly held by whoever asks.
+    private func use(_ writer: Writer, _ index: Int) throws -> ObjectIdentifier {
+        let lease = try writer.statement(for: Self.texts[index])
+        defer { writer.giveBack(lease) }
+        return ObjectIdentifier(lease.statement)
+    }
+
+    @Test func theLeastRecentlyUsedGoes() throws {
+        let test = try TestPool { $0.statementsPerConnection = 3 }
+        let writer = test.pool.writer
+        weak var zero: Statement?
+        weak var one: Statement?
+        do {
+            let first = try writer.statement(for: Self.texts[0])
+            let second = try writer.statement(for: Self.texts[1])
+            (zero, one) = (first.statement, second.statement)
+            writer.giveBack(first)
+            writer.giveBack(second)
+        }
+        _ = try use(writer, 2)
+        _ = try use(writer, 0)
+        #expect(zero != nil && one != nil)
+        // A fourth text: 1 was not used for the longest time.
+        _ = try use(writer, 3)
+        #expect(zero != nil && one == nil)
+        _ = try use(writer, 4)
+        #expect(zero != nil)
+        _ = try use(writer, 1)
+        #expect(zero == nil)
+    }
+
+    /// The same text run by two portals at once: each has its own statement, and only one of them is kept.
+    @Test func aStatementInUseIsNotShared() throws {
+        let test = try TestPool()
+        let writer = test.pool.writer
+        let first = try writer.statement(for: Self.texts[0])
+        weak var copy: Statement?
+        do {
+            let second = try writer.statement(for: Self.texts[0])
+            copy = second.statement
+            #expect(first.statement !== second.statement)
+            #expect(try first.statement.step() == .row)
+            #expect(try second.statement.step() == .row)
+            writer.giveBack(second)
+            #expect(first.statement.isRunning)
+        }
+        #expect(copy == nil)
+        let again = try writer.statement(for: Self.texts[0])
+        #expect(again.statement !== first.statement)
+        writer.giveBack(again)
+        writer.giveBack(first)
+        #expect(!first.statement.isRunning)
+        #expect(try use(writer, 0) == ObjectIdentifier(first.statement))
+    }
+
+    /// A statement in use is nobody's to finalise, even when the cache is full of them.
+    @Test func aStatementInUseIsNotEvicted() throws {
+        let test = try TestPool { $0.statementsPerConnection = 2 }
+        let writer = test.pool.writer
+        let leases = try (0..<4).map { try writer.statement(for: Self.texts[$0]) }
+        for lease in leases { #expect(try lease.statement.step() == .row) }
+        writer.forgetStatements()
+        for (index, lease) in leases.enumerated() {
+            #expect(lease.statement.row == ["\(index)"])
+            writer.giveBack(lease)
+        }
+    }
+
+    @Test func forgottenStatementsAreFinalised() throws {
+        let test = try TestPool()
+        let writer = test.pool.writer
+        weak var statement: Statement?
+        do {
+            let lease = try writer.statement(for: Self.texts[0])
+            statement = lease.statement
+            writer.giveBack(lease)
+        }
+        #expect(statement != nil)
+        writer.forgetStatements()
+        #expect(statement == nil)
+    }
+
+    /// DDL expires a statement; SQLite prepares it again at its next step, and the cache keeps it.
+    @Test func aStatementSurvivesDDL() throws {
+        let test = try TestPool()
+        let all = text("SELECT * FROM parent")
+        var identities: [ObjectIdentifier] = []
+        for (change, columns) in [("SELECT 1", 1), ("ALTER TABLE parent ADD COLUMN b", 2), ("DROP TABLE child", 2)] {
+            _ = test.run([test.member(change)])
+            let lease = try test.pool.writer.statement(for: all)
+            _ = try lease.statement.step()
+            #expect(lease.statement.columnCount == columns)
+            identities.append(ObjectIdentifier(lease.statement))
+            test.pool.writer.giveBack(lease)
+        }
+        #expect(Set(identities).count == 1)
+        _ = test.run([test.member("DROP TABLE parent")])
+        let lease = try test.pool.writer.statement(for: all)
+        #expect(throws: SQLiteError.self) { try lease.statement.step() }
+        test.pool.writer.giveBack(lease)
+    }
+
+    @Test(arguments: [("", 21), ("-- nothing", 21), ("SELEC 1", 1), ("SELECT * FROM nowhere", 1)])
+    func whatCannotBePrepared(_ sql: String, _ code: Int32) throws {
+        let test = try TestPool()
+        #expect { _ = try test.pool.writer.statement(for: text(sql)) } throws: { ($0 as? SQLiteError)?.code == code }
+    }
+}
