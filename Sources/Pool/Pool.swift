@@ -21,6 +21,9 @@ public final class Pool: Sendable {
     private struct State {
         var writerQueue: WriterQueue
         var readerQueue: ReaderQueue
+        /// One more read-only connection, only to prepare statements on when no reader is free: long readers may keep
+        /// every reader, and a writer must still learn what its statement is. Never held for longer than that.
+        var analystQueue = ReaderQueue(limit: 1)
         /// The clients that wait in either queue.
         var parked: [ClientID: any PoolClient] = [:]
         var isCheckpointQueued = false
@@ -62,7 +65,7 @@ public final class Pool: Sendable {
         self.log = log
         readerSettings = settings
         writer = try Writer(path: path, settings: settings, limits: limits)
-        slots = (0..<limits.readers).map { _ in ReaderSlot() }
+        slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Mutex(
             State(
                 writerQueue: WriterQueue(
@@ -94,19 +97,30 @@ extension Pool {
     }
 
     /// Asks for a reader, by its index.
+    ///
+    /// - Parameter onlyToPrepare: the reader is given back at once, so one kept for that will do.
     @inline(__always)
-    public func requestReader(_ client: any PoolClient, deadline: Instant) -> Request<Int> {
+    public func requestReader(
+        _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
+    ) -> Request<Int> {
         let request = state.withLock { state -> Request<Int> in
             if let index = state.readerQueue.take() { return .granted(index) }
+            if onlyToPrepare, state.analystQueue.take() != nil { return .granted(analystIndex) }
             // Under the lock that `withdraw` takes: a cancel either finds the client in the queue or is seen here.
             if let reason = client.reasonToStopWaiting(now: MonotonicClock.now) { return .stopped(reason) }
-            state.readerQueue.enqueue(client.clientID, deadline: deadline)
+            if onlyToPrepare {
+                state.analystQueue.enqueue(client.clientID, deadline: deadline)
+            } else {
+                state.readerQueue.enqueue(client.clientID, deadline: deadline)
+            }
             state.parked[client.clientID] = client
             return .parked
         }
         if case .parked = request { announce(deadline) }
         return request
     }
+
+    private var analystIndex: Int { limits.readers }
 
     /// The reader at an index one was granted, with the newest snapshot; opens it on first use.
     @inline(__always)
@@ -127,7 +141,9 @@ extension Pool {
     @inline(__always)
     public func releaseReader(_ index: Int) -> Resumption? {
         state.withLock { state in
-            guard let next = state.readerQueue.release(index), let client = state.parked.removeValue(forKey: next)
+            let next =
+                index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
+            guard let next, let client = state.parked.removeValue(forKey: next)
             else { return nil }
             return .reader(client, index)
         }
@@ -172,7 +188,7 @@ extension Pool {
             state.withLock { state in
                 for member in result.postponed { state.parked[member.clientID] = member }
                 state.writerQueue.returnToFront(
-                    result.postponed.map { ($0.clientID, .distantFuture) }, now: now)
+                    result.postponed.map { ($0.clientID, $0.waitDeadline) }, now: now)
             }
         }
         return result.finished
@@ -203,9 +219,16 @@ extension Pool {
 
 extension Pool {
     /// Takes a client out of the queues. False: it waits in none, or has just been granted what it waited for.
-    public func withdraw(_ client: ClientID) -> Bool {
-        state.withLock { state in
-            let wasWaiting = state.writerQueue.withdraw(client) || state.readerQueue.withdraw(client)
+    ///
+    /// - Parameter onlyIfStopped: only when what it waits for now is what is to be stopped. A cancel may come so late
+    ///   that the next statement waits already.
+    public func withdraw(_ client: ClientID, onlyIfStopped: Bool = false) -> Bool {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
+            let wasWaiting =
+                state.writerQueue.withdraw(client) || state.readerQueue.withdraw(client)
+                || state.analystQueue.withdraw(client)
             if wasWaiting { state.parked[client] = nil }
             return wasWaiting
         }
@@ -222,10 +245,14 @@ extension Pool {
     /// What is due at `now`; called when the earliest announced deadline has come.
     public func takeDue(now: Instant) -> Due {
         state.withLock { state in
-            let ids = state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
+            let ids =
+                state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
+                + state.analystQueue.withdrawExpired(now: now)
             return Due(
                 expired: state.unpark(ids), toEvict: state.writerQueue.holderToEvict(now: now),
-                next: min(state.writerQueue.nextDeadline, state.readerQueue.nextDeadline))
+                next: min(
+                    state.writerQueue.nextDeadline,
+                    min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline)))
         }
     }
 
@@ -281,7 +308,9 @@ extension Pool {
 
     /// Idle readers must not hold a checkpoint up with the snapshots they keep.
     private func endIdleSnapshots() -> [Resumption] {
-        let indexes = state.withLock { $0.readerQueue.takeIdle() }
+        let indexes = state.withLock { state in
+            state.readerQueue.takeIdle() + state.analystQueue.takeIdle().map { _ in analystIndex }
+        }
         for index in indexes { slots[index].reader?.endSnapshot() }
         return indexes.compactMap { releaseReader($0) }
     }

@@ -4,6 +4,8 @@ import Scheduling
 /// A session, as the pool sees it: something that asks for connections and can be told to stop.
 public protocol PoolClient: StatementOwner, Sendable {
     var clientID: ClientID { get }
+    /// When its wait for what it asked for is over.
+    var waitDeadline: Instant { get }
 }
 
 /// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.

@@ -193,6 +193,9 @@ public final class Server: Sendable {
                 next = min(next, Instant(nanoseconds: at))
             } else if let owned = table.own(slot: session.slot, generation: session.generation & 0xFFFF_FFFF) {
                 if isEvicted { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
+            } else if at <= now.nanoseconds {
+                // Its thread is just about to let go of it: look again.
+                next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
             }
         }
         if next < .distantFuture { deadlines.announce(next) }

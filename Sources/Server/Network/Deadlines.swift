@@ -14,7 +14,7 @@ final class Deadlines: DeadlineObserver {
     private let earliest = Atomic<Int64>(.max)
 
     /// Deadlines closer together than this are handled by one look through the sessions.
-    private static let granularityNanoseconds: Int64 = 5_000_000
+    static let granularityNanoseconds: Int64 = 5_000_000
 
     init() throws(SystemError) {
         descriptor = walpool_timerfd()
@@ -26,15 +26,17 @@ final class Deadlines: DeadlineObserver {
     func announce(_ deadline: Instant) {
         guard deadline < .distantFuture else { return }
         let wanted = deadline.nanoseconds
-        var current = earliest.load(ordering: .sequentiallyConsistent)
-        while wanted < current {
-            let (exchanged, original) = earliest.compareExchange(
-                expected: current, desired: wanted, ordering: .acquiringAndReleasing)
-            if exchanged {
-                setTimer(wanted)
-                return
-            }
-            current = original
+        let (exchanged, earlier) = earliest.min(wanted, ordering: .sequentiallyConsistent)
+        guard exchanged > wanted else { return }
+        // Two threads may set the timer in the other order than they announced in: each goes on until the timer is
+        // set to what was announced last.
+        var set = earlier
+        setTimer(set)
+        while true {
+            let current = earliest.load(ordering: .sequentiallyConsistent)
+            guard current < set else { return }
+            set = current
+            setTimer(set)
         }
     }
 

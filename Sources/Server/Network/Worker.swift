@@ -67,8 +67,8 @@ final class Worker: @unchecked Sendable {
 
     private func runResumptions() {
         while true {
-            if let next = resumptions.popLast() {
-                run(next)
+            if !resumptions.isEmpty {
+                run(resumptions.removeFirst())
             } else if let next = server.takeResumption() {
                 run(next)
             } else {

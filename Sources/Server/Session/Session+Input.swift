@@ -23,7 +23,8 @@ extension Session {
     /// The socket is ready; the calling worker owns the session.
     func socketIsReady(_ worker: Worker) {
         self.worker = worker
-        disarmDeadline()
+        // The deadline of a startup is for all of it, however many pieces it comes in.
+        if case .ready = phase { disarmDeadline() }
         if interest == .writable {
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
@@ -110,6 +111,7 @@ extension Session {
             out.releaseMemory(above: SessionLimits.idleBufferBytes)
         }
         guard case .ready = phase else { return }
+        if readerIsOnlyToPrepare { releaseReader() }
         if writerMode == .lease { pool.holderBecameIdle(self) }
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
@@ -153,7 +155,7 @@ extension Session {
         server.deadlines.announce(at)
     }
 
-    private func disarmDeadline() {
+    func disarmDeadline() {
         if deadline.load(ordering: .relaxed) != .max { deadline.store(.max, ordering: .relaxed) }
     }
 

@@ -8,11 +8,14 @@ extension Session {
 
     /// Sees to it that the session has a reader; nil when it has.
     @inline(__always)
-    func acquireReader() throws -> Wait? {
+    func acquireReader(onlyToPrepare: Bool = false) throws -> Wait? {
+        if readerIsOnlyToPrepare && !onlyToPrepare { releaseReader() }
         if reader != nil { return nil }
         if readerIndex == nil {
             beginWait()
-            switch pool.requestReader(self, deadline: waitDeadline) {
+            // Before the request: once parked, the session may be another thread's.
+            readerIsOnlyToPrepare = onlyToPrepare
+            switch pool.requestReader(self, onlyToPrepare: onlyToPrepare, deadline: waitDeadline) {
             case .granted(let index): readerIndex = index
             case .parked: return .parked
             case .stopped(let reason): throw ErrorTranslation.wireError(reason)
@@ -40,6 +43,7 @@ extension Session {
         guard let index = readerIndex else { return }
         reader = nil
         readerIndex = nil
+        readerIsOnlyToPrepare = false
         if let next = pool.releaseReader(index) { enqueue(next) }
     }
 
@@ -51,14 +55,22 @@ extension Session {
 
     /// Sees to it that the query has been analysed; nil when it has.
     func analyse(_ query: Query) throws -> Wait? {
-        if query.analysis != nil { return nil }
-        if writerMode == .none, let wait = try acquireReader() { return wait }
-        defer { releaseReaderIfUnused() }
+        if query.analysis == nil {
+            if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
+            try analyseNow(query)
+        } else if readerIsOnlyToPrepare {
+            // Another session was faster while this one waited.
+            releaseReader()
+        }
+        return nil
+    }
+
+    private func analyseNow(_ query: Query) throws {
+        defer { if readerIsOnlyToPrepare { releaseReader() } }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
         let lease = try prepare(query, on: connection)
         defer { connection.giveBack(lease) }
         query.analysis = try Analysis(lease.statement, head: query.head, sql: query.text.bytes)
-        return nil
     }
 
     @inline(__always)

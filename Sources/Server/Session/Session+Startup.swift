@@ -64,13 +64,14 @@ extension Session {
         }
         // "minimum 4 bytes, maximum 256" from 3.2 on, and exactly 4 before:
         // https://www.postgresql.org/docs/current/protocol-message-formats.html (BackendKeyData)
-        cancelKey = Self.randomBytes(message.effectiveMinor >= 2 ? 32 : 4)
+        let keyLength = message.effectiveMinor >= 2 ? 32 : 4
+        cancelKeyLength.store(keyLength, ordering: .releasing)
         out.authenticationOk()
         for (name, value) in statusAtStart { out.parameterStatus(name, value) }
-        out.backendKeyData(processID: processID, key: cancelKey)
+        out.backendKeyData(processID: processID, key: Array(cancelKey[..<keyLength]))
         out.readyForQuery(.idle)
         phase = .ready
-        awaited = .nothing
+        disarmDeadline()
     }
 
     private func admit(database: String, replication: String?) throws(WireError) {
@@ -123,14 +124,9 @@ extension Session {
         ]
     }
 
-    private static func randomBytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
-
     /// Compared in constant time, so that its bytes cannot be guessed one by one.
     func hasCancelKey(_ key: [UInt8]) -> Bool {
-        guard key.count == cancelKey.count, !key.isEmpty else { return false }
+        guard !key.isEmpty, key.count == cancelKeyLength.load(ordering: .acquiring) else { return false }
         var difference: UInt8 = 0
         for index in key.indices { difference |= key[index] ^ cancelKey[index] }
         return difference == 0

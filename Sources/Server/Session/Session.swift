@@ -28,7 +28,9 @@ final class Session: @unchecked Sendable {
     /// What the armed deadline is about.
     var awaited = Awaited.startup
     var userName = ""
-    var cancelKey: [UInt8] = []
+    /// Random bytes, of which the client was told as many as `cancelKeyLength` says; none before it has started.
+    let cancelKey: [UInt8]
+    let cancelKeyLength = Atomic<Int>(0)
 
     enum Phase {
         /// Before the startup message; which encryption requests were answered N.
@@ -49,6 +51,8 @@ final class Session: @unchecked Sendable {
     var writerMode = WriterMode.none
     var readerIndex: Int?
     var reader: Reader?
+    /// The reader was asked for only to prepare a statement on it.
+    var readerIsOnlyToPrepare = false
     /// Portals that have a statement running on the reader.
     var portalsOnReader = 0
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
@@ -88,6 +92,8 @@ final class Session: @unchecked Sendable {
         self.generation = generation
         self.processID = processID
         self.peer = peer
+        var generator = SystemRandomNumberGenerator()
+        cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         defaults = server.configuration.sessionDefaults
         state = SessionState(settings: defaults)
         simplePortal = Portal(
@@ -152,6 +158,6 @@ extension Session {
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
     func cancel() -> Bool {
         let (exchanged, _) = activity.compareExchange(expected: 1, desired: 2, ordering: .sequentiallyConsistent)
-        return exchanged && pool.withdraw(clientID)
+        return exchanged && pool.withdraw(clientID, onlyIfStopped: true)
     }
 }
