@@ -68,9 +68,9 @@ static inline unsigned walpool_wal_backfilled(const volatile void *index) {
 
 /* The -wal file as SQLite has it open. It carries no POSIX locks, and its xSync only calls fdatasync on the
    descriptor, so another thread than the writer's may call it while the writer writes. */
-static inline int walpool_wal_sync(sqlite3 *db) {
+static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {
     sqlite3_file *wal = 0;
-    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK) return SQLITE_ERROR;
-    if (!wal || !wal->pMethods) return SQLITE_OK;
-    return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL);
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK) return 0;
+    return wal && wal->pMethods ? wal : 0;
 }
+static inline int walpool_wal_sync(sqlite3_file *wal) { return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL); }

@@ -11,8 +11,21 @@ public struct PoolLimits: Sendable {
     public var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; the least recently used goes first.
     public var statementsPerConnection = 256
+    public var durability = Durability.full
     /// WAL size at which a checkpoint is attempted; 4,000 pages of 4 KiB are 16 MB.
     public var checkpointFrames = 4_000
 
     public init() {}
+}
+
+extension PoolLimits {
+    /// When a commit is visible to others, and when it is answered.
+    public enum Durability: String, Sendable {
+        /// Visible when it is on the disk, and answered then.
+        case full
+        /// Answered when it is on the disk, visible up to one sync earlier: the writer goes on while the disk works.
+        case pipelined
+        /// Answered before the sync: survives a crash of the process, not of the machine.
+        case normal
+    }
 }

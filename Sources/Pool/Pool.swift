@@ -17,6 +17,7 @@ public final class Pool: Sendable {
     private let epoch = Atomic<Int>(0)
     private let log: Logger
     private let deadlines: any DeadlineObserver
+    private let pipelinedSync: PipelinedSync?
 
     private struct State {
         var writerQueue: WriterQueue
@@ -64,7 +65,11 @@ public final class Pool: Sendable {
         self.deadlines = deadlines
         self.log = log
         readerSettings = settings
-        writer = try Writer(path: path, settings: settings, limits: limits)
+        var writerSettings = settings
+        writerSettings.synchronous = limits.durability == .full ? .full : .normal
+        writer = try Writer(path: path, settings: writerSettings, limits: limits)
+        pipelinedSync =
+            limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
         slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Mutex(
             State(
@@ -193,6 +198,13 @@ extension Pool {
         }
         return result.finished
     }
+
+    /// A commit has been made and is not on the disk yet: its number, for `waitUntilDurable`. Nil when there is nothing
+    /// to wait for. Call it before the writer is released.
+    public func commitToSync() -> Int? { pipelinedSync?.didCommit() }
+
+    /// Returns once that commit is on the disk; the calling thread should have said that it will be long.
+    public func waitUntilDurable(_ commit: Int) throws(SQLiteError) { try pipelinedSync?.waitUntilDurable(commit) }
 
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now

@@ -117,13 +117,8 @@ public final class Connection: @unchecked Sendable {
         return WALIndex(connection: handle)
     }
 
-    /// Brings the WAL onto the disk, from any thread. Source: xSync, https://www.sqlite.org/c3ref/io_methods.html
-    public func syncWAL() throws(SQLiteError) {
-        let code = walpool_wal_sync(handle)
-        guard code == SQLITE_OK else {
-            throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
-        }
-    }
+    /// The -wal file this connection writes; nil for a database that is not in WAL mode.
+    public func walFile() -> WALFile? { walpool_wal_file(handle).map(WALFile.init(file:)) }
 
     /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public struct Checkpoint: Equatable, Sendable {

@@ -39,6 +39,7 @@ public struct ServerConfiguration: Sendable {
 
 extension ServerConfiguration {
     public typealias SecureDelete = ConnectionSettings.SecureDelete
+    public typealias Durability = PoolLimits.Durability
 
     /// A time as SET takes it: a number of milliseconds, or one with its unit.
     public static func milliseconds(_ name: String, _ value: String) throws(StartError) -> Int64 {

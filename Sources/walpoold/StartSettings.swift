@@ -39,11 +39,10 @@ struct StartSettings {
     }
 
     static func setSynchronous(_ value: String, _ server: inout ServerConfiguration) throws(StartError) {
-        switch value.lowercased() {
-        case "full": server.connection.synchronous = .full
-        case "normal": server.connection.synchronous = .normal
-        default: throw StartError("synchronous must be full or normal, not \(value)")
+        guard let durability = ServerConfiguration.Durability(rawValue: value.lowercased()) else {
+            throw StartError("synchronous must be full, pipelined or normal, not \(value)")
         }
+        server.pool.durability = durability
     }
 
     /// Nothing a user can write may become a trap later.

@@ -25,7 +25,7 @@ struct Walpoold: ParsableCommand {
     var readers: Int?
     @Option(help: "The most sessions at a time.  (default: 1000)")
     var maxSessions: Int?
-    @Option(help: "When a commit waits for the disk: full or normal.  (default: full)")
+    @Option(help: "When a commit waits for the disk: full, pipelined or normal.  (default: full)")
     var synchronous: String?
     @Option(help: "Permissions of the socket, in octal.  (default: 0660)")
     var socketMode: String?

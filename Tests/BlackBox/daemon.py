@@ -190,8 +190,16 @@ class Daemon:
     # What /proc knows of it
 
     @property
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.pid}/fd"))
+    def sockets(self):
+        """Open sockets: sessions, and the one that listens. (Files grow with the readers that were needed so far.)"""
+        directory = Path(f"/proc/{self.pid}/fd")
+        count = 0
+        for descriptor in os.listdir(directory):
+            try:
+                count += os.readlink(directory / descriptor).startswith("socket:")
+            except FileNotFoundError:
+                pass
+        return count
 
     def memory(self, which="VmRSS"):
         """Bytes. VmRSS is now, VmHWM the most there ever was."""

@@ -169,20 +169,20 @@ def test_slightly_wrong_lengths(shared, name, change):
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages_cut_anywhere(shared, name):
     shared.check_alive()
-    before = shared.descriptors
+    before = shared.sockets
     for cut in range(1, len(MESSAGES[name])):
         with shared.client() as client:
             client.send(MESSAGES[name][:cut])
             if cut % 2:
                 client.half_close()
                 client.rest()
-    eventually(lambda: shared.descriptors <= before, "every descriptor closed")
+    eventually(lambda: shared.sockets <= before, "every socket closed")
 
 
 @pytest.mark.parametrize("version", [wire.PROTOCOL_3_0, wire.PROTOCOL_3_2])
 def test_startup_cut_anywhere(shared, version):
     shared.check_alive()
-    before = shared.descriptors
+    before = shared.sockets
     whole = wire.startup({"user": "tester", "database": shared.name, "options": "-c a.b=c"}, version)
     for cut in range(1, len(whole)):
         with shared.raw() as client:
@@ -190,7 +190,7 @@ def test_startup_cut_anywhere(shared, version):
             if cut % 2:
                 client.half_close()
                 client.rest()
-    eventually(lambda: shared.descriptors <= before, "every descriptor closed")
+    eventually(lambda: shared.sockets <= before, "every socket closed")
 
 
 # Bodies
@@ -435,7 +435,7 @@ CORPUS = [
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated_sessions(shared, seed):
     shared.check_alive()
-    before = shared.descriptors
+    before = shared.sockets
     randomness = random.Random(seed)
     for _ in range(150):
         messages = CORPUS.copy()
@@ -460,7 +460,7 @@ def test_mutated_sessions(shared, seed):
                 pass
             client.half_close()
             client.rest()
-    eventually(lambda: shared.descriptors <= before, "every descriptor closed")
+    eventually(lambda: shared.sockets <= before, "every socket closed")
 
 
 @pytest.mark.parametrize("seed", range(2))

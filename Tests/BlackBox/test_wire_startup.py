@@ -305,7 +305,7 @@ def test_password_before_startup(shared):
 
 def test_ten_thousand_connections(shared):
     shared.check_alive()
-    before = shared.descriptors
+    before = shared.sockets
     begun = wire.startup({"user": "tester", "database": shared.name})
     for number in range(10_000):
         with wire.Client(shared.socket_path) as client:
@@ -313,7 +313,7 @@ def test_ten_thousand_connections(shared):
                 client.send(begun[:9])
             elif number % 4 == 2:
                 client.send(begun)
-    eventually(lambda: shared.descriptors <= before, "every descriptor closed")
+    eventually(lambda: shared.sockets <= before, "every socket closed")
 
 
 # Limits

@@ -255,6 +255,7 @@ import Testing
             self.onRewind = onRewind
         }
         var clientID: ClientID { inner.clientID }
+        var waitDeadline: Instant { inner.waitDeadline }
         func mark() { inner.mark() }
         func rewind() {
             inner.rewind()

@@ -243,6 +243,7 @@ final class MiniEngine: @unchecked Sendable {
         init(_ id: Int, _ sql: String) { member = FakeMember(id, [sql]) }
 
         var clientID: ClientID { member.clientID }
+        var waitDeadline: Instant { .distantFuture }
         func mark() { member.mark() }
         func rewind() { member.rewind() }
         func runTransaction(on writer: Writer) { member.runTransaction(on: writer) }

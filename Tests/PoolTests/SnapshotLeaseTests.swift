@@ -11,6 +11,11 @@ import Testing
         try reader.rows(Self.count, test.member())[0][0]
     }
 
+    private func expectCount(_ expected: String, _ test: TestPool) throws {
+        let found = try test.reading { try count($0, test) }
+        #expect(found == expected)
+    }
+
     /// A read that starts after a commit sees it: whoever committed, whichever reader reads, however often it has read.
     @Test(arguments: ["pool", "outsider", "both"])
     func aReadAfterACommitSeesIt(_ who: String) throws {
@@ -26,10 +31,12 @@ import Testing
             // Two at once, so that both connections are used; then the one of them that comes first again.
             try test.reading { first in
                 try test.reading { second in
-                    #expect(try count(first, test) == "\(n)" && count(second, test) == "\(n)")
+                    let counts = try [count(first, test), count(second, test)]
+                    #expect(counts == ["\(n)", "\(n)"])
                 }
             }
-            #expect(try test.reading { try count($0, test) } == "\(n)")
+            let third = try test.reading { try count($0, test) }
+            #expect(third == "\(n)")
         }
     }
 
@@ -42,11 +49,14 @@ import Testing
         let test = try TestPool()
         try test.reading { _ in }
         try test.reading { reader in
-            #expect(try count(reader, test) == "0" && reader.isNewest)
+            #expect(try count(reader, test) == "0")
+            #expect(reader.isNewest)
             _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
-            #expect(try count(reader, test) == "0" && !reader.isNewest)
+            #expect(try count(reader, test) == "0")
+            #expect(!reader.isNewest)
             try reader.refreshSnapshot(epoch: test.pool.leaseEpoch)
-            #expect(try count(reader, test) == "1" && reader.isNewest)
+            #expect(try count(reader, test) == "1")
+            #expect(reader.isNewest)
             reader.endSnapshot()
             #expect(!reader.isNewest)
             reader.endSnapshot()
@@ -88,7 +98,7 @@ import Testing
             #expect(restarts ? test.walFrames < before : test.walFrames > before)
             #expect(try count(reader, test) == "1")
         }
-        #expect(try test.reading { try count($0, test) } == "2")
+        try expectCount("2", test)
     }
 
     /// The pool's checkpoint changes the epoch itself when it copied everything.
@@ -100,10 +110,10 @@ import Testing
         #expect(test.pool.checkpoint().isEmpty)
         #expect(test.pool.leaseEpoch == epoch + 1)
         let before = test.walFrames
-        #expect(try test.reading { try count($0, test) } == "20")
+        try expectCount("20", test)
         _ = test.run([test.member("INSERT INTO t VALUES(21, 21)")])
         #expect(test.walFrames < before)
-        #expect(try test.reading { try count($0, test) } == "21")
+        try expectCount("21", test)
     }
 
     /// An idle reader's old snapshot does not hold a checkpoint up; one that is in use does, until it ends.
@@ -129,7 +139,7 @@ import Testing
         if !isIdle { _ = test.pool.releaseReader(index) }
         _ = test.pool.checkpoint()
         #expect(test.pool.writer.framesToCheckpoint == 0)
-        #expect(try test.reading { try count($0, test) } == "1")
+        try expectCount("1", test)
     }
 
     ///     reader 0                        pool

@@ -96,6 +96,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     private(set) var commitError: SQLiteError?
     private(set) var refusal: (reason: StopReason?, error: SQLiteError)?
     private(set) var isLong = false
+    var waitDeadline = Instant.distantFuture
     /// Asked while a statement runs, and while it waits; each with the number of times it was asked before.
     var whileRunning: (Int) -> StopReason? = { _ in nil }
     var whileWaiting: (Int) -> StopReason? = { _ in nil }

@@ -94,18 +94,31 @@ final class Worker: @unchecked Sendable {
         case .checkpoint:
             willBeLong()
             for next in server.pool.checkpoint() { enqueue(next) }
-            if let next = server.pool.releaseWriter() { enqueue(next) }
+            releaseWriter()
         }
     }
 
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
-    /// Replies go out before the writer is released: who queues meanwhile is in the next group.
+    /// Replies go out before the writer is released: who queues meanwhile is in the next group. With synchronous =
+    /// pipelined the next group runs while the disk works, and the replies wait for the disk.
     func runGroup(_ clients: [any PoolClient]) {
         for client in clients { (client as? Session)?.worker = self }
         let finished = server.pool.commitGroup(clients)
+        let unsynced = server.pool.commitToSync()
+        if let unsynced {
+            releaseWriter()
+            willBeLong()
+            do { try server.pool.waitUntilDurable(unsynced) } catch {
+                for member in finished { member.commitFailed(error) }
+            }
+        }
         for member in finished { (member as? Session)?.replyAfterGroup() }
-        if let next = server.pool.releaseWriter() { enqueue(next) }
+        if unsynced == nil { releaseWriter() }
         for member in finished { (member as? Session)?.continueAfterGroup(self) }
+    }
+
+    private func releaseWriter() {
+        if let next = server.pool.releaseWriter() { enqueue(next) }
     }
 }

@@ -203,14 +203,23 @@ extension Session {
         case .none:
             return
         case .lease:
-            defer { releaseWriter() }
             do { try pool.writer.commit() } catch {
                 pool.writer.rollback()
+                releaseWriter()
                 throw commitError(error)
             }
+            let commit = pool.commitToSync()
+            releaseWriter()
+            if let commit { try waitUntilDurable(commit) }
         case .group:
             try endMember()
         }
+    }
+
+    /// With synchronous = pipelined, others write meanwhile, on other threads.
+    private func waitUntilDurable(_ commit: Int) throws(WireError) {
+        worker?.willBeLong()
+        do { try pool.waitUntilDurable(commit) } catch { throw commitError(error) }
     }
 
     func commitError(_ error: SQLiteError) -> WireError {
