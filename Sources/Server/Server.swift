@@ -187,6 +187,12 @@ public final class Server: Sendable {
         }
         var next = due.next
         for session in table.sessions {
+            let noticeAt = session.noticeAt.load(ordering: .relaxed)
+            if noticeAt <= now.nanoseconds {
+                session.notifyQueued()
+            } else {
+                next = min(next, Instant(nanoseconds: noticeAt))
+            }
             let at = session.deadline.load(ordering: .sequentiallyConsistent)
             let isEvicted = due.toEvict == session.clientID
             if at > now.nanoseconds && !isEvicted {
@@ -198,7 +204,7 @@ public final class Server: Sendable {
                 next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
             }
         }
-        if next < .distantFuture { deadlines.announce(next) }
+        deadlines.announce(next)
     }
 
     // MARK: Cancelling

@@ -40,7 +40,7 @@ struct ConfigurationFile {
     /// What a session starts with, by the names SET takes.
     static let sessionKeys: Set<String> = [
         "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout",
-        "client_write_timeout", "default_transaction_isolation", "default_transaction_read_only", "result_typing",
+        "client_write_timeout", "queue_notice", "default_transaction_isolation", "default_transaction_read_only", "result_typing",
     ]
 
     func apply(to server: inout ServerConfiguration) throws(StartError) {

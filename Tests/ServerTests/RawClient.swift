@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Testing
 
 /// A blocking client that speaks the wire protocol byte by byte, so that a test decides what is sent when.
@@ -45,7 +45,7 @@ final class RawClient {
     func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count <= 0 { return }
             sent += count
         }

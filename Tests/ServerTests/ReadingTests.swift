@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import Synchronization
 import Testing
 
 @testable import Pool
@@ -210,7 +211,7 @@ import Testing
         }
         let (threads, rounds) = (12, 15)
         let failures = Failures()
-        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+        onThreads(threads) { thread in
             do {
                 let client = try test.connect()
                 for round in 0..<rounds {
@@ -241,10 +242,9 @@ import Testing
         #expect(test.pool.load.holder == .nobody && test.pool.load.waitingReaders == 0)
     }
 
-    final class Failures: @unchecked Sendable {
-        private let lock = NSLock()
-        private var list: [String] = []
-        func check(_ isTrue: Bool, _ what: String) { if !isTrue { lock.withLock { list.append(what) } } }
-        var all: [String] { lock.withLock { list } }
+    final class Failures: Sendable {
+        private let list = Mutex<[String]>([])
+        func check(_ isTrue: Bool, _ what: String) { if !isTrue { list.withLock { $0.append(what) } } }
+        var all: [String] { list.withLock { $0 } }
     }
 }

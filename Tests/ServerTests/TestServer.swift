@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Logging
 import Testing
 
@@ -11,7 +11,9 @@ import Testing
 let libraryIsConfigured = SQLiteLibrary.configure()
 
 /// A running server of its own for each test, in a directory of its own.
-final class TestServer {
+///
+/// `@unchecked Sendable`: threads of a test only connect and look.
+final class TestServer: @unchecked Sendable {
     let directory: String
     let configuration: ServerConfiguration
     private(set) var server: Server
@@ -30,8 +32,8 @@ final class TestServer {
     init(schema: String = schema, _ adjust: (inout ServerConfiguration) throws -> Void = { _ in }) throws {
         try #require(libraryIsConfigured)
         // Short, because a socket's path may have 107 bytes only.
-        directory = "/tmp/wp-" + UUID().uuidString.prefix(13)
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        var template = Array("/tmp/walpool-XXXXXX".utf8CString)
+        directory = try #require(mkdtemp(&template).map { String(cString: $0) })
         var configuration = ServerConfiguration(
             databasePath: directory + "/app.db", databaseName: "app", socketPath: directory + "/.s.PGSQL.5432")
         configuration.shutdownTimeoutMilliseconds = 100
@@ -53,7 +55,8 @@ final class TestServer {
 
     deinit {
         stop()
-        try? FileManager.default.removeItem(atPath: directory)
+        for name in [".s.PGSQL.5432", "app.db", "app.db-wal", "app.db-shm", "stale"] { unlink(directory + "/" + name) }
+        rmdir(directory)
     }
 
     func stop() {
@@ -104,4 +107,31 @@ final class TestServer {
             sched_yield()
         }
     }
+}
+
+func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+func fileSize(_ path: String) -> Int? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : nil
+}
+
+/// Runs `body` on so many threads at once, with their numbers; returns when all are done.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let threads = (0..<count).map { number in
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(Start { body(number) }).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { context in
+                Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
+                return nil
+            }, context)
+        return thread
+    }
+    for thread in threads { pthread_join(thread, nil) }
 }

@@ -103,7 +103,11 @@ final class Worker: @unchecked Sendable {
     /// Replies go out before the writer is released: who queues meanwhile is in the next group. With synchronous =
     /// pipelined the next group runs while the disk works, and the replies wait for the disk.
     func runGroup(_ clients: [any PoolClient]) {
-        for client in clients { (client as? Session)?.worker = self }
+        for client in clients {
+            guard let session = client as? Session else { continue }
+            session.closeParking()
+            session.worker = self
+        }
         let finished = server.pool.commitGroup(clients)
         let unsynced = server.pool.commitToSync()
         if let unsynced {

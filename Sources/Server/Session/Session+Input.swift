@@ -44,12 +44,14 @@ extension Session {
 
     /// The session was parked and has what it waited for; the calling worker owns it.
     func resume(_ worker: Worker) {
+        closeParking()
         self.worker = worker
         settle(advance())
     }
 
     /// The session was taken out of a queue, so its statement fails; the calling worker owns it.
     func waitEnded(_ worker: Worker, _ reason: StopReason) {
+        closeParking()
         self.worker = worker
         let error = ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
@@ -191,6 +193,7 @@ extension Session {
 
     /// Ends the session with a last word.
     func terminate(_ error: WireError) {
+        closeParking()
         if case .ready = phase { out.error(error) }
         _ = flush()
         close()

@@ -157,10 +157,15 @@ extension Session {
         isSingleStatement = shape == .single
         let isMember = shape != .partial && !state.transaction.pinsSnapshot
         beginWait()
+        openParking(now: MonotonicClock.now)
         switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
-        case .parked: return .parked
-        case .stopped(let reason): throw ErrorTranslation.wireError(reason)
-        case .granted: break
+        case .parked:
+            return .parked
+        case .stopped(let reason):
+            closeParking()
+            throw ErrorTranslation.wireError(reason)
+        case .granted:
+            closeParking()
         }
         if isMember { return .group }
         try beginLease()

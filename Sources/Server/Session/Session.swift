@@ -80,6 +80,9 @@ final class Session: @unchecked Sendable {
     // MARK: Touched by any thread
     /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
     let activity = Atomic<Int>(0)
+    /// See Session+QueueNotice.
+    let parking = Atomic<Int>(Parking.closed)
+    let noticeAt = Atomic<Int64>(.max)
     /// When the timer shall look at this session, in nanoseconds; Int64.max is never.
     let deadline = Atomic<Int64>(.max)
 

@@ -11,6 +11,8 @@ struct Settings: Sendable {
     var idleInTransactionTimeoutMilliseconds: Int64 = 0
     var transactionTimeoutMilliseconds: Int64 = 0
     var clientWriteTimeoutMilliseconds: Int64 = 60_000
+    /// A client that waits for the writer this long is told so.
+    var queueNoticeMilliseconds: Int64 = 5_000
     var defaultIsolation = IsolationLevel.readCommitted
     var defaultReadOnly = false
     /// Announce every column as text.
@@ -61,6 +63,7 @@ extension Settings {
         case "idle_in_transaction_session_timeout": Self.shown(idleInTransactionTimeoutMilliseconds)
         case "transaction_timeout": Self.shown(transactionTimeoutMilliseconds)
         case "client_write_timeout": Self.shown(clientWriteTimeoutMilliseconds)
+        case "queue_notice": Self.shown(queueNoticeMilliseconds)
         case "default_transaction_isolation": defaultIsolation.name
         case "default_transaction_read_only": defaultReadOnly ? "on" : "off"
         case "result_typing": resultsAsText ? "text" : "declared"
@@ -78,7 +81,7 @@ extension Settings {
     var names: [String] {
         ["application_name", "client_encoding", "client_write_timeout", "DateStyle", "default_transaction_isolation",
             "default_transaction_read_only", "extra_float_digits", "idle_in_transaction_session_timeout",
-            "IntervalStyle", "lock_timeout", "result_typing", "search_path", "statement_timeout", "TimeZone",
+            "IntervalStyle", "lock_timeout", "queue_notice", "result_typing", "search_path", "statement_timeout", "TimeZone",
             "transaction_timeout"] + others.keys.sorted()
     }
 
@@ -92,6 +95,7 @@ extension Settings {
             idleInTransactionTimeoutMilliseconds = try Self.milliseconds(name, value)
         case "transaction_timeout": transactionTimeoutMilliseconds = try Self.milliseconds(name, value)
         case "client_write_timeout": clientWriteTimeoutMilliseconds = try Self.milliseconds(name, value)
+        case "queue_notice": queueNoticeMilliseconds = try Self.milliseconds(name, value)
         case "default_transaction_isolation":
             guard let level = IsolationLevel(name: value) else { throw Self.invalid(name, value) }
             defaultIsolation = level

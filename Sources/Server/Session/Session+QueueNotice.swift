@@ -1,0 +1,68 @@
+import Glibc
+import Pool
+import PostgresWire
+import Scheduling
+
+/// Telling a client that it waits for the writer, for whom, and at which place.
+///
+/// A parked session belongs to nobody, and the thread that tells its client must not meet the one that resumes it: so
+/// whoever resumes waits out a notice being sent, which takes some microseconds.
+extension Session {
+    enum Parking {
+        /// Parked, or about to be: a notice may be sent.
+        static let open = 0
+        static let notifying = 1
+        /// A thread runs the session.
+        static let closed = 2
+    }
+
+    /// Before the request that may park the session.
+    func openParking(now: Instant) {
+        let delay = state.settings.queueNoticeMilliseconds
+        guard delay > 0 else { return }
+        noticeAt.store(now.advanced(byMilliseconds: delay).nanoseconds, ordering: .relaxed)
+        parking.store(Parking.open, ordering: .sequentiallyConsistent)
+        server.deadlines.announce(Instant(nanoseconds: noticeAt.load(ordering: .relaxed)))
+    }
+
+    /// A thread has the session again, or never let go of it.
+    func closeParking() {
+        while true {
+            let (exchanged, original) = parking.compareExchange(
+                expected: Parking.open, desired: Parking.closed, ordering: .acquiringAndReleasing)
+            if exchanged || original == Parking.closed { break }
+            sched_yield()
+        }
+        noticeAt.store(.max, ordering: .relaxed)
+    }
+
+    /// The timer's thread: tells the client, if the session is still parked.
+    func notifyQueued() {
+        let (exchanged, _) = parking.compareExchange(
+            expected: Parking.open, desired: Parking.notifying, ordering: .acquiringAndReleasing)
+        guard exchanged else { return }
+        noticeAt.store(.max, ordering: .relaxed)
+        if let (place, holder) = pool.queuePlace(of: clientID) {
+            out.notice(
+                WireError(
+                    severity: .notice, state: .successfulCompletion,
+                    message: "waiting for the writer at place \(place) of its queue",
+                    detail: Self.describe(holder, now: MonotonicClock.now),
+                    hint: "SET lock_timeout limits the wait; the statement can be cancelled."))
+            // What the socket does not take now goes out with the reply.
+            _ = flush()
+        }
+        parking.store(Parking.open, ordering: .releasing)
+    }
+
+    private static func describe(_ holder: WriterQueue.Holder, now: Instant) -> String {
+        switch holder {
+        case .transaction(let client, let since, let idleSince):
+            let idle = idleSince.map { ", idle for \(now.milliseconds(since: $0)) ms" } ?? ""
+            return "Process \(client) has held it for \(now.milliseconds(since: since)) ms\(idle)."
+        case .group: return "A group of transactions is being committed, or another process has the database locked."
+        case .job: return "Upkeep has it."
+        case .nobody: return "It is about to be passed on."
+        }
+    }
+}
