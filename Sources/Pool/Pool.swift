@@ -67,7 +67,7 @@ public final class Pool: Sendable {
         readerSettings = settings
         var writerSettings = settings
         writerSettings.synchronous = limits.durability == .full ? .full : .normal
-        writer = try Writer(path: path, settings: writerSettings, limits: limits)
+        writer = try Writer(path: path, settings: writerSettings, limits: limits, log: log)
         pipelinedSync =
             limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
         slots = (0...limits.readers).map { _ in ReaderSlot() }

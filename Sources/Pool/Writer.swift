@@ -12,8 +12,14 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private let releaseMember: Statement
     private let rollbackMember: Statement
     private(set) var walIndex: WALIndex?
+    private let path: String
+    private let log: Logger
+    /// How often another process was in the way, for the log.
+    private var outsiderWaits = 0
 
-    init(path: String, settings: ConnectionSettings, limits: PoolLimits) throws(SQLiteError) {
+    init(path: String, settings: ConnectionSettings, limits: PoolLimits, log: Logger) throws(SQLiteError) {
+        self.path = path
+        self.log = log
         let connection = try Connection(path: path, mode: .readWrite, settings: settings)
         try Self.establishWAL(connection)
         beginStatement = try connection.prepareInternal("BEGIN IMMEDIATE")
@@ -25,7 +31,24 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
         super.init(connection: connection, statementLimit: limits.statementsPerConnection)
-        connection.callbacks.onBusy = { [unowned(unsafe) self] _ in self.waitForOutsider() }
+        connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
+            if attempt == Self.attemptsBeforeLogging { self.nameOutsiders() }
+            return self.waitForOutsider()
+        }
+    }
+
+    /// An outsider that is quick, as a well-behaved one is, needs no line in the log.
+    private static let attemptsBeforeLogging = 100
+
+    private func nameOutsiders() {
+        outsiderWaits += 1
+        let holders = OutsiderLocks.holders(ofDatabase: path)
+        log.warning(
+            "waiting for another process that has the database locked",
+            metadata: [
+                "holders": "\(holders.isEmpty ? "not shown by /proc/locks" : holders.joined(separator: ", "))",
+                "waits": "\(outsiderWaits)",
+            ])
     }
 
     /// How long opening waits for another process that has the file locked.
