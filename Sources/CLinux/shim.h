@@ -1,10 +1,10 @@
 /* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, peer credentials.
    Constants that C writes as macros or as members of an enum become functions of their result. */
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What
+   only _GNU_SOURCE shows is declared below. */
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -46,6 +46,7 @@ static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, 0);
 }
 
+int accept4(int, struct sockaddr *, socklen_t *, int);
 static inline int walpool_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 static inline ssize_t walpool_receive(int socket, void *bytes, size_t count) {
     return recv(socket, bytes, count, MSG_DONTWAIT);
@@ -54,9 +55,15 @@ static inline ssize_t walpool_send(int socket, const void *bytes, size_t count) 
     return send(socket, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* Whether the other side has closed the socket. POLLHUP is reported whatever is asked for: poll(2). */
+static inline int walpool_is_hung_up(int socket) {
+    struct pollfd poller = {.fd = socket};
+    return poll(&poller, 1, 0) > 0 && (poller.revents & (POLLHUP | POLLERR));
+}
+
 /* SO_PEERCRED, unix(7). */
 static inline int walpool_peer(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {
-    struct ucred peer;
+    struct { int32_t pid; uint32_t uid, gid; } peer; /* struct ucred */
     socklen_t length = sizeof peer;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
     *pid = peer.pid;

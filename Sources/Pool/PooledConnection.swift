@@ -8,6 +8,8 @@ public enum StopReason: Equatable, Sendable {
     case transactionTimeout
     case lockTimeout
     case shutdown
+    /// The client is gone, so nobody wants the result.
+    case disconnected
 }
 
 /// Whoever has a connection's statement running: asked now and then whether to go on.
@@ -16,8 +18,16 @@ public protocol StatementOwner: AnyObject {
     func reasonToStop(now: Instant) -> StopReason?
     /// The reason to stop waiting for a lock now, or nil.
     func reasonToStopWaiting(now: Instant) -> StopReason?
+    /// Whether nobody wants the result any more: a client that is gone must keep neither a reader nor the writer. Asked
+    /// by the thread that runs the statement, with no lock held; it may make a system call now and then.
+    func isClientGone(now: Instant) -> Bool
     /// The thread is about to be long (past a millisecond of work, or waiting for another process).
     func willBeLong()
+}
+
+extension StatementOwner {
+    /// Work of the daemon's own has no client to lose.
+    public func isClientGone(now: Instant) -> Bool { false }
 }
 
 /// A connection of the pool with its prepared statements and the statement now running on it.
@@ -67,7 +77,7 @@ public class PooledConnection: @unchecked Sendable {
         } else {
             runBegan = now
         }
-        stopReason = owner.reasonToStop(now: now)
+        stopReason = owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         return stopReason != nil
     }
 
@@ -80,7 +90,8 @@ public class PooledConnection: @unchecked Sendable {
             hasAnnounced = true
             owner.willBeLong()
         }
-        stopReason = owner.reasonToStopWaiting(now: MonotonicClock.now)
+        let now = MonotonicClock.now
+        stopReason = owner.reasonToStopWaiting(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         if stopReason != nil { return false }
         MonotonicClock.sleepForOutsider(milliseconds: 1)
         return true

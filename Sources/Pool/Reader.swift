@@ -40,10 +40,12 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         isLeased = true
         leaseEpoch = epoch
         guard walIndex == nil else { return }
-        // The first transaction has mapped the WAL index. This snapshot has no copy to be compared with yet: an all
-        // zero header equals none that is in use, so the next check begins anew.
+        // The first transaction has mapped the WAL index: begin again, now with a copy to compare with.
         walIndex = connection.walIndex()
-        snapshot = WALIndex.Header()
+        guard let walIndex else { return }
+        pin.reset()
+        snapshot = walIndex.copyHeader()
+        _ = try pin.step()
     }
 
     /// Ends the read transaction, so that checkpoints and VACUUM's last step need not wait for it.

@@ -160,18 +160,25 @@ public final class Server: Sendable {
             $0.append(resumption)
             readyCount.store($0.count, ordering: .releasing)
         }
-        var one: UInt64 = 1
-        _ = write(wakeUp, &one, 8)
+        wakeOne()
     }
 
     func takeResumption() -> Resumption? {
         guard readyCount.load(ordering: .acquiring) > 0 else { return nil }
-        return ready.withLock {
-            guard !$0.isEmpty else { return nil }
-            let next = $0.removeFirst()
-            readyCount.store($0.count, ordering: .releasing)
-            return next
+        let (next, isLast) = ready.withLock { ready -> (Resumption?, Bool) in
+            guard !ready.isEmpty else { return (nil, true) }
+            let next = ready.removeFirst()
+            readyCount.store(ready.count, ordering: .releasing)
+            return (next, ready.isEmpty)
         }
+        // Two wake-ups close together may have woken only this thread, and what it takes may be long.
+        if !isLast { wakeOne() }
+        return next
+    }
+
+    private func wakeOne() {
+        var one: UInt64 = 1
+        _ = write(wakeUp, &one, 8)
     }
 
     // MARK: Deadlines

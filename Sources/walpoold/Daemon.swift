@@ -1,3 +1,4 @@
+import CSystemd
 import Glibc
 import Logging
 import SQLite
@@ -20,7 +21,10 @@ enum Daemon {
                 "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
             )
         }
+        // Without a service manager (no NOTIFY_SOCKET) this does nothing: sd_notify(3).
+        sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
         let signal = wait(for: signals)
+        sd_notify(0, "STOPPING=1")
         log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
         log.notice("stopped")

@@ -24,6 +24,27 @@ import Testing
         #expect(pool.load.waitingReaders == 0)
     }
 
+    /// One connection is kept for preparing: who only prepares gets it when no reader is free, and waits for it alone.
+    @Test func oneIsKeptForPreparing() throws {
+        let test = try TestPool { $0.readers = 1 }
+        let pool = test.pool
+        let clients = (1...6).map { _ in test.member() }
+        func request(_ client: Int, _ onlyToPrepare: Bool) -> Pool.Request<Int> {
+            pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
+        }
+        #expect(request(1, true).value == 0)
+        #expect(request(2, true).value == 1)
+        let pictures = [(3, false), (4, true), (5, true), (6, true)].map { request($0.0, $0.1).picture }
+        #expect(pictures == ["parked", "parked", "parked", "parked"])
+        #expect(pool.withdraw(5))
+        #expect(pool.releaseReader(1)?.picture == "4@1")
+        #expect(pool.releaseReader(0)?.picture == "3@0")
+        #expect(pool.releaseReader(1)?.picture == "6@1")
+        #expect(pool.releaseReader(0) == nil && pool.releaseReader(1) == nil)
+        // It never runs anything for long: a reader is preferred while there is one.
+        #expect(request(1, true).value == 0)
+    }
+
     /// Who is to stop already is not put into a queue, where nobody would come for it; a free connection it still gets.
     @Test func theCancelledAreNotQueued() throws {
         let test = try TestPool { $0.readers = 1 }

@@ -63,6 +63,16 @@ import Testing
         }
     }
 
+    /// B11: the first snapshot of a connection that was just opened can be compared like any other.
+    @Test func aReadersFirstSnapshot() throws {
+        let test = try TestPool()
+        try test.reading { reader in
+            #expect(reader.isNewest)
+            _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
+            #expect(!reader.isNewest)
+        }
+    }
+
     /// A transaction that was rolled back leaves every lease as it is.
     @Test func aRollbackChangesNothing() throws {
         let test = try TestPool()

@@ -80,6 +80,7 @@ import Testing
     @Test func anUnusedServerStops() throws {
         let test = try TestServer()
         test.stop()
-        #expect(throws: (any Error).self) { try test.connect() }
+        #expect(!fileExists(test.configuration.socketPath))
+        #expect(throws: RawClient.Gone.self) { try test.connect() }
     }
 }

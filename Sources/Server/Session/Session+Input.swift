@@ -111,6 +111,10 @@ extension Session {
             state.inputPosition = 0
             input.releaseMemory(above: SessionLimits.idleBufferBytes)
             out.releaseMemory(above: SessionLimits.idleBufferBytes)
+            if let portal = state.unnamedPortal, portal.isClosed {
+                portal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
+            }
+            simplePortal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
         }
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }

@@ -56,12 +56,15 @@ extension Session {
         switch type {
         case UInt8(ascii: "B"): try bind(BindMessage(body: body))
         case UInt8(ascii: "E"): wait = try execute(ExecuteMessage(body: body))
-        case UInt8(ascii: "S"): return try sync(next)
+        case UInt8(ascii: "S"):
+            try requireEmpty(body)
+            return try sync(next)
         case UInt8(ascii: "P"): wait = try parse(ParseMessage(body: body))
         case UInt8(ascii: "D"): wait = try describe(DescribeMessage(body: body))
         case UInt8(ascii: "C"): try closeObject(CloseMessage(body: body))
         case UInt8(ascii: "Q"): return try beginQuery(QueryMessage(body: body), bodyStart: range.lowerBound, next)
         case UInt8(ascii: "H"):
+            try requireEmpty(body)
             // A client that asks for a Flush waits for what comes before it, except inside a group, whose replies wait
             // for the commit.
             if writerMode != .group, !flush() { return .closed }
@@ -80,6 +83,10 @@ extension Session {
         }
         if wait == nil { state.inputPosition = next }
         return wait
+    }
+
+    private func requireEmpty(_ body: UnsafeRawBufferPointer) throws(WireError) {
+        guard body.isEmpty else { throw WireError(state: .protocolViolation, message: "invalid message format") }
     }
 
     /// A statement has failed: the client is told, the transaction is failed or undone, and the rest of its message

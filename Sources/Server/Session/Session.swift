@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Pool
 import PostgresWire
@@ -64,6 +65,8 @@ final class Session: @unchecked Sendable {
     var isStatementActive = false
     var statementDeadline = Instant.distantFuture
     var lockDeadline = Instant.distantFuture
+    /// When the client's socket is looked at next; 0 before the first time.
+    var nextLookAtClient = Instant(nanoseconds: 0)
 
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
@@ -120,6 +123,12 @@ extension Session: PoolClient {
         return nil
     }
 
+    func isClientGone(now: Instant) -> Bool {
+        guard now >= nextLookAtClient else { return false }
+        defer { nextLookAtClient = now.advanced(byMilliseconds: SessionLimits.clientCheckMilliseconds) }
+        return nextLookAtClient.nanoseconds > 0 && walpool_is_hung_up(socket) != 0
+    }
+
     func reasonToStopWaiting(now: Instant) -> StopReason? {
         reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
     }
@@ -139,6 +148,7 @@ extension Session {
         guard !isStatementActive else { return }
         isStatementActive = true
         activity.store(1, ordering: .relaxed)
+        nextLookAtClient = Instant(nanoseconds: 0)
         let timeout = state.settings.statementTimeoutMilliseconds
         statementDeadline =
             timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture

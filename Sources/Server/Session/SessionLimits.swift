@@ -18,6 +18,8 @@ enum SessionLimits {
     static let portals = 1_000
     static let savepoints = 1_000
     static let customSettings = 200
+    /// How often a running statement's client is looked for; the first time after as long.
+    static let clientCheckMilliseconds: Int64 = 50
     /// How long a thread looks for the next message of the session that holds the writer before it goes to other
     /// work. A local client answers within this time; being woken for it would take as long again.
     static let holderSpinNanoseconds: Int64 = 50_000

@@ -164,6 +164,10 @@ enum ErrorTranslation {
             WireError(
                 severity: .fatal, state: .adminShutdown,
                 message: "terminating connection due to administrator command")
+        case .disconnected:
+            WireError(
+                severity: .fatal, state: .connectionFailure,
+                message: "connection to client lost")
         }
     }
 }

@@ -20,7 +20,13 @@ final class BoundParameters {
 
     var count: Int { values.count }
 
-    func removeAll() { values.removeAll(keepingCapacity: true) }
+    /// Frees the values when they take more than an idle session should keep.
+    func releaseMemory(above limit: Int) {
+        guard storage.count > limit else { return }
+        storage.deallocate()
+        storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        values = []
+    }
 
     func load(_ bind: BindMessage) {
         values.removeAll(keepingCapacity: true)
