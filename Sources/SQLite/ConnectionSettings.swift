@@ -83,11 +83,13 @@ public enum SQLiteLibrary {
     /// Memory statistics cost one mutex around every allocation of every connection; off, `sqlite3_hard_heap_limit64`
     /// has no effect, and the service manager's MemoryMax= bounds memory instead.
     /// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
-    public static func configure() -> Bool {
+    public static func configure() -> Bool { isConfigured }
+
+    /// Once in a process: "sqlite3_config() … may only be invoked prior to library initialization".
+    private static let isConfigured =
         walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
             && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
             && sqlite3_initialize() == SQLITE_OK
-    }
 
     public static var version: String { String(cString: sqlite3_libversion()) }
     public static var versionNumber: Int { Int(sqlite3_libversion_number()) }

@@ -27,7 +27,10 @@ final class Analysis: Sendable {
     let textEncoder: RowEncoder
 
     init(_ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer) throws(WireError) {
-        isRead = statement.isReadOnly || statement.explain != 0
+        // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
+        // next time it is not.
+        let defines: [Verb] = [.create, .alter, .drop, .reindex, .analyze]
+        isRead = statement.explain != 0 || (statement.isReadOnly && !defines.contains(head.main))
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         columns = Self.columns(of: statement, sql: sql)
         (slots, parameterTypes) = try Self.parameters(of: statement)

@@ -19,7 +19,8 @@ extension Session: GroupMember {
         state = marked
         for portal in state.portals.values { portal.makeFresh() }
         state.unnamedPortal?.makeFresh()
-        simplePortal.makeFresh()
+        // Its portal holds the statement that ran last: the one to run again is looked up anew.
+        state.query?.hasStarted = false
         out.truncate(toEnd: markedEnd)
         writerMode = .none
     }
