@@ -1,4 +1,4 @@
-/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, peer credentials.
+/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4.
    Constants that C writes as macros or as members of an enum become functions of their result. */
 #pragma once
 /* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What
@@ -59,15 +59,4 @@ static inline ssize_t walpool_send(int socket, const void *bytes, size_t count) 
 static inline int walpool_is_hung_up(int socket) {
     struct pollfd poller = {.fd = socket};
     return poll(&poller, 1, 0) > 0 && (poller.revents & (POLLHUP | POLLERR));
-}
-
-/* SO_PEERCRED, unix(7). */
-static inline int walpool_peer(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {
-    struct { int32_t pid; uint32_t uid, gid; } peer; /* struct ucred */
-    socklen_t length = sizeof peer;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
-    *pid = peer.pid;
-    *uid = peer.uid;
-    *gid = peer.gid;
-    return 0;
 }

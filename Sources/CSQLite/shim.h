@@ -5,9 +5,6 @@
 
 /* sqlite3_config() and sqlite3_db_config() are variadic, and Swift imports no variadic C function. */
 static inline int walpool_config_int(int option, int value) { return sqlite3_config(option, value); }
-static inline int walpool_config_pagecache(int size, int count) {
-    return sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, size, count);
-}
 static inline int walpool_db_config_int(sqlite3 *db, int option, int value) {
     return sqlite3_db_config(db, option, value, (int *)0);
 }

@@ -12,6 +12,8 @@ final class PipelinedSync: Sendable {
     private let file: WALFile
     private let committed = Atomic<Int>(0)
     private let synced = Atomic<Int>(0)
+    /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing is ever durable again.
+    private let hasFailed = Atomic<Bool>(false)
 
     init(file: WALFile) { self.file = file }
 
@@ -22,7 +24,13 @@ final class PipelinedSync: Sendable {
     func waitUntilDurable(_ commit: Int) throws(SQLiteError) {
         guard synced.load(ordering: .sequentiallyConsistent) < commit else { return }
         let reached = committed.load(ordering: .sequentiallyConsistent)
-        try file.sync()
+        do { try file.sync() } catch {
+            hasFailed.store(true, ordering: .sequentiallyConsistent)
+            throw error
+        }
+        if hasFailed.load(ordering: .sequentiallyConsistent) {
+            throw SQLiteError(extendedCode: 1034, message: "an earlier sync of the WAL has failed")
+        }
         synced.max(reached, ordering: .sequentiallyConsistent)
     }
 }

@@ -5,8 +5,9 @@ import Synchronization
 
 /// One database file: the writer, the readers, and who may use them next.
 ///
-/// Decisions are `Scheduling`'s; this class holds the lock around them and the connections they are about. Nothing is
-/// called while the lock is held: methods return what is to be done, and the worker that called does it.
+/// Decisions are `Scheduling`'s; this class holds the lock around them and the connections they are about. While the lock
+/// is held nothing is called but `reasonToStopWaiting`, which only looks: methods return what is to be done, and the
+/// worker that called does it.
 public final class Pool: Sendable {
     public let path: String
     public let limits: PoolLimits
@@ -219,6 +220,12 @@ extension Pool {
         state.withLock { $0.writerQueue.holderBecameActive(client.clientID) }
     }
 
+    /// Whether the client has the writer and waits for its own next message.
+    public func isIdleHolder(_ client: ClientID) -> Bool {
+        guard case .transaction(client, _, .some) = state.withLock({ $0.writerQueue.holder }) else { return false }
+        return true
+    }
+
     /// A waiting client's place in the writer's queue and who has the writer, for the notice it is sent.
     public func queuePlace(of client: ClientID) -> (place: Int, holder: WriterQueue.Holder)? {
         state.withLock { state in
@@ -329,7 +336,7 @@ extension Pool {
 
     /// Closes everything: readers before the writer, so that the last to close is one that can checkpoint.
     ///
-    /// Call it when no client is left. Returns false when somebody still holds a connection.
+    /// Call it when no client is left.
     public func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()

@@ -54,9 +54,10 @@ public final class OutputBuffer {
         precondition(n >= 0 && n <= count, "more consumed than there is")
         head += n
         guard head == tail else { return }
+        // Positions go on from here: one that was kept must never come to mean other bytes.
+        shift += tail
         head = 0
         tail = 0
-        shift = 0
         openMessage = -1
     }
 

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The four places where SQLite calls the daemon, as closures that whoever has the connection checked out reads.
+/// The three places where SQLite calls the daemon, as closures that whoever has the connection checked out reads.
 public final class Callbacks {
     /// The daemon's own SQL is being prepared or run: the authorizer lets everything pass.
     public var isInternal = false

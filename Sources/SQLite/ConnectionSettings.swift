@@ -5,7 +5,7 @@ import CSQLite
 /// The system's SQLite may have been built with defaults that are wrong for SQL from strangers; Debian 12's is: double
 /// quoted strings, trusted schema and the two-argument fts3_tokenizer() are all on there.
 public struct ConnectionSettings: Sendable {
-    public enum Synchronous: String, Sendable { case normal = "NORMAL", full = "FULL", extra = "EXTRA" }
+    public enum Synchronous: String, Sendable { case normal = "NORMAL", full = "FULL" }
     public enum SecureDelete: String, Sendable { case off = "OFF", on = "ON", fast = "FAST" }
 
     /// When a commit waits for the disk. https://www.sqlite.org/pragma.html#pragma_synchronous

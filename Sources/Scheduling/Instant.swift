@@ -22,5 +22,5 @@ public struct Instant: Comparable, Hashable, Sendable {
     }
 }
 
-/// Names a client of the pool (a session). Never reused while the process lives.
+/// Names a client of the pool (a session), unlike any other that is there at the same time.
 public typealias ClientID = Int

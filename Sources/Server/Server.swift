@@ -18,6 +18,8 @@ public final class Server: Sendable {
     let registry: QueryRegistry
     let log: Logger
     let emptyQuery: Query
+    /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
+    let schemaGeneration = Atomic<Int>(0)
     private let listener: Listener
     private let wakeUp: Int32
     private let stopSignal: Int32
@@ -27,6 +29,7 @@ public final class Server: Sendable {
     private let threads = Mutex<[pthread_t]>([])
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
+    private let isAcceptingPaused = Atomic<Bool>(false)
     /// Running statements end now.
     let mustStopStatements = Atomic<Bool>(false)
 
@@ -42,6 +45,7 @@ public final class Server: Sendable {
     private static let stackBytes = 1 << 20
     /// Connections accepted at one event before others of the crew get their turn.
     private static let acceptsPerEvent = 16
+    private static let acceptPauseMilliseconds: Int64 = 100
 
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
@@ -126,11 +130,16 @@ public final class Server: Sendable {
 
     private func accept(_ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
-            guard !isStopping.load(ordering: .relaxed), let socket = listener.accept() else { break }
+            guard !isStopping.load(ordering: .relaxed) else { return }
+            let socket: Int32
+            switch listener.accept() {
+            case .connection(let accepted): socket = accepted
+            case .none: return armListener()
+            case .outOfDescriptors: return pauseAccepting()
+            }
             let session = table.add { slot, generation, processID in
                 Session(
-                    server: self, socket: socket, slot: slot, generation: generation, processID: processID,
-                    peer: PeerCredentials(socket: socket))
+                    server: self, socket: socket, slot: slot, generation: generation, processID: processID)
             }
             guard let session else {
                 // Not even a place to say so politely.
@@ -148,9 +157,20 @@ public final class Server: Sendable {
             // Its event may have come and gone while the session was owned here, so it is armed again.
             session.settle(.input)
         }
+        armListener()
+    }
+
+    private func armListener() {
         if !isStopping.load(ordering: .relaxed) {
             try? poller.arm(listener.descriptor, .readable, token: Event.listener)
         }
+    }
+
+    /// The connection stays in the backlog, and asking for it again at once would only burn time.
+    private func pauseAccepting() {
+        log.warning("out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
+        deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
     }
 
     // MARK: Resumptions for whichever thread comes first
@@ -186,6 +206,7 @@ public final class Server: Sendable {
     private func lookAtDeadlines(_ worker: Worker) {
         deadlines.didFire()
         try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
+        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListener() }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
         for client in due.expired {

@@ -12,6 +12,7 @@ struct ConfigurationFile {
     var port: Int?
     var name: String?
     var logLevel: String?
+    var socketMode: String?
 
     init(path: String) throws(StartError) {
         self.path = path
@@ -29,10 +30,11 @@ struct ConfigurationFile {
         port = try integer("port")
         name = try string("name")
         logLevel = try string("log_level")
+        socketMode = try string("socket_mode")
     }
 
     static let keys: Set<String> = [
-        "database", "socket_directory", "port", "name", "log_level", "readers", "max_sessions", "synchronous",
+        "database", "socket_directory", "socket_mode", "port", "name", "log_level", "readers", "max_sessions", "synchronous",
         "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames", "shutdown_timeout",
         "startup_timeout", "cache_size_kib", "mmap_size_bytes", "foreign_keys", "double_quoted_strings",
         "trusted_schema", "recursive_triggers", "secure_delete", "sql_length_limit_bytes", "length_limit_bytes",

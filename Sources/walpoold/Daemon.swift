@@ -11,6 +11,7 @@ enum Daemon {
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
         let signals = blockSignals()
         let log = Logger(label: "walpoold")
+        raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
         try server.start()
         log.notice(
@@ -28,6 +29,14 @@ enum Daemon {
         log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
         log.notice("stopped")
+    }
+
+    /// Each session takes a descriptor, and the usual soft limit is 1024.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func blockSignals() -> sigset_t {

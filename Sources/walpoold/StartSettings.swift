@@ -1,3 +1,4 @@
+import CSystemd
 import Glibc
 import Logging
 import SQLite
@@ -24,12 +25,14 @@ struct StartSettings {
         if let readers = command.readers { server.pool.readers = readers }
         if let sessions = command.maxSessions { server.maximumSessions = sessions }
         if let synchronous = command.synchronous { try Self.setSynchronous(synchronous, &server) }
-        if let mode = command.socketMode {
+        if let mode = command.socketMode ?? file?.socketMode {
             guard let value = mode_t(mode, radix: 8), value <= 0o777 else {
-                throw StartError("socket-mode must be an octal number such as 0660, not \(mode)")
+                throw StartError("the socket's mode must be an octal number such as 0660, not \(mode)")
             }
             server.socketMode = value
         }
+        // Socket activation: "The first descriptor … is SD_LISTEN_FDS_START", which is 3: sd_listen_fds(3).
+        if sd_listen_fds(1) == 1 { server.inheritedSocket = 3 }
         try Self.check(server)
         let level = command.logLevel ?? file?.logLevel ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {

@@ -82,13 +82,22 @@ struct Listener: Sendable {
         return result == 0
     }
 
-    /// One waiting connection, or nil when there is none.
-    func accept() -> Int32? {
+    enum Accepted {
+        case connection(Int32)
+        case none
+        case outOfDescriptors
+    }
+
+    /// One waiting connection, if there is one.
+    func accept() -> Accepted {
         while true {
             let socket = walpool_accept(descriptor)
-            if socket >= 0 { return socket }
-            if errno == EINTR || errno == ECONNABORTED { continue }
-            return nil
+            if socket >= 0 { return .connection(socket) }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .outOfDescriptors
+            default: return .none
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Every session by its slot, so that an event's number finds it without a lock; and by its process ID, for cancels.
@@ -35,6 +36,9 @@ final class SessionTable: Sendable {
     // A word: 62 bits of generation, then two bits of ownership.
     private static let idle: UInt64 = 0
     private static let owned: UInt64 = 1
+    /// Its socket is being armed: whoever receives the event waits for the moment until it is idle. Otherwise the socket
+    /// could be closed, and its number given to another connection, before it is armed.
+    private static let arming: UInt64 = 2
 
     /// A slot for a new session, which the calling thread owns; nil when all are taken.
     func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
@@ -69,15 +73,23 @@ final class SessionTable: Sendable {
     @inline(__always)
     func own(slot index: Int, generation: UInt64) -> Session? {
         let slot = slots[index]
-        let (exchanged, _) = slot.word.compareExchange(
-            expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
-            ordering: .acquiringAndReleasing)
-        return exchanged ? slot.session : nil
+        while true {
+            let (exchanged, original) = slot.word.compareExchange(
+                expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
+                ordering: .acquiringAndReleasing)
+            if exchanged { return slot.session }
+            guard original == generation << 2 | Self.arming else { return nil }
+            sched_yield()
+        }
     }
 
-    /// The calling thread is done with the session. Do it before arming the socket.
+    /// The calling thread is done with the session; `arm` arms its socket.
     @inline(__always)
-    func disown(_ session: Session) {
-        slots[session.slot].word.store(session.generation << 2 | Self.idle, ordering: .releasing)
+    func disown(_ session: Session, arm: () -> Void) {
+        let slot = slots[session.slot]
+        let generation = session.generation << 2
+        slot.word.store(generation | Self.arming, ordering: .releasing)
+        arm()
+        slot.word.store(generation | Self.idle, ordering: .releasing)
     }
 }

@@ -12,6 +12,10 @@ final class Analysis: Sendable {
         var declared: String?
     }
 
+    /// The server's count of schema changes when this was found.
+    let schemaGeneration: Int
+    /// CREATE, ALTER or DROP.
+    let definesSchema: Bool
     /// Runs on a reader. False: it needs the writer.
     let isRead: Bool
     /// INSERT, UPDATE and DELETE set changes(); other writing statements leave it alone.
@@ -26,10 +30,14 @@ final class Analysis: Sendable {
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder
 
-    init(_ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer) throws(WireError) {
+    init(
+        _ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer, schemaGeneration: Int
+    ) throws(WireError) {
+        self.schemaGeneration = schemaGeneration
         // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
         // next time it is not.
         let defines: [Verb] = [.create, .alter, .drop, .reindex, .analyze]
+        definesSchema = defines.contains(head.main) && statement.explain == 0
         isRead = statement.explain != 0 || (statement.isReadOnly && !defines.contains(head.main))
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         columns = Self.columns(of: statement, sql: sql)

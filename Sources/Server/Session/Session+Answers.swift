@@ -17,8 +17,8 @@ extension Session {
         case .isInRecovery: return ("f", .bool)
         case .advisoryUnlockAll: return ("", .text)
         case .currentUser, .sessionUser: return (userName, .text)
-        case .setConfig(let name, let value, _):
-            try state.settings.set(name, [value])
+        case .setConfig(let name, let value, let isLocal):
+            try set(name, [value], isLocal: isLocal)
             return (state.settings.value(name) ?? value, .text)
         case .currentSetting(let name, let missingOK):
             if let value = state.settings.value(name) { return (value, .text) }

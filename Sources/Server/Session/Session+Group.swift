@@ -114,6 +114,7 @@ extension Session: GroupMember {
     /// After the commit, before the writer is released: the reply goes out.
     func replyAfterGroup() {
         markedState = nil
+        announceCommittedSchema()
         if !flush() { isClosing = true }
     }
 

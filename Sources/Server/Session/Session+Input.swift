@@ -62,6 +62,12 @@ extension Session {
     /// Does what `advance` ended with.
     func settle(_ wait: Wait) {
         var wait = wait
+        // The client may have taken everything by now, and then no event would come.
+        while case .output = wait {
+            guard flush() else { return close() }
+            if out.count >= SessionLimits.flushBytes { break }
+            wait = advance()
+        }
         // Everybody else who writes waits for the holder of the writer, and its next message is usually a few
         // microseconds away: less than being woken takes.
         while case .input = wait, writerMode == .lease, flush(), out.count == 0, spinForInput() { wait = advance() }
@@ -69,7 +75,8 @@ extension Session {
         case .parked:
             return
         case .group:
-            worker?.runGroup([self])
+            // Not here and now: a pipeline of a thousand writes would be as many calls deep.
+            enqueue(.group([self]))
         case .closed:
             _ = flush()
             close()
@@ -144,10 +151,7 @@ extension Session {
     private func disownAndArm() {
         worker = nil
         let interest = interest
-        // After this the session may be somebody else's: nothing of it is touched but its socket's number.
-        let (poller, socket, token) = (server.poller, socket, token)
-        server.table.disown(self)
-        try? poller.arm(socket, interest, token: token)
+        server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
     }
 
     // MARK: Deadlines while nobody owns the session
@@ -187,6 +191,8 @@ extension Session {
     /// It holds the writer, is idle, and somebody has waited too long; the calling worker owns it.
     func evict(_ worker: Worker) {
         self.worker = worker
+        // It may have gone on since the timer's thread looked.
+        guard pool.isIdleHolder(clientID) else { return disownAndArm() }
         terminate(
             WireError(
                 severity: .fatal, state: .idleInTransactionSessionTimeout,

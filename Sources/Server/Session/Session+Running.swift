@@ -55,9 +55,10 @@ extension Session {
 
     /// Sees to it that the query has been analysed; nil when it has.
     func analyse(_ query: Query) throws -> Wait? {
-        if query.analysis == nil {
+        let generation = server.schemaGeneration.load(ordering: .acquiring)
+        if query.analysis?.schemaGeneration != generation {
             if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
-            try analyseNow(query)
+            try analyseNow(query, generation)
         } else if readerIsOnlyToPrepare {
             // Another session was faster while this one waited.
             releaseReader()
@@ -65,12 +66,13 @@ extension Session {
         return nil
     }
 
-    private func analyseNow(_ query: Query) throws {
+    private func analyseNow(_ query: Query, _ generation: Int) throws {
         defer { if readerIsOnlyToPrepare { releaseReader() } }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
         let lease = try prepare(query, on: connection)
         defer { connection.giveBack(lease) }
-        query.analysis = try Analysis(lease.statement, head: query.head, sql: query.text.bytes)
+        query.analysis = try Analysis(
+            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation)
     }
 
     @inline(__always)
@@ -87,7 +89,7 @@ extension Session {
             error, denial: connection.connection.callbacks.denial, sql: query.text.bytes)
         // Drivers ask PostgreSQL's catalogs for this and that, and cope with a table that is missing; some of their
         // questions SQLite cannot even parse.
-        if translated.state != .insufficientPrivilege, CatalogNames.appear(in: query.text.bytes) {
+        if translated.state != .insufficientPrivilege, translated.state != .undefinedFunction, CatalogNames.appear(in: query.text.bytes) {
             server.log.info(
                 "catalog query", metadata: ["sql": "\(String(decoding: query.text.bytes, as: UTF8.self))"])
             translated.state = .undefinedTable
@@ -188,7 +190,9 @@ extension Session {
             return
         }
         let query = portal.query
-        let fresh = try Analysis(lease.statement, head: query.head, sql: query.text.bytes)
+        let fresh = try Analysis(
+            lease.statement, head: query.head, sql: query.text.bytes,
+            schemaGeneration: server.schemaGeneration.load(ordering: .acquiring))
         query.analysis = fresh
         guard !portal.isDescribed, !portal.statement.isDescribed else {
             throw WireError(
@@ -253,6 +257,20 @@ extension Session {
         return .end
     }
 
+    /// Steps over rows without sending them; returns how many.
+    func skipRows(of portal: Portal, maxRows: Int) throws(WireError) -> Int {
+        guard let run = portal.run else { return 0 }
+        var hasRow = run.hasRow
+        var skipped = 0
+        while hasRow, maxRows == 0 || skipped < maxRows {
+            skipped += 1
+            hasRow = try nextRow(run.lease.statement, run.connection, portal.query)
+        }
+        portal.standOnRow(hasRow)
+        if !hasRow { finish(portal) }
+        return skipped
+    }
+
     /// Sends what there is; true when the client must take some of it before there is more. On the writer, which
     /// never waits for a client, results are kept instead, up to a limit.
     private func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
@@ -293,6 +311,7 @@ extension Session {
     func finish(_ portal: Portal) {
         guard let run = portal.finish() else { return }
         run.connection.giveBack(run.lease)
+        if portal.statement.analysis?.definesSchema == true { schemaDidChange() }
         if run.counts {
             state.counters = run.connection.connection.endCountingChanges(
                 countsRows: portal.statement.analysis?.countsRows ?? false)
@@ -301,6 +320,18 @@ extension Session {
             portalsOnReader -= 1
             releaseReaderIfUnused()
         }
+    }
+
+    /// Once for the transaction that made the change, and again when it has been committed.
+    private func schemaDidChange() {
+        hasChangedSchema = true
+        server.schemaGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
+    func announceCommittedSchema() {
+        guard hasChangedSchema else { return }
+        hasChangedSchema = false
+        server.schemaGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
 
     // MARK: Describing and completing

@@ -1,17 +1,4 @@
-import CLinux
 import PostgresWire
-
-/// Who is at the other end of a Unix socket, as the kernel says (SO_PEERCRED, unix(7)).
-struct PeerCredentials: Sendable {
-    var processID: Int32
-    var userID: UInt32
-    var groupID: UInt32
-
-    init?(socket: Int32) {
-        (processID, userID, groupID) = (0, 0, 0)
-        guard walpool_peer(socket, &processID, &userID, &groupID) == 0 else { return nil }
-    }
-}
 
 /// From the first byte to the first ReadyForQuery.
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP

@@ -103,7 +103,7 @@ extension Session {
 
     // MARK: Settings
 
-    private func set(_ name: String, _ values: [String]?, isLocal: Bool) throws {
+    func set(_ name: String, _ values: [String]?, isLocal: Bool) throws {
         if name == "session_authorization" || name == "role" {
             guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
                 throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
@@ -161,6 +161,7 @@ extension Session {
                 state: .activeSQLTransaction, message: "DISCARD ALL cannot run inside a transaction block")
         }
         closePortals()
+        closeUnnamed()
         state.statements.removeAll()
         state.settings = defaults
         Settings.reported.forEach(report)
@@ -180,7 +181,9 @@ extension Session {
         case "transaction_isolation", "transaction isolation level":
             value = (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
         case "transaction_read_only":
-            value = state.transaction.isReadOnly ? "on" : "off"
+            let isReadOnly =
+                state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
+            value = isReadOnly ? "on" : "off"
         default:
             guard let found = state.settings.value(name) else { throw Settings.unknown(name) }
             value = found
@@ -249,15 +252,7 @@ extension Session {
 
     /// MOVE: rows are passed over, not sent.
     private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws -> Wait? {
-        let mark = out.end
-        var moved = 0
-        while portal.isRunning, count != 0, maxRows == 0 || moved < maxRows {
-            let end = try sendRows(of: portal, maxRows: 1)
-            moved += portal.rowsOfExecute
-            portal.rowsOfExecute = 0
-            if mark >= out.start { out.truncate(toEnd: mark) }
-            if end == .end { finish(portal) }
-        }
+        let moved = count == 0 ? 0 : try skipRows(of: portal, maxRows: maxRows)
         out.commandComplete("MOVE", count: Int64(moved))
         return nil
     }

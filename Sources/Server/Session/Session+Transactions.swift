@@ -30,6 +30,7 @@ extension Session {
             complete(tag)
         case .commit(let chain):
             commitMark = out.end
+            let ended = state.transaction
             if state.transaction.hasFailed {
                 rollbackBlock()
                 complete("ROLLBACK")
@@ -37,12 +38,13 @@ extension Session {
                 try commitBlock()
                 complete("COMMIT")
             }
-            if chain { try chainBlock() }
+            if chain { try chainBlock(after: ended) }
         case .rollback(let chain):
+            let ended = state.transaction
             if !state.transaction.isExplicit { warnNoTransaction() }
             rollbackBlock()
             complete("ROLLBACK")
-            if chain { try chainBlock() }
+            if chain { try chainBlock(after: ended) }
         case .savepoint(let name):
             try savepoint(name)
             complete("SAVEPOINT")
@@ -129,9 +131,13 @@ extension Session {
         releaseReaderIfUnused()
     }
 
-    private func chainBlock() throws {
+    /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
+    /// https://www.postgresql.org/docs/current/sql-commit.html
+    private func chainBlock(after ended: Transaction) throws {
+        guard ended.isExplicit else { return }
         var modes = TransactionModes()
-        modes.isolation = state.settings.defaultIsolation
+        modes.isolation = ended.isolation
+        modes.readOnly = ended.isReadOnly
         _ = try beginBlock(modes, nil)
     }
 
@@ -199,6 +205,7 @@ extension Session {
 
     func releaseWriter() {
         writerMode = .none
+        announceCommittedSchema()
         if let next = pool.releaseWriter() { enqueue(next) }
     }
 

@@ -18,7 +18,6 @@ final class Session: @unchecked Sendable {
     let slot: Int
     let generation: UInt64
     let processID: Int32
-    let peer: PeerCredentials?
 
     // MARK: Input and output
     let input = InputBuffer()
@@ -68,6 +67,8 @@ final class Session: @unchecked Sendable {
     /// When the client's socket is looked at next; 0 before the first time.
     var nextLookAtClient = Instant(nanoseconds: 0)
 
+    var hasChangedSchema = false
+
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
     var markedEnd = 0
@@ -90,14 +91,13 @@ final class Session: @unchecked Sendable {
     let deadline = Atomic<Int64>(.max)
 
     init(
-        server: Server, socket: Int32, slot: Int, generation: UInt64, processID: Int32, peer: PeerCredentials?
+        server: Server, socket: Int32, slot: Int, generation: UInt64, processID: Int32
     ) {
         self.server = server
         self.socket = socket
         self.slot = slot
         self.generation = generation
         self.processID = processID
-        self.peer = peer
         var generator = SystemRandomNumberGenerator()
         cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         defaults = server.configuration.sessionDefaults

@@ -133,7 +133,10 @@ extension Settings {
 
     mutating func reset(_ name: String, from defaults: Settings) throws(WireError) {
         let key = name.lowercased()
-        if others.removeValue(forKey: key) != nil { return }
+        if others[key] != nil || defaults.others[key] != nil {
+            others[key] = defaults.others[key]
+            return
+        }
         guard let value = defaults.value(key) else { throw Self.unknown(name) }
         if Self.constant[key] != nil || Self.inert[key] != nil { return }
         try set(key, [value])

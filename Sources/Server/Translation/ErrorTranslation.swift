@@ -20,6 +20,9 @@ enum ErrorTranslation {
             state: state(of: error), message: error.message,
             detail: "SQLite result code \(error.extendedCode).", hint: hint(for: error))
         if let offset = error.offset, let sql {
+            if offset < sql.count, sql[offset] == UInt8(ascii: "\""), translated.state == .undefinedColumn {
+                translated.hint = "In SQLite, text in double quotes is a name; a string literal takes single quotes."
+            }
             translated.position = characterPosition(ofByte: offset, in: sql)
         }
         if error.code == Code.constraint { addConstraint(error, to: &translated) }
@@ -120,8 +123,6 @@ enum ErrorTranslation {
             "Another transaction wrote since this one's snapshot began: run it again."
         case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
         case Code.corrupt: "Run PRAGMA integrity_check, and restore a backup if it finds anything."
-        case Code.error where error.message.hasPrefix("no such column: \""):
-            "In SQLite, text in double quotes is a name; a string literal takes single quotes."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         default: nil

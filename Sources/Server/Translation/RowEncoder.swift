@@ -108,6 +108,8 @@ struct RowEncoder {
                 out.fieldText(statement.text(index))
             case (.blob, .bytea):
                 out.fieldText(statement.blob(index))
+            case (.blob, .text) where isAllText:
+                out.fieldByteaText(statement.blob(index))
             default:
                 throw ColumnMismatch(column: index, found: found, announced: type)
             }
