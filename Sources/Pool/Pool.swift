@@ -14,7 +14,7 @@ public final class Pool: Sendable {
     public let writer: Writer
     private let readerSettings: ConnectionSettings
     private let slots: [ReaderSlot]
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let epoch = Atomic<Int>(0)
     private let log: Logger
     private let deadlines: any DeadlineObserver
@@ -72,7 +72,7 @@ public final class Pool: Sendable {
         pipelinedSync =
             limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
         slots = (0...limits.readers).map { _ in ReaderSlot() }
-        state = Mutex(
+        state = Locked(
             State(
                 writerQueue: WriterQueue(
                     groupLimit: limits.groupMembers, holderIdleLimitMilliseconds: limits.writerIdleMilliseconds),
@@ -295,7 +295,7 @@ extension Pool {
 extension Pool {
     /// Puts a checkpoint into the writer's queue once the WAL is large enough: it runs when its turn comes, after the
     /// replies of the commits before it went out.
-    private func queueCheckpointIfNeeded(_ state: inout sending State, now: Instant) {
+    private func queueCheckpointIfNeeded(_ state: inout State, now: Instant) {
         guard !state.isCheckpointQueued,
             writer.framesToCheckpoint >= limits.checkpointFrames + state.framesLeftBehind
         else { return }

@@ -23,10 +23,10 @@ public final class Server: Sendable {
     private let listener: Listener
     private let wakeUp: Int32
     private let stopSignal: Int32
-    private let ready = Mutex<[Resumption]>([])
+    private let ready = Locked<[Resumption]>([])
     /// How many are in `ready`, so that looking costs no lock.
     private let readyCount = Atomic<Int>(0)
-    private let threads = Mutex<[pthread_t]>([])
+    private let threads = Locked<[pthread_t]>([])
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
     private let isAcceptingPaused = Atomic<Bool>(false)

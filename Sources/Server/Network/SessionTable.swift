@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import Synchronization
 
 /// Every session by its slot, so that an event's number finds it without a lock; and by its process ID, for cancels.
@@ -8,7 +9,7 @@ import Synchronization
 /// does. An event of a session that is gone meets another generation and is dropped.
 final class SessionTable: Sendable {
     private let slots: [Slot]
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var free: [Int]
@@ -24,7 +25,7 @@ final class SessionTable: Sendable {
 
     init(capacity: Int) {
         slots = (0..<capacity).map { _ in Slot() }
-        state = Mutex(State(free: Array((0..<capacity).reversed())))
+        state = Locked(State(free: Array((0..<capacity).reversed())))
     }
 
     var capacity: Int { slots.count }

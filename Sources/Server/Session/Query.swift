@@ -1,7 +1,6 @@
 import Pool
 import PostgresWire
 import SQLite
-import Synchronization
 
 /// One statement's text with all that is known of it. Shared by every session that sends the same text.
 final class Query: Sendable {
@@ -20,7 +19,7 @@ final class Query: Sendable {
     let kind: Kind
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
     let inner: Query?
-    private let analysisBox = Mutex<Analysis?>(nil)
+    private let analysisBox = Locked<Analysis?>(nil)
 
     /// What preparing the statement told; nil before it was first prepared.
     var analysis: Analysis? {
@@ -86,7 +85,7 @@ final class QueryRegistry: Sendable {
         var old: [Int: Query] = [:]
     }
 
-    private let generations = Mutex(Generations())
+    private let generations = Locked(Generations())
     private let limit: Int
     /// Longer texts are seldom sent twice.
     private static let longestText = 16 << 10
@@ -114,7 +113,7 @@ final class QueryRegistry: Sendable {
         }
     }
 
-    private func insert(_ query: Query, _ key: Int, _ generations: inout sending Generations) {
+    private func insert(_ query: Query, _ key: Int, _ generations: inout Generations) {
         if generations.young.count >= limit {
             generations.old = generations.young
             generations.young = [:]
