@@ -94,7 +94,7 @@ import Testing
         #expect(try changed.firstText("PRAGMA recursive_triggers") == "1")
     }
 
-    @Test(arguments: [(ConnectionSettings.Synchronous.normal, "1"), (.full, "2"), (.extra, "3")])
+    @Test(arguments: [(ConnectionSettings.Synchronous.normal, "1"), (.full, "2")])
     func synchronous(_ level: ConnectionSettings.Synchronous, _ expected: String) throws {
         var settings = ConnectionSettings()
         settings.synchronous = level

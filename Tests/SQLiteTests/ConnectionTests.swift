@@ -74,9 +74,9 @@ import Testing
     @Test func syncWAL() throws {
         let database = try TemporaryDatabase(Self.schema)
         let writer = try database.open()
-        try writer.syncWAL()  // before the WAL is open
         try writer.rows("INSERT INTO t VALUES(2, 2)")
-        try writer.syncWAL()
+        let wal = try #require(writer.walFile())
+        try wal.sync()
     }
 
     // MARK: Transactions
