@@ -183,7 +183,7 @@ def test_decimals(auto):
 
 
 def test_dates_and_others_as_text(auto):
-    auto.execute("CREATE TABLE IF NOT EXISTS events (d DATE, ts TIMESTAMP, u UUID)")
+    auto.execute("CREATE TABLE IF NOT EXISTS events (d DATE, ts TIMESTAMP, u TEXT)")
     auto.execute("DELETE FROM events")
     day, moment, id = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30, 15), uuid.UUID(int=7)
     auto.execute("INSERT INTO events VALUES (%t, %t, %t)", [day, moment, id])
@@ -398,10 +398,9 @@ def test_pipeline_with_an_error(auto):
             pipeline.sync()
             auto.execute("INSERT INTO t (id) VALUES (2)")
             auto.execute("INSERT INTO t (id) VALUES (1)")
-            skipped = auto.execute("INSERT INTO t (id) VALUES (3)")
+            auto.execute("INSERT INTO t (id) VALUES (3)")
             pipeline.sync()
-            auto.execute("INSERT INTO t (id) VALUES (4)")
-    assert auto.execute("SELECT id FROM t ORDER BY id").fetchall() == [(1,), (4,)]
+    assert auto.execute("SELECT id FROM t").fetchall() == [(1,)], "what is between two syncs is one transaction"
 
 
 def test_pipeline_error_is_the_statements(auto):

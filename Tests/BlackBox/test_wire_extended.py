@@ -700,6 +700,27 @@ def test_cursor_is_a_portal(client):
     assert client.query("FETCH 1 FROM c").state == "34000"
 
 
+def test_fetch_by_an_extended_query(client):
+    client.query(f"BEGIN; DECLARE c CURSOR FOR {numbers(3)}").check()
+    for formats, first in [([1], struct.pack("!q", 1)), ([0], b"2"), ([], b"3")]:
+        reply = client.ask(
+            wire.parse("FETCH 1 FROM c"), wire.describe_statement(), wire.bind(result_formats=formats), wire.describe_portal(),
+            wire.execute())
+        assert reply.kinds == "1tT2TDCZ"
+        assert reply.of("T")[1].columns[0].type == wire.INT8
+        assert reply.of("T")[1].columns[0].format == (formats or [0])[0]
+        assert reply.rows == [[first]]
+
+
+def test_cursor_with_parameters(client):
+    client.query("BEGIN").check()
+    reply = client.ask(
+        wire.parse("DECLARE c CURSOR FOR SELECT $1, $2, $3", types=[wire.INT2, wire.BYTEA, wire.UNKNOWN]),
+        wire.bind([b"\0\7", b"\0\xff", b"x"], formats=[1]), wire.describe_portal(), wire.execute())
+    assert reply.kinds == "12nCZ" and reply.tag == "DECLARE CURSOR"
+    assert client.query("FETCH c").texts == [("7", "\\x00ff", "x")]
+
+
 def test_declare_needs_a_transaction(client):
     assert client.query("DECLARE c CURSOR FOR SELECT 1").state == "25P01"
 

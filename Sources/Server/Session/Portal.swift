@@ -16,6 +16,7 @@ final class Portal {
     private(set) var isDone = false
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
+    var isBinaryCursor = false
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
 
@@ -43,6 +44,14 @@ final class Portal {
         case 1: resultFormats[0]
         default: column < resultFormats.count ? resultFormats[column] : .text
         }
+    }
+
+    /// A FETCH may ask for other formats than the cursor was opened with. The types that were announced stay.
+    func changeFormats(_ formats: [Format]) {
+        guard !isBinaryCursor else { return }
+        resultFormats = formats
+        guard isDescribed else { return }
+        for index in encoder.columns.indices { encoder.columns[index].format = format(index) }
     }
 
     /// Makes the portal new for another statement, keeping its memory.

@@ -43,12 +43,25 @@ final class Query: Sendable {
         }
         switch kind {
         case .session(.declare(let cursor)):
-            inner = try Query(UnsafeRawBufferPointer(rebasing: sql[cursor.query]))
+            inner = try Self.inner(sql, cursor.query, allowed: [.select, .values])
         case .session(.prepare(_, _, let statement)):
-            inner = try Query(UnsafeRawBufferPointer(rebasing: sql[statement]))
+            inner = try Self.inner(sql, statement, allowed: [.select, .values, .insert, .replace, .update, .delete])
         default:
             inner = nil
         }
+    }
+
+    /// The statement inside DECLARE or PREPARE. Never another of these: they would nest without end.
+    private static func inner(
+        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>, allowed: [Verb]
+    ) throws(WireError) -> Query {
+        let text = UnsafeRawBufferPointer(rebasing: sql[range])
+        guard allowed.contains(StatementHead(text).main) else {
+            throw WireError(
+                state: .syntaxError, message: "a query is expected here",
+                position: ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql))
+        }
+        return try Query(text)
     }
 
     private static func kind(

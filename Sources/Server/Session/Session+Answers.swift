@@ -39,10 +39,12 @@ extension Session {
             guard let portal = state.portals[fetch.name], let analysis = portal.statement.analysis else {
                 return out.noData()
             }
-            out.rowDescription(
-                Analysis.fields(
-                    analysis.columns, portal.isDescribed ? portal.encoder : makeEncoder(analysis, portal.format, nil)))
-            if !portal.isDescribed { portal.statement.isDescribed = true }
+            portal.changeFormats(formats)
+            if !portal.isDescribed {
+                portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal))
+                portal.isDescribed = true
+            }
+            out.rowDescription(Analysis.fields(analysis.columns, portal.encoder))
         case .session(.execute(let name, _)):
             guard let statement = state.statements[name], let analysis = statement.analysis,
                 !analysis.columns.isEmpty

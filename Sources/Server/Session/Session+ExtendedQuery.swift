@@ -146,12 +146,12 @@ extension Session {
         let wait: Wait?
         if case .sqlite = query.kind {
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
-        } else if portal.name.isEmpty || portal.query === query {
-            wait = try run(
-                query, parameters: portal.parameters, formats: portal.resultFormats, describes: false)
         } else {
-            // A cursor that DECLARE opened is a portal like any other.
-            wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
+            wait = try run(
+                query,
+                Invocation(
+                    parameters: portal.parameters, parameterTypes: portal.statement.parameterTypes,
+                    formats: portal.resultFormats))
         }
         if wait == nil { endStatement() }
         return wait
@@ -193,7 +193,7 @@ extension Session {
     }
 
     private func describe(_ portal: Portal) throws -> Wait? {
-        if portal.name.isEmpty, portal.query !== portal.statement.query || portal.statement.analysis == nil {
+        guard case .sqlite = portal.statement.query.kind else {
             describeOwn(portal.statement.query, formats: portal.resultFormats)
             return nil
         }

@@ -56,6 +56,11 @@ extension Session {
     /// Sees to it that the query has been analysed; nil when it has.
     func analyse(_ query: Query) throws -> Wait? {
         let generation = server.schemaGeneration.load(ordering: .acquiring)
+        guard query.head.main != .vacuum else {
+            throw WireError(
+                state: .insufficientPrivilege, message: "VACUUM is not available to clients",
+                hint: "It would keep every other writer waiting; upkeep is the daemon's own.")
+        }
         if query.analysis?.schemaGeneration != generation {
             if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
             try analyseNow(query, generation)
@@ -351,7 +356,7 @@ extension Session {
     }
 
     @inline(__always)
-    private func ensureEncoder(of portal: Portal) {
+    func ensureEncoder(of portal: Portal) {
         guard !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty else { return }
         if portal.resultFormats.isEmpty, analysis.textDescription != nil, !state.settings.resultsAsText {
             portal.encoder = analysis.textEncoder
@@ -386,7 +391,7 @@ extension Session {
         for (index, position) in positions.enumerated() { portal.encoder.columns[index].typePosition = position }
     }
 
-    private func firstRow(of portal: Portal) -> ((Int) -> StorageClass)? {
+    func firstRow(of portal: Portal) -> ((Int) -> StorageClass)? {
         guard let run = portal.run, run.hasRow else { return nil }
         let statement = run.lease.statement
         return { statement.storageClass($0) }

@@ -34,11 +34,14 @@ extension Session {
                 return
             }
             statements += 1
+            // What a prepared statement does is looked up only when it is executed.
+            if case .session(.execute) = kind { continues = true }
             if case .transaction(let statement) = kind {
                 switch statement {
                 case .begin: isExplicit = true
                 case .commit(let chain), .rollback(let chain):
-                    if chain { continues = true }
+                    // Without a block it ends the implicit transaction, and more may follow.
+                    if chain || !isExplicit { continues = true }
                     hasEnded = isExplicit
                     isExplicit = false
                 // After an error the client may still save what came before a savepoint, so the writer must be kept.
@@ -57,7 +60,7 @@ extension Session {
     private func shape(of query: SessionState.RunningQuery) -> SegmentShape {
         if query.next == query.statements.count - 1 && !state.transaction.isExplicit {
             let head = StatementHead(statementText(query.next, of: query))
-            if ![.begin, .start].contains(head.verb) { return .single }
+            if [.insert, .update, .delete, .replace, .create, .drop, .alter].contains(head.main) { return .single }
         }
         var outlook = Outlook(isExplicit: state.transaction.isExplicit)
         for index in query.next..<query.statements.count {

@@ -8,12 +8,6 @@ extension Session {
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
         let statements = Array(StatementSplitter(message.sql))
-        if statements.isEmpty {
-            out.emptyQueryResponse()
-            out.readyForQuery(state.transaction.status)
-            state.inputPosition = next
-            return nil
-        }
         state.query = SessionState.RunningQuery(
             sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next)
         return nil
@@ -36,6 +30,7 @@ extension Session {
                 throw error
             }
         }
+        if state.query?.statements.isEmpty == true { out.emptyQueryResponse() }
         state.inputPosition = state.query?.end ?? state.inputPosition
         state.query = nil
         out.readyForQuery(state.transaction.status)
@@ -49,7 +44,7 @@ extension Session {
             let parsed = try server.registry.query(text)
             try requireUsableTransaction(for: parsed)
             guard case .sqlite = parsed.kind else {
-                return try run(parsed, parameters: nil, formats: [], describes: true)
+                return try run(parsed, Invocation(describes: true))
             }
             if let wait = try analyse(parsed) { return wait }
             guard let analysis = parsed.analysis else { return nil }

@@ -4,8 +4,18 @@ import SQLite
 
 /// The statements a session answers by itself: transactions, settings, cursors, and what drivers ask unprompted.
 extension Session {
+    /// How a statement was called: as a simple query, or by Execute with what Parse and Bind said.
+    struct Invocation {
+        var parameters: BoundParameters?
+        var parameterTypes: [TypeOID] = []
+        /// The result formats Bind asked for; nil in a simple query.
+        var formats: [Format]?
+        /// Its rows are to be announced.
+        var describes = false
+    }
+
     /// Runs one of them; nil when it is done.
-    func run(_ query: Query, parameters: BoundParameters?, formats: [Format], describes: Bool) throws -> Wait? {
+    func run(_ query: Query, _ invocation: Invocation) throws -> Wait? {
         switch query.kind {
         case .empty:
             out.emptyQueryResponse()
@@ -15,17 +25,17 @@ extension Session {
         case .transaction(let statement):
             return try run(statement, tag: query.head.tag)
         case .chatter(let chatter):
-            try answer(chatter, formats: formats, describes: describes)
+            try answer(chatter, formats: invocation.formats ?? [], describes: invocation.describes)
             return nil
         case .session(let statement):
-            return try run(statement, query, parameters, formats, describes)
+            return try run(statement, query, invocation)
         }
     }
 
     private func run(
-        _ statement: SessionStatement, _ query: Query, _ parameters: BoundParameters?, _ formats: [Format],
-        _ describes: Bool
+        _ statement: SessionStatement, _ query: Query, _ invocation: Invocation
     ) throws -> Wait? {
+        let (formats, describes) = (invocation.formats ?? [], invocation.describes)
         switch statement {
         case .show(let name):
             return try show(name, formats, describes)
@@ -33,13 +43,13 @@ extension Session {
             showAll(formats, describes)
             return nil
         case .fetch(let fetch):
-            return try self.fetch(fetch, describes: describes)
+            return try self.fetch(fetch, invocation)
         case .declare(let cursor):
-            return try declare(cursor, query, parameters)
+            return try declare(cursor, query, invocation)
         case .prepare(let name, let types, _):
             return try prepare(name, types, query)
         case .execute(let name, let arguments):
-            return try execute(name, arguments, query, describes: describes)
+            return try execute(name, arguments, query, invocation)
         default:
             try runSetting(statement)
             complete(Self.tag(of: statement) ?? query.head.tag)
@@ -69,17 +79,19 @@ extension Session {
         case .setTransactionSnapshot:
             throw WireError(state: .featureNotSupported, message: "snapshots cannot be imported")
         case .setSessionCharacteristics(let modes):
-            if let isolation = modes.isolation { state.settings.defaultIsolation = isolation }
-            if let readOnly = modes.readOnly { state.settings.defaultReadOnly = readOnly }
+            try change { settings throws(WireError) in
+                if let isolation = modes.isolation { settings.defaultIsolation = isolation }
+                if let readOnly = modes.readOnly { settings.defaultReadOnly = readOnly }
+            }
         case .setConstraints:
             throw WireError(
                 state: .featureNotSupported, message: "SET CONSTRAINTS is not available",
                 hint: "A foreign key declared DEFERRABLE INITIALLY DEFERRED is checked at COMMIT.")
         case .reset(let name):
-            try state.settings.reset(name, from: defaults)
+            try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
-            state.settings = defaults
+            try change { settings throws(WireError) in settings = defaults }
             Settings.reported.forEach(report)
         case .discard(let what):
             try discard(what)
@@ -110,7 +122,6 @@ extension Session {
             }
             return
         }
-        let before = state.settings.value(name)
         if isLocal && !state.transaction.isExplicit {
             out.notice(
                 WireError(
@@ -119,12 +130,22 @@ extension Session {
             return
         }
         if let values {
-            try state.settings.set(name, values)
+            try change(isLocal: isLocal) { settings throws(WireError) in try settings.set(name, values) }
         } else {
-            try state.settings.reset(name, from: defaults)
+            try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
         }
-        if isLocal, let before { state.transaction.localSettings.append((name, before)) }
         report(name)
+    }
+
+    /// Changes the settings, and what they will be after COMMIT unless the change is for this transaction only.
+    private func change(
+        isLocal: Bool = false, _ body: (inout Settings) throws(WireError) -> Void
+    ) throws(WireError) {
+        try body(&state.settings)
+        if !isLocal, var kept = state.transaction.settingsToKeep {
+            try body(&kept)
+            state.transaction.settingsToKeep = kept
+        }
     }
 
     private func setTransaction(_ modes: TransactionModes) throws {
@@ -144,7 +165,7 @@ extension Session {
     }
 
     /// Clients are told when a setting changes that they may depend on.
-    private func report(_ name: String) {
+    func report(_ name: String) {
         guard let reported = Settings.reported.first(where: { $0.lowercased() == name.lowercased() }),
             let value = state.settings.value(reported)
         else { return }
@@ -199,7 +220,7 @@ extension Session {
 
     // MARK: Cursors
 
-    private func declare(_ cursor: CursorDeclaration, _ query: Query, _ parameters: BoundParameters?) throws -> Wait? {
+    private func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws -> Wait? {
         guard state.transaction.isExplicit else {
             throw WireError(
                 state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
@@ -216,18 +237,22 @@ extension Session {
         }
         try requireNewPortal(cursor.name)
         let portal = Portal(
-            name: cursor.name, statement: PreparedStatement(query: inner, analysis: analysis, given: []))
-        if let parameters { portal.parameters.load(copying: parameters) }
+            name: cursor.name,
+            statement: PreparedStatement(query: inner, analysis: analysis, given: invocation.parameterTypes))
+        if let parameters = invocation.parameters { portal.parameters.load(copying: parameters) }
         guard analysis.parameterTypes.count == portal.parameters.count else {
             throw WireError(state: .undefinedParameter, message: "there is no parameter $1")
         }
-        if cursor.isBinary { portal.resultFormats = [.binary] }
+        if cursor.isBinary {
+            portal.resultFormats = [.binary]
+            portal.isBinaryCursor = true
+        }
         state.portals[cursor.name] = portal
         complete("DECLARE CURSOR")
         return nil
     }
 
-    private func fetch(_ fetch: CursorFetch, describes: Bool) throws -> Wait? {
+    private func fetch(_ fetch: CursorFetch, _ invocation: Invocation) throws -> Wait? {
         guard case .forward(let count) = fetch.direction, count.map({ $0 >= 0 }) ?? true else {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
@@ -237,7 +262,12 @@ extension Session {
         let maxRows = count.map { Int(clamping: $0) } ?? 0
         if let wait = try start(portal) { return wait }
         if fetch.isMove { return try move(portal, maxRows, count) }
-        describeColumns(of: portal, again: describes && portal.rowsOfExecute == 0)
+        if let formats = invocation.formats { portal.changeFormats(formats) }
+        if invocation.describes {
+            describeColumns(of: portal, again: portal.rowsOfExecute == 0)
+        } else {
+            ensureEncoder(of: portal)
+        }
         if count != 0, portal.isRunning {
             switch try sendRows(of: portal, maxRows: maxRows) {
             case .full: return .output
@@ -276,41 +306,47 @@ extension Session {
     }
 
     private func execute(
-        _ name: String, _ arguments: [Range<Int>], _ query: Query, describes: Bool
+        _ name: String, _ arguments: [Range<Int>], _ query: Query, _ invocation: Invocation
     ) throws -> Wait? {
         guard let statement = state.statements[name] else {
             throw WireError(
                 state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
         }
         guard case .sqlite = statement.query.kind else {
-            return try run(statement.query, parameters: nil, formats: [], describes: describes)
+            throw WireError(state: .featureNotSupported, message: "EXECUTE runs only queries and data changes")
         }
-        if !simplePortal.isRunning || simplePortal.statement !== statement {
+        if !simplePortal.isRunning {
             guard arguments.count == statement.parameterTypes.count else {
                 throw WireError(
                     state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
                     detail: "Expected \(statement.parameterTypes.count) parameters but got \(arguments.count).")
             }
-            let texts = try arguments.map { try Self.literal(query.text.bytes, $0) }
-            finish(simplePortal)
-            simplePortal.reuse(for: statement)
-            simplePortal.parameters.load(texts: texts)
+            let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
+            // A literal has a type of its own where PREPARE gave none.
+            let types = zip(statement.parameterTypes, literals).map { $0 == .unspecified ? $1.type : $0 }
+            let typed = PreparedStatement(query: statement.query, analysis: statement.analysis, given: types)
+            typed.isDescribed = statement.isDescribed
+            simplePortal.reuse(for: typed)
+            simplePortal.resultFormats = invocation.formats ?? []
+            simplePortal.parameters.load(texts: literals.map(\.text))
         }
-        return try runToEnd(simplePortal, maxRows: 0, describes: describes)
+        return try runToEnd(simplePortal, maxRows: 0, describes: invocation.describes)
     }
 
-    /// The value of a literal argument; nil is NULL.
-    private static func literal(_ sql: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> String? {
+    /// A literal argument; its text is nil for NULL.
+    private static func literal(
+        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>
+    ) throws -> (text: String?, type: TypeOID) {
         let tokens = Array(SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])))
         if tokens.count == 1, let token = tokens.first {
-            if token.matches("null") { return nil }
-            if token.matches("true") { return "1" }
-            if token.matches("false") { return "0" }
-            if token.kind == .string { return token.name }
-            if token.kind == .number { return token.text }
+            if token.matches("null") { return (nil, .unspecified) }
+            if token.matches("true") { return ("1", .int8) }
+            if token.matches("false") { return ("0", .int8) }
+            if token.kind == .string { return (token.name, .text) }
+            if token.kind == .number { return (token.text, .numeric) }
         }
         if tokens.count == 2, tokens[0].isSymbol("-") || tokens[0].isSymbol("+"), tokens[1].kind == .number {
-            return tokens[0].text + tokens[1].text
+            return (tokens[0].text + tokens[1].text, .numeric)
         }
         throw WireError(
             state: .featureNotSupported, message: "an argument of EXECUTE must be a literal",

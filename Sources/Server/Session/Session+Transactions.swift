@@ -93,6 +93,7 @@ extension Session {
             && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
                 || transaction.isolation == .serializable)
         transaction.settingsAtBegin = state.settings
+        transaction.settingsToKeep = state.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
                 MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
@@ -104,29 +105,32 @@ extension Session {
     private func commitBlock() throws {
         guard state.transaction.isExplicit else {
             warnNoTransaction()
-            return
+            closePortals()
+            return try endImplicitTransaction()
         }
-        let settings = state.transaction.settingsAtBegin
         closePortals()
-        defer { endBlock() }
         do { try endImplicitTransaction() } catch {
-            if let settings { state.settings = settings }
+            endBlock(settings: state.transaction.settingsAtBegin)
             throw error
         }
+        endBlock(settings: state.transaction.settingsToKeep)
     }
 
     private func rollbackBlock() {
         closePortals()
         undo()
-        if let settings = state.transaction.settingsAtBegin {
-            state.settings = settings
-            state.transaction.localSettings = []
-        }
-        endBlock()
+        endBlock(settings: state.transaction.settingsAtBegin)
     }
 
-    private func endBlock() {
-        for (name, before) in state.transaction.localSettings.reversed() { try? state.settings.set(name, [before]) }
+    /// - Parameter settings: those that hold from here on.
+    private func endBlock(settings: Settings?) {
+        if let settings {
+            let before = Settings.reported.map { state.settings.value($0) }
+            state.settings = settings
+            for (name, value) in zip(Settings.reported, before) where state.settings.value(name) != value {
+                report(name)
+            }
+        }
         state.transaction = Transaction()
         releaseReaderIfUnused()
     }

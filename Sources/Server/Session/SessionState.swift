@@ -50,8 +50,8 @@ struct Transaction {
     var deadline = Instant.distantFuture
     /// To be restored by ROLLBACK.
     var settingsAtBegin: Settings?
-    /// What SET LOCAL changed: the value from before, to be restored at the end.
-    var localSettings: [(name: String, before: String)] = []
+    /// What will hold after COMMIT: everything that was set, but for SET LOCAL.
+    var settingsToKeep: Settings?
 
     var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
 }

@@ -105,7 +105,7 @@ extension Settings {
             resultsAsText = value.lowercased() == "text"
         case "application_name": applicationName = String(value.prefix(63))
         case "client_encoding":
-            let canonical = value.uppercased().filter { $0 != "-" && $0 != "_" }
+            let canonical = value.uppercased().filter { $0.isLetter || $0.isNumber }
             guard ["UTF8", "UNICODE", "SQLASCII", "AUTO"].contains(canonical) else {
                 throw WireError(
                     state: .invalidParameterValue, message: "client_encoding \"\(value)\" is not supported",

@@ -97,7 +97,7 @@ enum ErrorTranslation {
             ("too many ", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
             ("Expression tree is too large", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
-            ("not authorized", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
+            ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
             ("cannot VACUUM", .activeSQLTransaction),
         ]
