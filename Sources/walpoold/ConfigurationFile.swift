@@ -133,6 +133,7 @@ struct ConfigurationFile {
             // A configuration is a page of text.
             guard bytes.count < 1 << 20 else { throw StartError("\(path) is larger than 1 MiB") }
         }
+        guard ferror(file) == 0 else { throw StartError("cannot read \(path): \(String(cString: strerror(errno)))") }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -21,12 +21,27 @@ struct JournalLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        // A line is a line, whatever a client put into its SQL.
-        let fields = all.sorted { $0.key < $1.key }
-            .map { " \($0.key)=\(String($0.value.description.map { $0.isNewline ? " " : $0 }))" }.joined()
+        let fields = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted($0.value.description))" }.joined()
         let prefix = isJournal ? "<\(Self.priority(event.level))>" : "\(event.level): "
         StandardError.write("\(prefix)\(event.message)\(fields)\n")
     }
+
+    /// Values come from clients: they must not end a line, look like other fields, or move a terminal's cursor.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") && $0 < 0x7F }
+        if isPlain && value.utf8.count <= longestValue { return value }
+        var result = "\""
+        for scalar in value.unicodeScalars.prefix(longestValue) {
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F: result += " "
+            case 0x22, 0x5C: result += "\\" + String(scalar)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private static let longestValue = 1024
 
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {

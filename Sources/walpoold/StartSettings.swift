@@ -64,7 +64,9 @@ struct StartSettings {
         var stem = file
         if let dot = file.lastIndex(of: "."), dot != file.startIndex { stem = String(file[..<dot]) }
         let name = given ?? stem
-        guard !name.isEmpty else { throw StartError("\(path) names no file") }
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw StartError("\"\(name)\" cannot be a database's name; choose one with --name")
+        }
         guard name != "walpool", name != "pgbouncer" else {
             throw StartError("the name \"\(name)\" is kept for the console; choose another with --name")
         }

@@ -82,8 +82,8 @@ final class Analysis: Sendable {
 
     private static func parameters(of statement: Statement) throws(WireError) -> ([ParameterSlot], [TypeOID]) {
         var slots: [ParameterSlot] = []
-        var types: [TypeOID] = []
-        guard statement.parameterCount > 0 else { return (slots, types) }
+        var given: [Int: TypeOID] = [:]
+        guard statement.parameterCount > 0 else { return (slots, []) }
         for index in 1...statement.parameterCount {
             let name = statement.parameterName(index) ?? ""
             var copy = name
@@ -107,11 +107,25 @@ final class Analysis: Sendable {
                     state: .undefinedParameter, message: "there is no parameter \(name)",
                     hint: "Parameters are written $1, $2, ... or, with a type, $1::int8.")
             }
-            while types.count < number { types.append(.unspecified) }
-            if type != .unspecified { types[number - 1] = type }
+            if type != .unspecified {
+                guard given[number] ?? type == type else {
+                    throw WireError(
+                        state: .ambiguousParameter, message: "parameter $\(number) is given two types",
+                        hint: "Use a parameter of its own for each.")
+                }
+                given[number] = type
+            }
             slots.append(ParameterSlot(index: index, number: number))
         }
-        return (slots, types)
+        // Every number up to the highest must be there, as in PostgreSQL; and so a single $65535 costs nothing.
+        let numbers = Set(slots.map(\.number))
+        if let missing = (1...statement.parameterCount + 1).first(where: { !numbers.contains($0) }),
+            missing <= numbers.max() ?? 0
+        {
+            throw WireError(
+                state: .indeterminateDatatype, message: "could not determine data type of parameter $\(missing)")
+        }
+        return (slots, (1...numbers.count).map { given[$0] ?? .unspecified })
     }
 
     private static func numbers(

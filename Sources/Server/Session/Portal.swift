@@ -17,6 +17,8 @@ final class Portal {
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
     var isBinaryCursor = false
+    /// How many savepoints there were when it was opened: it survives a rollback to one of those.
+    var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
 

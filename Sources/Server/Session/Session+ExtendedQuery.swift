@@ -6,6 +6,7 @@ import Pool
 extension Session {
     func parse(_ message: ParseMessage) throws -> Wait? {
         try ParameterBinder.requireText(message.sql, "the query")
+        try requireValidName(message.name)
         let name = String(decoding: message.name, as: UTF8.self)
         var splitter = StatementSplitter(message.sql)
         let range = splitter.next() ?? 0..<0
@@ -62,6 +63,7 @@ extension Session {
     }
 
     func bind(_ message: BindMessage) throws {
+        try requireValidName(message.portal)
         let statement = try statement(named: message.statement)
         try requireUsableTransaction(for: statement.query)
         guard message.parameterCount == statement.parameterTypes.count else {
@@ -75,6 +77,12 @@ extension Session {
         portal.parameters.load(message)
         try takeFormats(message, portal)
         out.bindComplete()
+    }
+
+    /// Two names that differ must not become one by being repaired.
+    @inline(__always)
+    private func requireValidName(_ name: UnsafeRawBufferPointer) throws(WireError) {
+        if !name.isEmpty { try ParameterBinder.requireText(name, "a name") }
     }
 
     private func takeFormats(_ message: BindMessage, _ portal: Portal) throws(WireError) {
@@ -97,6 +105,7 @@ extension Session {
         let text = String(decoding: name, as: UTF8.self)
         try requireNewPortal(text)
         let portal = Portal(name: text, statement: statement)
+        portal.savepointDepth = state.transaction.savepoints.count
         state.portals[text] = portal
         return portal
     }
@@ -228,6 +237,16 @@ extension Session {
         finish(portal)
         portal.isClosed = true
         if !name.isEmpty { state.portals[name] = nil }
+    }
+
+    /// Ends the portals opened behind a savepoint, and those that run on the writer, which ROLLBACK TO cuts short.
+    func closePortals(deeperThan depth: Int) {
+        closePortal("")
+        finish(simplePortal)
+        for (name, portal) in state.portals {
+            let hasFailed = portal.run.map { !$0.lease.statement.isRunning } ?? false
+            if portal.savepointDepth > depth || portal.run?.isOnWriter == true || hasFailed { closePortal(name) }
+        }
     }
 
     func closeUnnamed() {

@@ -40,20 +40,21 @@ extension Session: GroupMember {
             _ = fail((error as? WireError) ?? WireError(state: .internalError, message: "\(error)"))
             return
         }
-        switch advance() {
-        case .transactionEnd:
-            break
-        case .closed:
-            isClosing = true
-        case .input, .output, .parked, .group:
+        let wait = advance()
+        if case .closed = wait { isClosing = true }
+        // Whatever happened: once the writer is somebody else's, nothing of this session may still run on it.
+        if !memberHasEnded || isClosing { closePortals() }
+        guard !memberHasEnded else { return }
+        undoMember()
+        if !isClosing {
             // Not reached while `segmentShape` judges rightly what has arrived whole. If it did not, nothing of the
-            // transaction stays, and the client hears that.
+            // transaction stays, and the client is not told otherwise.
+            out.truncate(toEnd: markedEnd)
             out.error(
                 WireError(
                     severity: .fatal, state: .internalError, message: "the transaction had not arrived whole"))
             isClosing = true
         }
-        if !memberHasEnded { undoMember() }
     }
 
     /// The member's transaction ends well: its savepoint goes, its changes stay for the group's commit.

@@ -32,6 +32,7 @@ extension Session {
         case .ready: break
         }
         if state.query != nil { return try continueQuery() }
+        if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         switch frame {
@@ -85,6 +86,21 @@ extension Session {
         return wait
     }
 
+    /// A client that sends and does not read must not fill the memory with replies.
+    private func waitForClientToRead() throws(WireError) -> Wait? {
+        if writerMode != .group {
+            guard flush() else { return .closed }
+            if writerMode == .none { return out.count >= SessionLimits.flushBytes ? .output : nil }
+        }
+        // Whoever has the writer waits for no client.
+        guard out.count < SessionLimits.writerResultBytes else {
+            throw WireError(
+                severity: .fatal, state: .programLimitExceeded,
+                message: "the replies of a writing transaction are too large")
+        }
+        return nil
+    }
+
     private func requireEmpty(_ body: UnsafeRawBufferPointer) throws(WireError) {
         guard body.isEmpty else { throw WireError(state: .protocolViolation, message: "invalid message format") }
     }
@@ -93,7 +109,11 @@ extension Session {
     /// (or of its pipeline, up to Sync) is skipped.
     func fail(_ error: WireError) -> Wait? {
         endStatement()
-        closePortals()
+        if state.transaction.isExplicit, !state.transaction.savepoints.isEmpty, writerMode != .group {
+            closePortals(deeperThan: state.transaction.savepoints.count - 1)
+        } else {
+            closePortals()
+        }
         out.error(positionInQuery(error))
         failTransaction()
         if let query = state.query {

@@ -152,7 +152,7 @@ extension Session {
         _ slot: ParameterSlot, _ portal: Portal, _ analysis: Analysis, _ statement: Statement
     ) throws {
         let type = portal.statement.parameterTypes[slot.number - 1]
-        if type == .unspecified, analysis.wantsNumber[slot.number - 1] {
+        if type == .unspecified || type == .numeric, analysis.wantsNumber[slot.number - 1] {
             let value = portal.parameters.value(slot.number)
             if value.format == .text, let bytes = value.bytes {
                 return try ParameterBinder.bindNumber(bytes, slot, to: statement)

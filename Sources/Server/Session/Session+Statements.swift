@@ -116,6 +116,9 @@ extension Session {
     // MARK: Settings
 
     func set(_ name: String, _ values: [String]?, isLocal: Bool) throws {
+        if name == "transaction_isolation" || name == "transaction_read_only" {
+            return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
+        }
         if name == "session_authorization" || name == "role" {
             guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
                 throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
@@ -146,6 +149,19 @@ extension Session {
             try body(&kept)
             state.transaction.settingsToKeep = kept
         }
+    }
+
+    private func setTransactionMode(_ name: String, _ value: String) throws {
+        var modes = TransactionModes()
+        if name == "transaction_read_only" {
+            modes.readOnly = try Settings.boolean(name, value)
+        } else if let level = IsolationLevel(name: value) {
+            modes.isolation = level
+        } else {
+            throw WireError(
+                state: .invalidParameterValue, message: "invalid value for parameter \"\(name)\": \"\(value)\"")
+        }
+        try setTransaction(modes)
     }
 
     private func setTransaction(_ modes: TransactionModes) throws {
@@ -239,6 +255,7 @@ extension Session {
         let portal = Portal(
             name: cursor.name,
             statement: PreparedStatement(query: inner, analysis: analysis, given: invocation.parameterTypes))
+        portal.savepointDepth = state.transaction.savepoints.count
         if let parameters = invocation.parameters { portal.parameters.load(copying: parameters) }
         guard analysis.parameterTypes.count == portal.parameters.count else {
             throw WireError(state: .undefinedParameter, message: "there is no parameter $1")

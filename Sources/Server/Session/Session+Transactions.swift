@@ -31,6 +31,7 @@ extension Session {
         case .commit(let chain):
             commitMark = out.end
             let ended = state.transaction
+            if chain { try requireBlock("COMMIT AND CHAIN") }
             if state.transaction.hasFailed {
                 rollbackBlock()
                 complete("ROLLBACK")
@@ -41,6 +42,7 @@ extension Session {
             if chain { try chainBlock(after: ended) }
         case .rollback(let chain):
             let ended = state.transaction
+            if chain { try requireBlock("ROLLBACK AND CHAIN") }
             if !state.transaction.isExplicit { warnNoTransaction() }
             rollbackBlock()
             complete("ROLLBACK")
@@ -138,7 +140,6 @@ extension Session {
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
     /// https://www.postgresql.org/docs/current/sql-commit.html
     private func chainBlock(after ended: Transaction) throws {
-        guard ended.isExplicit else { return }
         var modes = TransactionModes()
         modes.isolation = ended.isolation
         modes.readOnly = ended.isReadOnly
@@ -307,7 +308,7 @@ extension Session {
 
     private func rollback(to name: String) throws {
         let index = try savepointIndex(name, "ROLLBACK TO SAVEPOINT")
-        closePortals()
+        closePortals(deeperThan: index)
         if writerMode != .none { try onWriter("ROLLBACK TO s\(index)") }
         state.transaction.savepoints.removeSubrange((index + 1)...)
         state.transaction.hasFailed = false

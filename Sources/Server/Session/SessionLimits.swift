@@ -18,6 +18,7 @@ enum SessionLimits {
     static let portals = 1_000
     static let savepoints = 1_000
     static let customSettings = 200
+    static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.
     static let clientCheckMilliseconds: Int64 = 50
     /// How long a thread looks for the next message of the session that holds the writer before it goes to other

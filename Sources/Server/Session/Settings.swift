@@ -36,7 +36,7 @@ struct Settings: Sendable {
         "idle_session_timeout": "0", "escape_string_warning": "on", "jit": "off", "geqo": "on", "work_mem": "4MB",
         "default_text_search_config": "pg_catalog.simple", "role": "none", "session_authorization": "default",
         "password_encryption": "scram-sha-256", "tcp_keepalives_idle": "0", "log_statement": "none",
-        "search_path": "", "session_replication_role": "origin", "quote_all_identifiers": "off",
+        "session_replication_role": "origin", "quote_all_identifiers": "off",
         "plan_cache_mode": "auto", "enable_seqscan": "on", "constraint_exclusion": "partition",
     ]
 
@@ -88,6 +88,9 @@ extension Settings {
     /// Sets one; `values` are the words after TO or `=`.
     mutating func set(_ name: String, _ values: [String]) throws(WireError) {
         let value = values.joined(separator: ", ")
+        guard value.utf8.count <= SessionLimits.settingBytes else {
+            throw WireError(state: .programLimitExceeded, message: "the value of parameter \"\(name)\" is too long")
+        }
         switch name.lowercased() {
         case "statement_timeout": statementTimeoutMilliseconds = try Self.milliseconds(name, value)
         case "lock_timeout": lockTimeoutMilliseconds = try Self.milliseconds(name, value)
@@ -112,7 +115,9 @@ extension Settings {
                     hint: "The database and the wire are UTF8.")
             }
             clientEncoding = canonical == "SQLASCII" ? "SQL_ASCII" : "UTF8"
-        case "datestyle": dateStyle = value.uppercased().hasPrefix("ISO") ? "ISO, MDY" : value
+        case "datestyle":
+            guard value.uppercased().hasPrefix("ISO") else { throw Self.invalid(name, value) }
+            dateStyle = "ISO, MDY"
         case "timezone": timeZone = value
         case "intervalstyle": intervalStyle = value
         case "extra_float_digits": extraFloatDigits = value

@@ -49,6 +49,8 @@ enum ErrorTranslation {
     private static func state(of error: SQLiteError) -> SQLState {
         if error.extendedCode == Code.busySnapshot { return .serializationFailure }
         switch error.code {
+        // RESTRICT is made of a trigger, so its code is a trigger's.
+        case Code.constraint where error.message == "FOREIGN KEY constraint failed": return .foreignKeyViolation
         case Code.constraint: return constraintState(error.extendedCode)
         case Code.error: return stateFromMessage(error.message)
         case Code.busy, Code.locked, Code.protocolError: return .lockNotAvailable

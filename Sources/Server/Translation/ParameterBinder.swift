@@ -109,7 +109,7 @@ enum ParameterBinder {
             try statement.bind(try integer(bytes, type, slot), at: slot.index)
         case .float8, .float4:
             guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, type, slot) }
-            try statement.bind(value, at: slot.index)
+            try bindReal(value, slot, statement)
         case .bool:
             guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, type, slot) }
             try statement.bind(Int64(value ? 1 : 0), at: slot.index)
@@ -145,10 +145,10 @@ enum ParameterBinder {
             try statement.bind(value, at: slot.index)
         case .float4:
             guard let value = BinaryCodec.float(bytes) else { throw wrongLength }
-            try statement.bind(Double(value), at: slot.index)
+            try bindReal(Double(value), slot, statement)
         case .float8:
             guard let value = BinaryCodec.double(bytes) else { throw wrongLength }
-            try statement.bind(value, at: slot.index)
+            try bindReal(value, slot, statement)
         case .bool:
             guard let value = BinaryCodec.bool(bytes) else { throw wrongLength }
             try statement.bind(Int64(value ? 1 : 0), at: slot.index)
@@ -193,7 +193,7 @@ enum ParameterBinder {
         guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
         var digits = 0
         for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
-        if digits <= 15 { return try statement.bind(value, at: slot.index) }
+        if digits <= 15 { return try bindReal(value, slot, statement) }
         if inPlace { return try bindValidText(bytes, slot, statement) }
         try statement.bindText(copying: bytes, at: slot.index)
     }
@@ -202,6 +202,17 @@ enum ParameterBinder {
     static func bindNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement) throws {
         if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
         guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
+        try bindReal(value, slot, statement)
+    }
+
+    /// "sqlite3_bind_double … NaN is converted to NULL" would lose the value without a word:
+    /// https://www.sqlite.org/floatingpoint.html
+    private static func bindReal(_ value: Double, _ slot: ParameterSlot, _ statement: Statement) throws {
+        guard !value.isNaN else {
+            throw WireError(
+                state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite",
+                detail: "It is the value of parameter $\(slot.number).", hint: "Send NULL instead.")
+        }
         try statement.bind(value, at: slot.index)
     }
 
