@@ -104,6 +104,14 @@ public class PooledConnection: @unchecked Sendable {
         return try prepare(text)
     }
 
+    /// A statement prepared against the schema as it is now. One that is in the cache keeps its old columns until it is
+    /// run, and a connection its old schema until something is.
+    public func statementAfresh(for text: SQLText) throws(SQLiteError) -> PreparedLease {
+        statements.remove(text.id)
+        try connection.rereadSchema()
+        return try prepare(text)
+    }
+
     private func prepare(_ text: SQLText) throws(SQLiteError) -> PreparedLease {
         connection.callbacks.denial = nil
         let prepared: Statement?

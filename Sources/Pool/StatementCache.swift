@@ -49,6 +49,11 @@ struct StatementCache {
         return entry
     }
 
+    /// Finalises the statement for `textID`, unless it is in use.
+    mutating func remove(_ textID: Int) {
+        if let entry = entries[textID], !entry.isInUse { entries[textID] = nil }
+    }
+
     /// Finalises every idle statement.
     mutating func removeIdle() {
         entries = entries.filter { $0.value.isInUse }

@@ -27,6 +27,8 @@ public struct WireError: Error, Sendable {
     public var table: String?
     public var column: String?
     public var constraint: String?
+    /// PostgreSQL's own routine, where clients go by it.
+    public var routine: String?
 
     public init(
         severity: Severity = .error, state: SQLState, message: String, detail: String? = nil, hint: String? = nil,
@@ -86,6 +88,7 @@ extension OutputBuffer {
         if let table = error.table { field("t", table) }
         if let column = error.column { field("c", column) }
         if let constraint = error.constraint { field("n", constraint) }
+        if let routine = error.routine { field("R", routine) }
         append(0 as UInt8)
         close(mark)
     }

@@ -130,8 +130,10 @@ def test_denied(served, sql):
     check_denied(client.ask(wire.parse(sql), wire.bind(), wire.execute()))
     check_denied(client.query(f"SELECT 1; {sql}"), sql)
     check_denied(client.query(f"/* x */ {sql} -- y"))
-    check_denied(client.query(f"EXPLAIN {sql}"))
-    check_denied(client.query(f"PREPARE p AS {sql}"))
+    if not sql.startswith("VACUUM"):  # which does nothing until it runs
+        check_denied(client.query(f"EXPLAIN {sql}"))
+    # What is no query, PREPARE takes in no case.
+    assert client.query(f"PREPARE p AS {sql}").state in ("42501", "42601")
     for begin in ["BEGIN", "BEGIN READ ONLY", "BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN IMMEDIATE"]:
         client.query(begin).check()
         reply = client.query(sql)

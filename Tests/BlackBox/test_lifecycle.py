@@ -44,7 +44,7 @@ def test_help():
 
 
 def test_start_line(daemon):
-    line = next(line for line in daemon.errors.splitlines() if str(daemon.socket_path) in line)
+    (line,) = eventually(lambda: [line for line in daemon.errors.splitlines() if str(daemon.socket_path) in line])
     assert str(daemon.database) in line
     assert f"SQLite {sqlite3.sqlite_version[:2]}" in line
     assert "readers" in line
@@ -107,7 +107,7 @@ def test_wrong_configuration(tmp_path, text, word):
 
 def test_command_line_wins_over_configuration(start_daemon):
     daemon = start_daemon(config='readers = 3\nmax_sessions = 7\nname = "configured"\n', options=["--readers", "2", "--name", "given"])
-    assert "2 readers" in daemon.errors
+    eventually(lambda: "2 readers" in daemon.errors, "the line")
     assert daemon.raw().start(database="given").status == "I"
 
 

@@ -203,6 +203,12 @@ extension Session {
 
     private func describe(_ portal: Portal) throws -> Wait? {
         guard case .sqlite = portal.statement.query.kind else {
+            if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name] {
+                // As for any query, the first row decides what open columns are.
+                beginStatement()
+                if let wait = try start(cursor) { return wait }
+                endStatement()
+            }
             describeOwn(portal.statement.query, formats: portal.resultFormats)
             return nil
         }

@@ -74,7 +74,10 @@ extension Session {
     private func analyseNow(_ query: Query, _ generation: Int) throws {
         defer { if readerIsOnlyToPrepare { releaseReader() } }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
-        let lease = try prepare(query, on: connection)
+        let lease: PreparedLease
+        do { lease = try connection.statementAfresh(for: query.text) } catch {
+            throw preparationError(error, query, connection)
+        }
         defer { connection.giveBack(lease) }
         query.analysis = try Analysis(
             lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation)
@@ -200,9 +203,12 @@ extension Session {
             schemaGeneration: server.schemaGeneration.load(ordering: .acquiring))
         query.analysis = fresh
         guard !portal.isDescribed, !portal.statement.isDescribed else {
-            throw WireError(
+            var error = WireError(
                 state: .featureNotSupported, message: "cached plan must not change result type",
                 hint: "The table's definition has changed: prepare the statement again.")
+            // By this asyncpg knows that preparing again will help.
+            error.routine = "RevalidateCachedQuery"
+            throw error
         }
         portal.statement.analysis = fresh
     }

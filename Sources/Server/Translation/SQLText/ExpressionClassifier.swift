@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// Decides the class of an expression from its tokens, where a small table can; nil is "cannot tell".
 ///
 /// It never parses fully. The root operator is the one of lowest precedence outside of parentheses
@@ -96,10 +98,24 @@ struct ExpressionClassifier {
         return call(first, arguments: (range.lowerBound + 2)..<close, rest: (close + 1)..<range.upperBound, depth)
     }
 
+    /// `$1::int8` is bound as what it says.
+    private func parameter(_ token: SQLToken) -> ExpressionClass? {
+        guard case .numbered(_, let type?) = ParameterName(token.bytes) else { return nil }
+        let name = String(decoding: UnsafeRawBufferPointer(rebasing: token.bytes[type]), as: UTF8.self)
+        switch TypeOID(sqlName: name) {
+        case .int2, .int4, .int8: return .int8
+        case .float4, .float8: return .float8
+        case .text, .varchar: return .text
+        case .bytea: return .bytea
+        default: return nil
+        }
+    }
+
     private func single(_ token: SQLToken) -> ExpressionClass? {
         switch token.kind {
         case .string: return .text
         case .blob: return .bytea
+        case .parameter: return parameter(token)
         case .number:
             let text = token.text
             // A hexadecimal literal is a 64-bit integer; a decimal one too large for that becomes a real.
