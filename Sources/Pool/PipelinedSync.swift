@@ -22,15 +22,17 @@ final class PipelinedSync: Sendable {
 
     /// Returns once this commit is on the disk.
     func waitUntilDurable(_ commit: Int) throws(SQLiteError) {
+        guard !hasFailed.load(ordering: .sequentiallyConsistent) else { throw Self.failure }
         guard synced.load(ordering: .sequentiallyConsistent) < commit else { return }
         let reached = committed.load(ordering: .sequentiallyConsistent)
         do { try file.sync() } catch {
             hasFailed.store(true, ordering: .sequentiallyConsistent)
             throw error
         }
-        if hasFailed.load(ordering: .sequentiallyConsistent) {
-            throw SQLiteError(extendedCode: 1034, message: "an earlier sync of the WAL has failed")
-        }
+        guard !hasFailed.load(ordering: .sequentiallyConsistent) else { throw Self.failure }
         synced.max(reached, ordering: .sequentiallyConsistent)
     }
+
+    /// SQLITE_IOERR_FSYNC.
+    private static let failure = SQLiteError(extendedCode: 1034, message: "an earlier sync of the WAL has failed")
 }

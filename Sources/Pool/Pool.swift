@@ -146,7 +146,10 @@ extension Pool {
     /// Gives a reader back. Returns who gets it next, if somebody waits.
     @inline(__always)
     public func releaseReader(_ index: Int) -> Resumption? {
-        state.withLock { state in
+        // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
+        // beginning anew.
+        if let reader = slots[index].reader, reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
+        return state.withLock { state in
             let next =
                 index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
             guard let next, let client = state.parked.removeValue(forKey: next)
@@ -308,10 +311,14 @@ extension Pool {
     ///
     /// Returns who gets a reader that this borrowed for a moment.
     public func checkpoint() -> [Resumption] {
-        let resumptions = endIdleSnapshots()
+        var resumptions = endIdleSnapshots()
         do {
             let result = try writer.connection.checkpoint(.passive)
-            if result.isComplete { epoch.wrappingAdd(1, ordering: .relaxed) }
+            if result.isComplete {
+                epoch.wrappingAdd(1, ordering: .relaxed)
+                // Those that were used and released meanwhile.
+                resumptions += endIdleSnapshots()
+            }
             let left = max(0, result.frames - result.copiedFrames)
             state.withLock {
                 $0.isCheckpointQueued = false

@@ -12,7 +12,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     private let pin: Statement
     private var walIndex: WALIndex?
     private var snapshot = WALIndex.Header()
-    private var leaseEpoch = 0
+    private(set) var leaseEpoch = 0
     private var isLeased = false
 
     init(index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits) throws(SQLiteError) {
@@ -43,9 +43,10 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         // The first transaction has mapped the WAL index: begin again, now with a copy to compare with.
         walIndex = connection.walIndex()
         guard let walIndex else { return }
-        pin.reset()
+        endSnapshot()
         snapshot = walIndex.copyHeader()
         _ = try pin.step()
+        isLeased = true
     }
 
     /// Ends the read transaction, so that checkpoints and VACUUM's last step need not wait for it.

@@ -28,7 +28,7 @@ extension Server {
         let worker = Worker(server: self)
         while table.count > 0, !isOver() {
             for session in table.sessions {
-                let isHeld = table.own(slot: session.slot, generation: session.generation & 0xFFFF_FFFF) != nil
+                let isHeld = table.own(slot: session.slot, generation: session.generation) != nil
                 if isHeld || pool.withdraw(session.clientID) {
                     session.worker = worker
                     session.terminate(error)

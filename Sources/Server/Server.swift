@@ -209,30 +209,32 @@ public final class Server: Sendable {
         if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListener() }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
-        for client in due.expired {
-            guard let session = client as? Session else { continue }
-            session.waitEnded(worker, session.reasonToStopWaiting(now: now) ?? .lockTimeout)
-        }
         var next = due.next
+        var toNotify: [Session] = []
+        var toEnd: [Session] = []
         for session in table.sessions {
-            let noticeAt = session.noticeAt.load(ordering: .relaxed)
-            if noticeAt <= now.nanoseconds {
-                session.notifyQueued()
-            } else {
-                next = min(next, Instant(nanoseconds: noticeAt))
-            }
+            let noticeAt = session.noticeAt.load(ordering: .sequentiallyConsistent)
+            if noticeAt <= now.nanoseconds { toNotify.append(session) } else { next = min(next, Instant(nanoseconds: noticeAt)) }
             let at = session.deadline.load(ordering: .sequentiallyConsistent)
-            let isEvicted = due.toEvict == session.clientID
-            if at > now.nanoseconds && !isEvicted {
-                next = min(next, Instant(nanoseconds: at))
-            } else if let owned = table.own(slot: session.slot, generation: session.generation & 0xFFFF_FFFF) {
-                if isEvicted { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
-            } else if at <= now.nanoseconds {
-                // Its thread is just about to let go of it: look again.
+            if at <= now.nanoseconds || due.toEvict == session.clientID {
+                toEnd.append(session)
+                // Its thread may be just about to let go of it: then look again.
                 next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
+            } else {
+                next = min(next, Instant(nanoseconds: at))
             }
         }
+        // Before anything is done about them, which may take its time.
         deadlines.announce(next)
+        for client in due.expired {
+            enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
+        }
+        for session in toNotify { session.notifyQueued() }
+        for session in toEnd {
+            guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
+            if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
+            worker.handOverIfAny()
+        }
     }
 
     // MARK: Cancelling

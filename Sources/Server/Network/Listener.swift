@@ -102,8 +102,9 @@ struct Listener: Sendable {
     }
 
     func close() {
-        Glibc.close(descriptor)
+        // In this order: once it is closed, a successor may have put its own socket there.
         if ownsPath { unlink(path) }
+        Glibc.close(descriptor)
     }
 }
 

@@ -34,7 +34,8 @@ final class SessionTable: Sendable {
 
     func session(processID: Int32) -> Session? { state.withLock { $0.byProcessID[processID] } }
 
-    // A word: 62 bits of generation, then two bits of ownership.
+    // A word: 32 bits of generation, as many as an event's token has room for, then two bits of ownership.
+    private static let generationMask: UInt64 = 0xFFFF_FFFF
     private static let idle: UInt64 = 0
     private static let owned: UInt64 = 1
     /// Its socket is being armed: whoever receives the event waits for the moment until it is idle. Otherwise the socket
@@ -51,7 +52,7 @@ final class SessionTable: Sendable {
         }
         guard let (index, processID) = place else { return nil }
         let slot = slots[index]
-        let generation = (slot.word.load(ordering: .relaxed) >> 2) &+ 1
+        let generation = ((slot.word.load(ordering: .relaxed) >> 2) &+ 1) & Self.generationMask
         let session = make(index, generation, processID)
         slot.session = session
         slot.word.store(generation << 2 | Self.owned, ordering: .releasing)
@@ -63,7 +64,7 @@ final class SessionTable: Sendable {
     func remove(_ session: Session) {
         let slot = slots[session.slot]
         slot.session = nil
-        slot.word.store((session.generation &+ 1) << 2 | Self.owned, ordering: .releasing)
+        slot.word.store(((session.generation &+ 1) & Self.generationMask) << 2 | Self.owned, ordering: .releasing)
         state.withLock {
             $0.byProcessID[session.processID] = nil
             $0.free.append(session.slot)

@@ -55,6 +55,9 @@ final class Worker: @unchecked Sendable {
         server.crew.willBeLong()
     }
 
+    @inline(__always)
+    func handOverIfAny() { if !resumptions.isEmpty { handOver() } }
+
     /// What this was to run next, others run.
     func handOver() {
         for resumption in resumptions { server.enqueue(resumption) }

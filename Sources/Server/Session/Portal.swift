@@ -63,6 +63,18 @@ final class Portal {
         makeFresh()
     }
 
+    /// What the client was told of it.
+    struct Description {
+        var isDescribed: Bool
+        var isClosed: Bool
+        var encoder: RowEncoder
+    }
+
+    var description: Description {
+        get { Description(isDescribed: isDescribed, isClosed: isClosed, encoder: encoder) }
+        set { (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder) }
+    }
+
     /// As if it had not run.
     func makeFresh() {
         isDescribed = false

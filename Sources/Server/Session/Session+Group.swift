@@ -10,6 +10,10 @@ extension Session: GroupMember {
         markedEnd = out.end
         commitMark = out.end
         memberHasEnded = false
+        isInCommit = true
+        markedPortals.removeAll(keepingCapacity: true)
+        if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
+        for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
     }
 
@@ -17,12 +21,16 @@ extension Session: GroupMember {
         closePortals()
         guard let marked = markedState else { return }
         state = marked
-        for portal in state.portals.values { portal.makeFresh() }
-        state.unnamedPortal?.makeFresh()
+        for (portal, description) in markedPortals {
+            portal.makeFresh()
+            portal.description = description
+        }
         // Its portal holds the statement that ran last: the one to run again is looked up anew.
         state.query?.hasStarted = false
         out.truncate(toEnd: markedEnd)
         writerMode = .none
+        // A cancel is for what runs again, too.
+        activity.store(1, ordering: .relaxed)
     }
 
     func runTransaction(on writer: Writer) {
@@ -95,14 +103,16 @@ extension Session: GroupMember {
     }
 
     func commitFailed(_ error: SQLiteError) {
+        guard isInCommit, commitMark >= out.start, commitMark <= out.end else { return }
         out.truncate(toEnd: commitMark)
         out.error(commitError(error))
         if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
-        out.readyForQuery(.idle)
+        readyForQuery()
     }
 
     func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) {
+        isInCommit = false
         let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
         if refusal.severity == .fatal {
             out.error(refusal)

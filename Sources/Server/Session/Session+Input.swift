@@ -37,7 +37,10 @@ extension Session {
             case .nothingYet: return settle(.input)
             case .closed: return close()
             }
-            if writerMode == .lease { pool.holderBecameActive(self) }
+            if isIdleHolder {
+                isIdleHolder = false
+                pool.holderBecameActive(self)
+            }
         }
         settle(advance())
     }
@@ -86,7 +89,11 @@ extension Session {
             guard flush() else { return close() }
             if out.count > 0 {
                 interest = .writable
-                armDeadline(.clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds)
+                // A holder that does not read is as idle as one that does not send.
+                noteIdleHolder()
+                armDeadline(
+                    .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
+                    orAt: state.transaction.deadline)
             } else {
                 interest = .readable
                 becomeIdle()
@@ -97,6 +104,7 @@ extension Session {
 
     /// Looks for the client's next message for a moment before the thread goes to other work.
     private func spinForInput() -> Bool {
+        worker?.handOverIfAny()
         let limit = MonotonicClock.now.nanoseconds + SessionLimits.holderSpinNanoseconds
         input.drop(state.inputPosition)
         state.inputPosition = 0
@@ -125,11 +133,17 @@ extension Session {
         }
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }
-        if writerMode == .lease { pool.holderBecameIdle(self) }
+        noteIdleHolder()
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
             orAt: state.transaction.deadline)
+    }
+
+    private func noteIdleHolder() {
+        guard writerMode == .lease, !isIdleHolder else { return }
+        isIdleHolder = true
+        pool.holderBecameIdle(self)
     }
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.

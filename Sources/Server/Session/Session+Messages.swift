@@ -119,7 +119,7 @@ extension Session {
         if let query = state.query {
             state.inputPosition = query.end
             state.query = nil
-            out.readyForQuery(state.transaction.status)
+            readyForQuery()
             return writerMode == .group ? .transactionEnd : nil
         }
         // The message at hand is skipped by its length, never read as anything else (CVE-2015-0244).
@@ -130,7 +130,7 @@ extension Session {
             state.inputPosition = next
             if type == UInt8(ascii: "Q") || type == UInt8(ascii: "F") || type == UInt8(ascii: "S") {
                 state.skipsUntilSync = false
-                out.readyForQuery(state.transaction.status)
+                readyForQuery()
                 return writerMode == .group ? .transactionEnd : nil
             }
         }
@@ -147,7 +147,7 @@ extension Session {
             try endImplicitTransaction()
         }
         state.inputPosition = next
-        out.readyForQuery(state.transaction.status)
+        readyForQuery()
         return writerMode == .group ? .transactionEnd : nil
     }
 }

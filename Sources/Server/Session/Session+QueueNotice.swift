@@ -20,7 +20,7 @@ extension Session {
     func openParking(now: Instant) {
         let delay = state.settings.queueNoticeMilliseconds
         guard delay > 0 else { return }
-        noticeAt.store(now.advanced(byMilliseconds: delay).nanoseconds, ordering: .relaxed)
+        noticeAt.store(now.advanced(byMilliseconds: delay).nanoseconds, ordering: .sequentiallyConsistent)
         parking.store(Parking.open, ordering: .sequentiallyConsistent)
         server.deadlines.announce(Instant(nanoseconds: noticeAt.load(ordering: .relaxed)))
     }

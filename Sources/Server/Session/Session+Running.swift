@@ -320,17 +320,25 @@ extension Session {
     /// Gives back what a running portal has.
     @inline(__always)
     func finish(_ portal: Portal) {
-        guard let run = portal.finish() else { return }
+        let wasOnReader = endRun(of: portal)
+        // Only now: a statement that is not kept is finalised when its run ends, and the connection must still be ours.
+        if wasOnReader {
+            portalsOnReader -= 1
+            releaseReaderIfUnused()
+        }
+    }
+
+    /// True: the statement ran on the session's reader.
+    @inline(__always)
+    private func endRun(of portal: Portal) -> Bool {
+        guard let run = portal.finish() else { return false }
         run.connection.giveBack(run.lease)
         if portal.statement.analysis?.definesSchema == true { schemaDidChange() }
         if run.counts {
             state.counters = run.connection.connection.endCountingChanges(
                 countsRows: portal.statement.analysis?.countsRows ?? false)
         }
-        if !run.isOnWriter {
-            portalsOnReader -= 1
-            releaseReaderIfUnused()
-        }
+        return !run.isOnWriter
     }
 
     /// Once for the transaction that made the change, and again when it has been committed.

@@ -33,7 +33,7 @@ extension Session {
         if state.query?.statements.isEmpty == true { out.emptyQueryResponse() }
         state.inputPosition = state.query?.end ?? state.inputPosition
         state.query = nil
-        out.readyForQuery(state.transaction.status)
+        readyForQuery()
         return writerMode == .group ? .transactionEnd : nil
     }
 

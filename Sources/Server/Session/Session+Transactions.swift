@@ -166,8 +166,10 @@ extension Session {
         if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
         let shape = segmentShape()
         isSingleStatement = shape == .single
-        let isMember = shape != .partial && !state.transaction.pinsSnapshot
+        // One that runs again must not meet a portal that stands in the middle of its rows.
+        let isMember = shape != .partial && !state.transaction.pinsSnapshot && portalsOnReader == 0
         beginWait()
+        sendCompleteReplies()
         openParking(now: MonotonicClock.now)
         switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
         case .parked:
@@ -186,8 +188,9 @@ extension Session {
     /// The writer is granted to this session alone, until its transaction ends.
     private func beginLease() throws {
         do { try pool.writer.begin(self) } catch {
+            let reason = pool.writer.stopReason
             releaseWriter()
-            if let reason = pool.writer.stopReason, error.isBusy { throw ErrorTranslation.wireError(reason) }
+            if let reason, error.isBusy { throw ErrorTranslation.wireError(reason) }
             throw ErrorTranslation.wireError(error)
         }
         writerMode = .lease
@@ -210,6 +213,7 @@ extension Session {
 
     func releaseWriter() {
         writerMode = .none
+        isIdleHolder = false
         announceCommittedSchema()
         if let next = pool.releaseWriter() { enqueue(next) }
     }

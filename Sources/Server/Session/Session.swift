@@ -68,6 +68,10 @@ final class Session: @unchecked Sendable {
     var nextLookAtClient = Instant(nanoseconds: 0)
 
     var hasChangedSchema = false
+    /// Where the last complete reply ends in the output.
+    var replyEnd = 0
+    /// The pool knows that it holds the writer and waits for its client.
+    var isIdleHolder = false
 
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
@@ -78,6 +82,9 @@ final class Session: @unchecked Sendable {
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
+    var markedPortals: [(portal: Portal, description: Portal.Description)] = []
+    /// Its transaction is part of the commit that is being made.
+    var isInCommit = false
     /// To be closed once its reply has gone out.
     var isClosing = false
 
@@ -133,7 +140,20 @@ extension Session: PoolClient {
         reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
     }
 
-    func willBeLong() { worker?.willBeLong() }
+    func willBeLong() {
+        sendCompleteReplies()
+        worker?.willBeLong()
+    }
+
+    /// A client must not wait for the end of one statement to hear of the one before.
+    func sendCompleteReplies() {
+        if replyEnd > out.start, writerMode != .group { _ = flush() }
+    }
+
+    func readyForQuery() {
+        out.readyForQuery(state.transaction.status)
+        replyEnd = out.end
+    }
 
     /// When a wait that began with this statement is over.
     var waitDeadline: Instant { min(lockDeadline, min(statementDeadline, state.transaction.deadline)) }
@@ -146,6 +166,8 @@ extension Session {
     @inline(__always)
     func beginStatement() {
         guard !isStatementActive else { return }
+        // Whoever was granted something by what this thread did last must not wait for what it does next.
+        worker?.handOverIfAny()
         isStatementActive = true
         activity.store(1, ordering: .relaxed)
         nextLookAtClient = Instant(nanoseconds: 0)
