@@ -159,16 +159,16 @@ def test_refused(served, sql, states):
 def test_denied_inside_schema_objects(served):
     client = served.client()
     # Where SQLite compiles the body at once, it is refused at once; where it does so at use, then.
-    for create, use, drop in [
-        ("CREATE VIEW evil AS SELECT load_extension('x') AS x", "SELECT * FROM evil", "DROP VIEW evil"),
-        ("CREATE VIEW evil AS SELECT * FROM pragma_journal_mode('delete')", "SELECT * FROM evil", "DROP VIEW evil"),
-        ("CREATE VIEW evil AS SELECT * FROM sqlite_stmt", "SELECT * FROM evil", "DROP VIEW evil"),
+    for create, use in [
+        ("CREATE VIEW evil AS SELECT load_extension('x') AS x", "SELECT * FROM evil"),
+        ("CREATE VIEW evil AS SELECT * FROM pragma_journal_mode('delete')", "SELECT * FROM evil"),
+        ("CREATE VIEW evil AS SELECT * FROM sqlite_stmt", "SELECT * FROM evil"),
         ("CREATE TRIGGER evil AFTER INSERT ON t BEGIN SELECT load_extension('x'); END",
-         "INSERT INTO t VALUES (2, 'y')", "DROP TRIGGER evil"),
-        ("CREATE TABLE evil (x CHECK (load_extension(x)))", "INSERT INTO evil VALUES ('x')", "DROP TABLE evil"),
-        ("CREATE TABLE evil (x DEFAULT (fts3_tokenizer('simple')))", "INSERT INTO evil DEFAULT VALUES", "DROP TABLE evil"),
-        ("CREATE TABLE evil (x, y AS (load_extension(x)))", "SELECT y FROM evil", "DROP TABLE evil"),
-        ("CREATE INDEX evil ON t (fts3_tokenizer(v))", "SELECT 1 FROM t WHERE fts3_tokenizer(v)", "DROP INDEX evil"),
+         "INSERT INTO t VALUES (2, 'y')"),
+        ("CREATE TABLE evil (x CHECK (load_extension(x)))", "INSERT INTO evil VALUES ('x')"),
+        ("CREATE TABLE evil (x DEFAULT (fts3_tokenizer('simple')))", "INSERT INTO evil DEFAULT VALUES"),
+        ("CREATE TABLE evil (x, y AS (load_extension(x)))", "SELECT y FROM evil"),
+        ("CREATE INDEX evil ON t (fts3_tokenizer(v))", "SELECT 1 FROM t WHERE fts3_tokenizer(v)"),
     ]:
         client.query("BEGIN").check()
         reply = client.query(create)

@@ -333,16 +333,12 @@ def test_whole_sample_through_psql(samples, start_daemon):
     """Northwind as a script, through the daemon: the same database comes out."""
     from conftest import SAMPLES
 
-    daemon = start_daemon()
+    # Tables that refer to later ones need foreign keys off, as the script says; that is the server's matter here.
+    daemon = start_daemon(config="foreign_keys = false\n")
     text = (SAMPLES / "northwind.sql").read_text()
-    # The script's own settings are the server's matter here.
     text = re.sub(r"(?im)^\s*PRAGMA foreign_keys\s*=\s*\w+;", "", text)
     text = re.sub(r"(?im)^BEGIN( TRANSACTION)?;|^COMMIT;", "", text)
-    reply = psql(daemon, "-q", "-v", "ON_ERROR_STOP=1", "-1", input="SET CONSTRAINTS ALL DEFERRED;\n" + text, check=False)
-    if reply.returncode:
-        # Tables that refer to later ones need foreign keys off, as the script says.
-        daemon = start_daemon(config="foreign_keys = false\n")
-        psql(daemon, "-q", "-v", "ON_ERROR_STOP=1", "-1", input=text, check=False)
+    psql(daemon, "-q", "-v", "ON_ERROR_STOP=1", "-1", "-o", "/dev/null", input=text)
     import sqlite3
 
     def contents(path):
@@ -355,11 +351,10 @@ def test_whole_sample_through_psql(samples, start_daemon):
     assert contents(daemon.database) == contents(samples["northwind"])
 
 
-def test_copy_like_meta_commands(chinook):
+def test_meta_commands(chinook):
     result = psql(chinook, "-At", "-c", "\\conninfo")
     assert str(chinook.directory) in result.stdout and '"chinook"' in result.stdout
     assert psql(chinook, "-At", input="SELECT 1 AS a \\gset\n\\echo :a\nSELECT :a + 1;\n").stdout.split() == ["1", "2"]
-    assert psql(chinook, "-At", input="SELECT $1::int8 * 2 \\bind 21 \\g\n", check=False) is not None
 
 
 def test_fetch_count(chinook):

@@ -380,33 +380,52 @@ def test_cancel_behind_an_outsider(db, outsider):
     assert client.query("INSERT INTO t VALUES (1, 'x')").tag == "INSERT 0 1"
 
 
-def test_a_group_behind_an_outsider(db, outsider):
-    # Those who would wait no longer leave, the others go on waiting.
-    other = outsider(db.database)
-    holder = db.client()
-    holder.query("BEGIN IMMEDIATE").check()
-    clients = [db.client() for _ in range(6)]
-    for number, client in enumerate(clients):
-        if number % 3 == 1:
-            client.query("SET lock_timeout = '300ms'").check()
-        elif number % 3 == 2:
-            client.query("SET statement_timeout = '300ms'").check()
+def group_behind_an_outsider(db, settings):
+    """A group that has been granted the writer together and waits for another process, which has the lock."""
+    first = db.client()
+    first.query("SET lock_timeout = '200ms'").check()
+    clients = [db.client() for _ in settings]
+    for client, setting in zip(clients, settings):
+        if setting:
+            client.query(f"SET {setting}").check()
+    # The first is a group of its own. While it waits the others gather; they become a group when it gives up.
+    first.send(wire.query("INSERT INTO t VALUES (99, 'x')"))
     for number, client in enumerate(clients):
         client.send(wire.query(f"INSERT INTO t VALUES ({number}, 'x')"))
-    db.settle(*clients)
-    # The outsider gets in between: it polls for the lock, which is free for a moment only when the holder has ended.
-    holder.close()
-    # Whether the group or the outsider comes first, all that wait behind it are answered by their own rules.
+    for client in clients:
+        eventually(lambda: client.unread_by_server() == 0, "reading")
+    assert first.reply().state == "55P03"
+    return clients
+
+
+def test_timeouts_in_a_group_behind_an_outsider(db, outsider):
+    # Those who would wait no longer are answered while the others go on waiting.
+    other = outsider(db.database)
     other("BEGIN IMMEDIATE")
-    states = {}
-    for number in (1, 2, 4, 5):
-        states[number] = clients[number].reply().state
+    settings = [None, "lock_timeout = '800ms'", "statement_timeout = '800ms'"] * 2
+    clients = group_behind_an_outsider(db, settings)
+    for client, setting in zip(clients, settings):
+        if setting:
+            assert client.reply().state == ("55P03" if "lock" in setting else "57014")
+            assert client.value("SELECT 1") == "1"
+    assert not clients[0].has_reply() and not clients[3].has_reply()
     other("COMMIT")
-    for number in (0, 3):
-        assert clients[number].reply().tag == "INSERT 0 1"
-    for number, state in states.items():
-        assert state in (None, "55P03" if number % 3 == 1 else "57014")
-    assert db.value("SELECT count(*) FROM t") == str(2 + list(states.values()).count(None))
+    assert clients[0].reply().tag == clients[3].reply().tag == "INSERT 0 1"
+    assert db.run("SELECT id FROM t").texts == [("0",), ("3",)]
+
+
+def test_cancel_in_a_group_behind_an_outsider(db, outsider):
+    other = outsider(db.database)
+    other("BEGIN IMMEDIATE")
+    clients = group_behind_an_outsider(db, [None] * 4)
+    for number in (2, 0):
+        clients[number].cancel()
+        assert clients[number].reply().state == "57014"
+    clients[1].close()
+    assert not clients[3].has_reply()
+    other("COMMIT")
+    assert clients[3].reply().tag == "INSERT 0 1"
+    assert db.value("SELECT count(*) FROM t WHERE id IN (0, 2)") == "0"
 
 
 def test_outsider_that_keeps_an_old_snapshot(db, outsider):

@@ -177,7 +177,7 @@ def test_promotion_behind_a_writer(db, end, then):
 def test_two_snapshots_want_to_write(db):
     interleave(db, """
         a                                          | b
-        BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT n FROM t | 
+        BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT n FROM t |
                                                    | BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT n FROM t
         UPDATE t SET n = 11 WHERE id = 1 => UPDATE 1 |
                                                    | UPDATE t SET n = 12 WHERE id = 2 => waits

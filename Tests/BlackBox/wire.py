@@ -11,7 +11,7 @@ import termios
 from dataclasses import dataclass, field
 
 # Long enough for any answer on a loaded machine: it bounds hangs and measures nothing.
-DEADLINE = 60.0
+DEADLINE = 30.0
 
 PROTOCOL_3_0 = 3 << 16
 PROTOCOL_3_2 = 3 << 16 | 2

@@ -101,6 +101,11 @@ final class Analysis: Sendable {
                     type = known
                 }
             case .positional:
+                guard slots.count == index - 1, slots.last.map({ $0.number == index - 1 }) ?? true else {
+                    throw WireError(
+                        state: .undefinedParameter, message: "? cannot be used beside numbered parameters",
+                        hint: "Write $1, $2, ... for all of them.")
+                }
                 number = index
             case .named, .outOfRange, .malformed:
                 throw WireError(

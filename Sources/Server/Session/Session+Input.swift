@@ -71,9 +71,6 @@ extension Session {
             if out.count >= SessionLimits.flushBytes { break }
             wait = advance()
         }
-        // Everybody else who writes waits for the holder of the writer, and its next message is usually a few
-        // microseconds away: less than being woken takes.
-        while case .input = wait, writerMode == .lease, flush(), out.count == 0, spinForInput() { wait = advance() }
         switch wait {
         case .parked:
             return
@@ -100,23 +97,6 @@ extension Session {
             }
             disownAndArm()
         }
-    }
-
-    /// Looks for the client's next message for a moment before the thread goes to other work.
-    private func spinForInput() -> Bool {
-        worker?.handOverIfAny()
-        let limit = MonotonicClock.now.nanoseconds + SessionLimits.holderSpinNanoseconds
-        input.drop(state.inputPosition)
-        state.inputPosition = 0
-        repeat {
-            switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
-            case .some: return true
-            // The socket's own event will say so again.
-            case .closed: return false
-            case .nothingYet: break
-            }
-        } while MonotonicClock.now.nanoseconds < limit && !server.isStopping.load(ordering: .relaxed)
-        return false
     }
 
     /// Nothing to do until the client sends something: memory and deadlines of an idle session.

@@ -21,9 +21,6 @@ enum SessionLimits {
     static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.
     static let clientCheckMilliseconds: Int64 = 50
-    /// How long a thread looks for the next message of the session that holds the writer before it goes to other
-    /// work. A local client answers within this time; being woken for it would take as long again.
-    static let holderSpinNanoseconds: Int64 = 50_000
     /// Messages looked at to see whether a transaction has arrived whole; a longer pipeline keeps the writer instead.
     static let scannedMessages = 20_000
 }

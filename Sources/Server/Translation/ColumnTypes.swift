@@ -21,6 +21,9 @@ enum ColumnType: Equatable, Sendable {
         let name = declared.uppercased()
         if name == "BOOL" || name == "BOOLEAN" {
             self = .fixed(.bool)
+        } else if name.hasText("INTERVAL") || name.hasText("POINT") {
+            // SQLite finds an INT in these, but who declares them stores text.
+            self = .open
         } else if name.hasText("INT") {
             self = .fixed(.int8)
         } else if name.hasText("CHAR") || name.hasText("CLOB") || name.hasText("TEXT") {
