@@ -11,6 +11,9 @@ struct GroupCommit {
     let writer: Writer
     /// A group stops taking on members after this long.
     let limitMilliseconds: Int64
+    /// Takes a member that could not begin, at once: the others may go on waiting for long. Without it such a member is
+    /// among the finished ones.
+    var answer: ((any GroupMember) -> Void)?
 
     struct Result {
         /// Members whose reply is complete and may be sent.
@@ -120,7 +123,7 @@ struct GroupCommit {
                 for member in waiting {
                     if error.isBusy, let reason = member.reasonToStopWaiting(now: now) {
                         member.couldNotBegin(reason, error)
-                        result.finished.append(member)
+                        if let answer { answer(member) } else { result.finished.append(member) }
                     } else {
                         patient.append(member)
                     }

@@ -189,9 +189,15 @@ extension Pool {
     }
 
     /// Runs a granted group and commits it. The replies may be sent when this returns, and the writer released.
-    public func commitGroup(_ clients: [any PoolClient]) -> [any GroupMember] {
+    ///
+    /// - Parameter answer: called for a member that waits no longer for another process while the others still do. From
+    ///   then on the group does not touch it.
+    public func commitGroup(
+        _ clients: [any PoolClient], answer: ((any GroupMember) -> Void)? = nil
+    ) -> [any GroupMember] {
         let members = clients.compactMap { $0 as? any GroupMember }
-        let result = GroupCommit(writer: writer, limitMilliseconds: limits.groupMilliseconds).run(members)
+        let result = GroupCommit(writer: writer, limitMilliseconds: limits.groupMilliseconds, answer: answer)
+            .run(members)
         if !result.postponed.isEmpty {
             let now = MonotonicClock.now
             state.withLock { state in

@@ -39,6 +39,8 @@ public enum Resumption: Sendable {
     case transaction(any PoolClient)
     /// These clients' transactions are to be run and committed together.
     case group([any PoolClient])
+    /// The client has been answered and goes on with what else it has sent.
+    case answered(any PoolClient)
     /// The writer is the pool's own for a checkpoint.
     case checkpoint
     /// The client was taken out of a queue: what it waits for will not come.

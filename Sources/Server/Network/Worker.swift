@@ -92,6 +92,8 @@ final class Worker: @unchecked Sendable {
             session.resume(self)
         case .group(let clients):
             runGroup(clients)
+        case .answered(let client):
+            (client as? Session)?.continueAfterGroup(self)
         case .stopped(let client, let reason):
             (client as? Session)?.waitEnded(self, reason)
         case .checkpoint:
@@ -111,7 +113,10 @@ final class Worker: @unchecked Sendable {
             session.closeParking()
             session.worker = self
         }
-        let finished = server.pool.commitGroup(clients)
+        let finished = server.pool.commitGroup(clients) { member in
+            (member as? Session)?.replyAfterGroup()
+            self.server.enqueue(.answered(member))
+        }
         let unsynced = server.pool.commitToSync()
         if let unsynced {
             releaseWriter()
