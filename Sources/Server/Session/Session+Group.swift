@@ -103,7 +103,12 @@ extension Session: GroupMember {
     }
 
     func commitFailed(_ error: SQLiteError) {
-        guard isInCommit, commitMark >= out.start, commitMark <= out.end else { return }
+        guard isInCommit else { return }
+        guard commitMark >= out.start, commitMark <= out.end else {
+            // Not reached while nothing of a group's replies leaves before its commit. If it did, silence is no answer.
+            isClosing = true
+            return out.error(commitError(error))
+        }
         out.truncate(toEnd: commitMark)
         out.error(commitError(error))
         if let settings = markedState?.settings { state.settings = settings }

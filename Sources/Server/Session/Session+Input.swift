@@ -28,6 +28,8 @@ extension Session {
         if interest == .writable {
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
+            // It has read what it was owed, so its time as an idle holder begins anew.
+            if out.count == 0 { endIdleHolding() }
         } else {
             let consumed = state.inputPosition
             input.drop(consumed)
@@ -37,10 +39,7 @@ extension Session {
             case .nothingYet: return settle(.input)
             case .closed: return close()
             }
-            if isIdleHolder {
-                isIdleHolder = false
-                pool.holderBecameActive(self)
-            }
+            endIdleHolding()
         }
         settle(advance())
     }
@@ -124,6 +123,12 @@ extension Session {
         guard writerMode == .lease, !isIdleHolder else { return }
         isIdleHolder = true
         pool.holderBecameIdle(self)
+    }
+
+    private func endIdleHolding() {
+        guard isIdleHolder else { return }
+        isIdleHolder = false
+        pool.holderBecameActive(self)
     }
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
