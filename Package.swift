@@ -6,6 +6,10 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
+    // What the compiler can prove about exclusive access it proves in every build; what is left to a check while the
+    // program runs is checked in debug builds, which is what `make test` and the sanitizers run. In a release build
+    // those checks cost 4 % of point SELECTs at 8 clients and 8 % at 64.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
 let package = Package(

@@ -1,5 +1,6 @@
 import SQLite
 import Scheduling
+import Synchronization
 
 /// A session, as the pool sees it: something that asks for connections and can be told to stop.
 public protocol PoolClient: StatementOwner, Sendable {
@@ -39,10 +40,28 @@ public enum Resumption: Sendable {
     case transaction(any PoolClient)
     /// These clients' transactions are to be run and committed together.
     case group([any PoolClient])
+    /// These have been committed and are to be answered, unless the thread that committed them has done it by now.
+    case committed(CommittedGroup)
     /// The client has been answered and goes on with what else it has sent.
     case answered(any PoolClient)
     /// The writer is the pool's own for a checkpoint.
     case checkpoint
     /// The client was taken out of a queue: what it waits for will not come.
     case stopped(any PoolClient, StopReason)
+}
+
+/// Members of a group whose commit is on the disk and who have not been answered: by whoever takes them first.
+public final class CommittedGroup: Sendable {
+    private let members: [any GroupMember]
+    private let isTaken: Atomic<Bool>
+
+    public init(_ members: [any GroupMember]) {
+        self.members = members
+        isTaken = Atomic(members.isEmpty)
+    }
+
+    /// The members, for the first who asks; nobody for everyone after.
+    public func take() -> [any GroupMember] {
+        isTaken.exchange(true, ordering: .acquiringAndReleasing) ? [] : members
+    }
 }

@@ -73,7 +73,7 @@ public final class Server: Sendable {
         table = SessionTable(capacity: configuration.maximumSessions + 64)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        crew = Crew(pollers: cores + 1)
+        crew = Crew(pollers: cores + 1, quickPollers: cores / 2)
         wakeUp = walpool_eventfd()
         stopSignal = walpool_eventfd()
     }

@@ -214,6 +214,7 @@ extension Resumption {
         case .transaction(let client): "t\(client.clientID)"
         case .group(let clients): clients.map { "\($0.clientID)" }.joined(separator: "+")
         case .checkpoint: "checkpoint"
+        case .committed(let group): "committed " + group.take().map { "\($0.clientID)" }.joined(separator: "+")
         case .answered(let client): "answered \(client.clientID)"
         case .stopped(let client, let reason): "\(client.clientID) \(reason)"
         }

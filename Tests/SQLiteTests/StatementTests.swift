@@ -34,8 +34,10 @@ import Testing
         #expect(statement.string(1) == "null")
     }
 
-    @Test(arguments: [[], [0], Array("text".utf8), Array("é日本🜚".utf8), Array("a\0b".utf8), [UInt8](repeating: 7, count: 100_000)])
-    func bytesRoundTrip(_ bytes: [UInt8]) throws {
+    @Test(arguments: [[], [0], Array("text".utf8), Array("é日本🜚".utf8), Array("a\0b".utf8), nil])
+    func bytesRoundTrip(_ short: [UInt8]?) throws {
+        // Not as an argument: the test's log would have every byte of it.
+        let bytes = short ?? [UInt8](repeating: 7, count: 100_000)
         let connection = try TemporaryDatabase().open(.readOnly)
         let statement = try connection.prepared("SELECT ?1, ?2, ?3, ?4, typeof(?1), typeof(?2), typeof(?3), typeof(?4)")
         try bytes.withUnsafeBytes { raw in

@@ -35,6 +35,50 @@ import Testing
         #expect(census.reserve == reserve)
     }
 
+    /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. e: a polling thread looks
+    /// between two events. A digit: so many times 5 ms pass.
+    /// Answers of s, h and k are how many of the reserve are woken.
+    @Test(arguments: [
+        // quick target, full target, threads, steps, answers, active
+        (1, 3, 6, "e", "P", 1),
+        (1, 3, 6, "sssssss", "0000000", 1),
+        (1, 3, 6, "ssssssss", "00000002", 3),
+        (1, 3, 6, "sssssss5s", "00000000", 1),
+        (1, 3, 6, "h", "2", 3),
+        (1, 3, 6, "k", "2", 3),
+        (1, 3, 6, "kk", "20", 3),
+        (1, 3, 2, "k", "1", 2),
+        // It holds for a window after the last reason, then threads stand by as they come from their events.
+        (1, 3, 6, "k3ee", "2PP", 3),
+        (1, 3, 6, "k4eee", "2SSP", 1),
+        (1, 3, 6, "k3k3e4ee", "20PSS", 1),
+        (2, 3, 6, "k4ee", "1SP", 2),
+        // The target is the same for both: nothing to change.
+        (3, 3, 6, "k9e", "0P", 3),
+    ] as [(Int, Int, Int, String, String, Int)])
+    func slowEventsCallMoreThreads(
+        _ quick: Int, _ full: Int, _ threads: Int, _ steps: String, _ answers: String, _ active: Int
+    ) {
+        var census = PollerCensus(target: full, quickTarget: quick)
+        for _ in 0..<threads { _ = census.join() }
+        #expect(census.active == min(quick, threads))
+        // Far from zero, where the first window would have begun.
+        var now = Instant(nanoseconds: 1_000_000_000)
+        var given = ""
+        for step in steps {
+            switch step {
+            case "s": given += String(census.wasSlow(100_000, now: now))
+            case "h": given += String(census.wasSlow(PollerCensus.slowShareNanoseconds, now: now))
+            case "k": given += String(census.willBlock(now: now))
+            case "e": given += census.betweenEvents(now: now) == .poll ? "P" : "S"
+            default: now = now.advanced(byMilliseconds: Int64(String(step))! * 5)
+            }
+        }
+        #expect(given == answers)
+        #expect(census.active == active)
+        #expect(census.active + census.reserve == threads)
+    }
+
     /// After any sequence exactly `target` threads poll, as long as so many are not long; the others stand by.
     @Test(arguments: 1...20)
     func simulation(_ seed: Int) {

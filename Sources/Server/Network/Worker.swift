@@ -1,5 +1,6 @@
 import Glibc
 import Pool
+import Scheduling
 
 /// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
 /// who waited, it runs next.
@@ -10,6 +11,8 @@ final class Worker: @unchecked Sendable {
     /// Sessions that got what they waited for from something this thread did.
     private var resumptions: [Resumption] = []
     private var isLong = false
+    /// The last group this thread committed and left to another one to answer.
+    private var handedOver = CommittedGroup([])
 
     init(server: Server) { self.server = server }
 
@@ -36,14 +39,21 @@ final class Worker: @unchecked Sendable {
 
     private func main() {
         guard server.crew.joinOrStandBy() else { return }
+        var now = MonotonicClock.now
         while true {
+            guard server.crew.mayPollOn(now: now) else { return }
+            let token = server.poller.waitForEvent()
+            let began = MonotonicClock.now
+            guard server.handle(token, self) else { return }
             runResumptions()
+            now = MonotonicClock.now
+            let taken = now.nanoseconds &- began.nanoseconds
             if isLong {
                 isLong = false
                 guard server.crew.joinOrStandBy() else { return }
+            } else if taken > PollerCensus.slowNanoseconds {
+                server.crew.wasSlow(taken, now: now)
             }
-            let token = server.poller.waitForEvent()
-            guard server.handle(token, self) else { return }
         }
     }
 
@@ -53,6 +63,13 @@ final class Worker: @unchecked Sendable {
         isLong = true
         handOver()
         server.crew.willBeLong()
+    }
+
+    /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
+    /// on, more threads poll.
+    @inline(__always)
+    func willBlock() {
+        if !isLong { server.crew.willBlock(now: MonotonicClock.now) }
     }
 
     @inline(__always)
@@ -92,6 +109,8 @@ final class Worker: @unchecked Sendable {
             session.resume(self)
         case .group(let clients):
             runGroup(clients)
+        case .committed(let group):
+            answer(group.take())
         case .answered(let client):
             (client as? Session)?.continueAfterGroup(self)
         case .stopped(let client, let reason):
@@ -105,29 +124,45 @@ final class Worker: @unchecked Sendable {
 
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
-    /// Replies go out before the writer is released: who queues meanwhile is in the next group. With synchronous =
-    /// pipelined the next group runs while the disk works, and the replies wait for the disk.
+    /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
+    /// hardly a pause between two syncs. With synchronous = pipelined the next group runs on another thread while the disk
+    /// works, and the replies wait for the disk.
     func runGroup(_ clients: [any PoolClient]) {
         for client in clients {
             guard let session = client as? Session else { continue }
             session.closeParking()
             session.worker = self
         }
+        willBlock()
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.enqueue(.answered(member))
         }
-        let unsynced = server.pool.commitToSync()
-        if let unsynced {
+        for member in finished { (member as? Session)?.didCommit() }
+        if let unsynced = server.pool.commitToSync() {
             releaseWriter()
             willBeLong()
             do { try server.pool.waitUntilDurable(unsynced) } catch {
                 for member in finished { member.commitFailed(error) }
             }
+            return answer(finished)
         }
-        for member in finished { (member as? Session)?.replyAfterGroup() }
-        if unsynced == nil { releaseWriter() }
-        for member in finished { (member as? Session)?.continueAfterGroup(self) }
+        let unanswered = handedOver.take()
+        guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
+        enqueue(next)
+        // For few it is not worth the other thread's wake-up.
+        if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
+            handedOver = CommittedGroup(finished)
+            server.enqueue(.committed(handedOver))
+            answer(unanswered)
+        } else {
+            answer(unanswered + finished)
+        }
+    }
+
+    func answer(_ members: [any GroupMember]) {
+        for member in members { (member as? Session)?.replyAfterGroup() }
+        for member in members { (member as? Session)?.continueAfterGroup(self) }
     }
 
     private func releaseWriter() {

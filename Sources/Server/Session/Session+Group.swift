@@ -127,7 +127,11 @@ extension Session: GroupMember {
         }
     }
 
-    /// After the commit, before the writer is released: the reply goes out.
+    /// After the commit, before the writer is released: who has it next must see the schema's new generation.
+    @inline(__always)
+    func didCommit() { announceCommittedSchema() }
+
+    /// After the commit, or the error that took its place: the reply goes out.
     func replyAfterGroup() {
         markedState = nil
         announceCommittedSchema()

@@ -224,6 +224,7 @@ extension Session {
         case .none:
             return
         case .lease:
+            worker?.willBlock()
             do { try pool.writer.commit() } catch {
                 pool.writer.rollback()
                 releaseWriter()

@@ -23,6 +23,9 @@ enum SessionLimits {
     static let clientCheckMilliseconds: Int64 = 50
     /// Messages looked at to see whether a transaction has arrived whole; a longer pipeline keeps the writer instead.
     static let scannedMessages = 20_000
+    /// From this many on, the replies of a group are left to another thread while its own runs the next group. Fewer
+    /// are sent in less time than that thread takes to wake up.
+    static let handedOverMembers = 4
 }
 
 /// What is announced as the server's version. psql picks its catalog queries by the leading number.
