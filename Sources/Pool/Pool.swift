@@ -12,15 +12,15 @@ public final class Pool: Sendable {
     public let path: String
     public let limits: PoolLimits
     public let writer: Writer
-    private let readerSettings: ConnectionSettings
-    private let slots: [ReaderSlot]
-    private let state: Locked<State>
-    private let epoch = Atomic<Int>(0)
-    private let log: Logger
+    let readerSettings: ConnectionSettings
+    let slots: [ReaderSlot]
+    let state: Locked<State>
+    let epoch = Atomic<Int>(0)
+    let log: Logger
     private let deadlines: any DeadlineObserver
-    private let pipelinedSync: PipelinedSync?
+    let pipelinedSync: PipelinedSync?
 
-    private struct State {
+    struct State {
         var writerQueue: WriterQueue
         var readerQueue: ReaderQueue
         /// One more read-only connection, only to prepare statements on when no reader is free: long readers may keep
@@ -28,7 +28,8 @@ public final class Pool: Sendable {
         var analystQueue = ReaderQueue(limit: 1)
         /// The clients that wait in either queue.
         var parked: [ClientID: any PoolClient] = [:]
-        var isCheckpointQueued = false
+        /// Jobs that wait for the writer or have it.
+        var queuedJobs: Set<WriterJob> = []
         /// Unfinished frames when the last checkpoint ended: it is tried again once there are that many more.
         var framesLeftBehind = 0
 
@@ -40,7 +41,7 @@ public final class Pool: Sendable {
             switch grant {
             case .group(let ids): .group(unpark(ids))
             case .transaction(let id): unpark([id]).first.map { .transaction($0) }
-            case .job: .checkpoint
+            case .job(let id): WriterJob(client: id).map { .job($0) }
             case nil: nil
             }
         }
@@ -49,12 +50,9 @@ public final class Pool: Sendable {
     /// Where a reader is kept while nobody has it checked out.
     ///
     /// `@unchecked Sendable`: only who was granted this index by the reader queue touches it.
-    private final class ReaderSlot: @unchecked Sendable {
+    final class ReaderSlot: @unchecked Sendable {
         var reader: Reader?
     }
-
-    /// The client number of the pool's own jobs; sessions count from 1.
-    private static let jobClient: ClientID = 0
 
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
     /// when they are first needed.
@@ -79,7 +77,7 @@ public final class Pool: Sendable {
                 readerQueue: ReaderQueue(limit: limits.readers)))
     }
 
-    private func announce(_ deadline: Instant) {
+    func announce(_ deadline: Instant) {
         if deadline < .distantFuture { deadlines.announce(deadline) }
     }
 }
@@ -126,7 +124,7 @@ extension Pool {
         return request
     }
 
-    private var analystIndex: Int { limits.readers }
+    var analystIndex: Int { limits.readers }
 
     /// The reader at an index one was granted, with the newest snapshot; opens it on first use.
     @inline(__always)
@@ -155,209 +153,6 @@ extension Pool {
             guard let next, let client = state.parked.removeValue(forKey: next)
             else { return nil }
             return .reader(client, index)
-        }
-    }
-}
-
-// MARK: Writing
-
-extension Pool {
-    /// Asks for the writer.
-    public func requestWriter(
-        _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant
-    ) -> Request<Void> {
-        let now = MonotonicClock.now
-        let (request, due) = state.withLock { state -> (Request<Void>, Instant) in
-            if let reason = client.reasonToStopWaiting(now: now) { return (.stopped(reason), .distantFuture) }
-            if state.writerQueue.request(client.clientID, purpose, now: now, deadline: deadline) != nil {
-                return (.granted(()), .distantFuture)
-            }
-            state.parked[client.clientID] = client
-            return (.parked, state.writerQueue.nextDeadline)
-        }
-        announce(due)
-        return request
-    }
-
-    /// The holder is done. Returns who gets the writer next, if somebody waits.
-    public func releaseWriter() -> Resumption? {
-        let now = MonotonicClock.now
-        return state.withLock { state in
-            queueCheckpointIfNeeded(&state, now: now)
-            return state.resumption(state.writerQueue.release(now: now))
-        }
-    }
-
-    /// Runs a granted group and commits it. The replies may be sent when this returns, and the writer released.
-    ///
-    /// - Parameter answer: called for a member that waits no longer for another process while the others still do. From
-    ///   then on the group does not touch it.
-    public func commitGroup(
-        _ clients: [any PoolClient], answer: ((any GroupMember) -> Void)? = nil
-    ) -> [any GroupMember] {
-        let members = clients.compactMap { $0 as? any GroupMember }
-        let result = GroupCommit(writer: writer, limitMilliseconds: limits.groupMilliseconds, answer: answer)
-            .run(members)
-        if !result.postponed.isEmpty {
-            let now = MonotonicClock.now
-            state.withLock { state in
-                for member in result.postponed { state.parked[member.clientID] = member }
-                state.writerQueue.returnToFront(
-                    result.postponed.map { ($0.clientID, $0.waitDeadline) }, now: now)
-            }
-        }
-        return result.finished
-    }
-
-    /// A commit has been made and is not on the disk yet: its number, for `waitUntilDurable`. Nil when there is nothing
-    /// to wait for. Call it before the writer is released.
-    public func commitToSync() -> Int? { pipelinedSync?.didCommit() }
-
-    /// Returns once that commit is on the disk; the calling thread should have said that it will be long.
-    public func waitUntilDurable(_ commit: Int) throws(SQLiteError) { try pipelinedSync?.waitUntilDurable(commit) }
-
-    public func holderBecameIdle(_ client: any PoolClient) {
-        let now = MonotonicClock.now
-        let due = state.withLock { state in
-            state.writerQueue.holderBecameIdle(client.clientID, now: now)
-            return state.writerQueue.nextDeadline
-        }
-        announce(due)
-    }
-
-    public func holderBecameActive(_ client: any PoolClient) {
-        state.withLock { $0.writerQueue.holderBecameActive(client.clientID) }
-    }
-
-    /// Whether the client has the writer and waits for its own next message.
-    public func isIdleHolder(_ client: ClientID) -> Bool {
-        guard case .transaction(client, _, .some) = state.withLock({ $0.writerQueue.holder }) else { return false }
-        return true
-    }
-
-    /// A waiting client's place in the writer's queue and who has the writer, for the notice it is sent.
-    public func queuePlace(of client: ClientID) -> (place: Int, holder: WriterQueue.Holder)? {
-        state.withLock { state in
-            state.writerQueue.place(of: client).map { ($0.place, state.writerQueue.holder) }
-        }
-    }
-}
-
-// MARK: Waiting no longer
-
-extension Pool {
-    /// Takes a client out of the queues. False: it waits in none, or has just been granted what it waited for.
-    ///
-    /// - Parameter onlyIfStopped: only when what it waits for now is what is to be stopped. A cancel may come so late
-    ///   that the next statement waits already.
-    public func withdraw(_ client: ClientID, onlyIfStopped: Bool = false) -> Bool {
-        let now = MonotonicClock.now
-        return state.withLock { state in
-            if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
-            let wasWaiting =
-                state.writerQueue.withdraw(client) || state.readerQueue.withdraw(client)
-                || state.analystQueue.withdraw(client)
-            if wasWaiting { state.parked[client] = nil }
-            return wasWaiting
-        }
-    }
-
-    public struct Due {
-        /// Taken out of a queue because their time is over.
-        public var expired: [any PoolClient]
-        /// Holds the writer, is idle, and keeps somebody waiting beyond the limit.
-        public var toEvict: ClientID?
-        public var next: Instant
-    }
-
-    /// What is due at `now`; called when the earliest announced deadline has come.
-    public func takeDue(now: Instant) -> Due {
-        state.withLock { state in
-            let ids =
-                state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
-                + state.analystQueue.withdrawExpired(now: now)
-            return Due(
-                expired: state.unpark(ids), toEvict: state.writerQueue.holderToEvict(now: now),
-                next: min(
-                    state.writerQueue.nextDeadline,
-                    min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline)))
-        }
-    }
-
-    public struct Load: Sendable {
-        public var waitingWriters: Int
-        public var waitingReaders: Int
-        public var holder: WriterQueue.Holder
-    }
-
-    public var load: Load {
-        state.withLock {
-            Load(
-                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount,
-                holder: $0.writerQueue.holder)
-        }
-    }
-}
-
-// MARK: Checkpoints
-
-extension Pool {
-    /// Puts a checkpoint into the writer's queue once the WAL is large enough: it runs when its turn comes, after the
-    /// replies of the commits before it went out.
-    private func queueCheckpointIfNeeded(_ state: inout State, now: Instant) {
-        guard !state.isCheckpointQueued,
-            writer.framesToCheckpoint >= limits.checkpointFrames + state.framesLeftBehind
-        else { return }
-        state.isCheckpointQueued = true
-        // The caller holds the writer, so this request always waits in the queue.
-        _ = state.writerQueue.request(Self.jobClient, .job, now: now)
-    }
-
-    /// Runs the checkpoint that was granted the writer. Release the writer afterwards.
-    ///
-    /// Returns who gets a reader that this borrowed for a moment.
-    public func checkpoint() -> [Resumption] {
-        var resumptions = endIdleSnapshots()
-        do {
-            let result = try writer.connection.checkpoint(.passive)
-            if result.isComplete {
-                epoch.wrappingAdd(1, ordering: .relaxed)
-                // Those that were used and released meanwhile.
-                resumptions += endIdleSnapshots()
-            }
-            let left = max(0, result.frames - result.copiedFrames)
-            state.withLock {
-                $0.isCheckpointQueued = false
-                $0.framesLeftBehind = left
-            }
-            log.debug("checkpoint", metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)"])
-        } catch {
-            state.withLock { $0.isCheckpointQueued = false }
-            log.error("checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])
-        }
-        return resumptions
-    }
-
-    /// Idle readers must not hold a checkpoint up with the snapshots they keep.
-    private func endIdleSnapshots() -> [Resumption] {
-        let indexes = state.withLock { state in
-            state.readerQueue.takeIdle() + state.analystQueue.takeIdle().map { _ in analystIndex }
-        }
-        for index in indexes { slots[index].reader?.endSnapshot() }
-        return indexes.compactMap { releaseReader($0) }
-    }
-
-    /// Closes everything: readers before the writer, so that the last to close is one that can checkpoint.
-    ///
-    /// Call it when no client is left.
-    public func close() {
-        for slot in slots { slot.reader = nil }
-        writer.forgetStatements()
-        do {
-            let result = try writer.connection.checkpoint(.truncate)
-            log.debug("last checkpoint", metadata: ["frames": "\(result.frames)", "busy": "\(result.isBusy)"])
-        } catch {
-            log.error("last checkpoint failed", metadata: ["error": "\(error.message)"])
         }
     }
 }

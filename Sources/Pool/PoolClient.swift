@@ -44,8 +44,8 @@ public enum Resumption: Sendable {
     case committed(CommittedGroup)
     /// The client has been answered and goes on with what else it has sent.
     case answered(any PoolClient)
-    /// The writer is the pool's own for a checkpoint.
-    case checkpoint
+    /// The writer is the pool's own, for this.
+    case job(WriterJob)
     /// The client was taken out of a queue: what it waits for will not come.
     case stopped(any PoolClient, StopReason)
 }

@@ -20,6 +20,10 @@ public struct ReaderQueue: Sendable {
     public private(set) var usedCount = 0
     private var idle: [Int] = []
     private var waiting: Deque<Entry> = []
+    /// The exclusive gate: while it is closed no reader is handed out, so that once those in use are back, no snapshot
+    /// is left. SQLite's PENDING lock, one level up: "no new SHARED locks are permitted … though existing SHARED locks
+    /// are allowed to continue" (https://www.sqlite.org/lockingv3.html).
+    public private(set) var isGateClosed = false
 
     public init(limit: Int) {
         precondition(limit > 0)
@@ -39,7 +43,7 @@ public struct ReaderQueue: Sendable {
 
     /// A free connection, if nobody waits for one.
     public mutating func take() -> Int? {
-        guard waiting.isEmpty else { return nil }
+        guard waiting.isEmpty, !isGateClosed else { return nil }
         if let index = idle.popLast() { return index }
         guard usedCount < limit else { return nil }
         usedCount += 1
@@ -52,9 +56,34 @@ public struct ReaderQueue: Sendable {
 
     /// A client gives its reader back. Returns the client that has waited longest, which gets it now.
     public mutating func release(_ index: Int) -> ClientID? {
-        if let next = waiting.popFirst() { return next.client }
+        if !isGateClosed, let next = waiting.popFirst() { return next.client }
         idle.append(index)
         return nil
+    }
+
+    /// Readers that somebody has.
+    public var inUseCount: Int { usedCount - idle.count }
+
+    public mutating func closeGate() { isGateClosed = true }
+
+    /// Returns who gets which reader now, in the order they came.
+    public mutating func openGate() -> [(client: ClientID, index: Int)] {
+        isGateClosed = false
+        var granted: [(client: ClientID, index: Int)] = []
+        while let first = waiting.first {
+            let index: Int
+            if let free = idle.popLast() {
+                index = free
+            } else if usedCount < limit {
+                index = usedCount
+                usedCount += 1
+            } else {
+                break
+            }
+            waiting.removeFirst()
+            granted.append((first.client, index))
+        }
+        return granted
     }
 
     /// Takes a waiting client out of the queue; false when it was granted a reader already.

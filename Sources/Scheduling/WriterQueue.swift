@@ -66,6 +66,14 @@ public struct WriterQueue: Sendable {
         return nil
     }
 
+    /// Asks for the writer before everybody who waits, for a job that nothing may be written before.
+    public mutating func requestFirst(_ client: ClientID, now: Instant) -> Grant? {
+        if holder == .nobody { return begin(client, .job, now: now) }
+        if waiting.isEmpty { contendedSince = now }
+        waiting.prepend(Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture))
+        return nil
+    }
+
     /// The holder is done. Returns who is next, if anybody waits.
     public mutating func release(now: Instant) -> Grant? {
         holder = .nobody

@@ -162,7 +162,7 @@ import Testing
         let test = try TestPool { $0.checkpointFrames = 3 }
         let pool = test.pool
         // The schema's own frames are not to count.
-        _ = pool.checkpoint()
+        _ = pool.run(.checkpoint)
         let insert = "INSERT INTO t SELECT value, value FROM json_each('[1,2,3]')"
         let members = [
             test.member(insert, "INSERT INTO parent VALUES(1)", "INSERT INTO child VALUES(1)"),
@@ -179,7 +179,7 @@ import Testing
         #expect(pool.releaseWriter()?.picture == "checkpoint")
         #expect(pool.load.waitingWriters == 1)
         let epoch = pool.leaseEpoch
-        #expect(pool.checkpoint().isEmpty)
+        #expect(pool.run(.checkpoint).isEmpty)
         #expect(pool.leaseEpoch == epoch + 1 && pool.writer.framesToCheckpoint == 0)
         #expect(pool.releaseWriter()?.picture == "3")
         _ = pool.commitGroup([members[2]])
@@ -190,7 +190,7 @@ import Testing
     @Test func aCheckpointThatCannotEndIsNotTriedAtEveryRelease() throws {
         let test = try TestPool { $0.checkpointFrames = 10 }
         let pool = test.pool
-        _ = pool.checkpoint()
+        _ = pool.run(.checkpoint)
         let index = try #require(pool.requestReader(test.member(), deadline: .distantFuture).value)
         let old = try pool.reader(at: index)
         #expect(try old.rows("SELECT count(*) FROM t", test.member()) == [["0"]])
@@ -203,7 +203,7 @@ import Testing
             while let resumption = next {
                 #expect(resumption.picture == "checkpoint")
                 checkpoints.append(pool.writer.framesToCheckpoint)
-                #expect(pool.checkpoint().isEmpty)
+                #expect(pool.run(.checkpoint).isEmpty)
                 next = pool.releaseWriter()
             }
         }
@@ -212,7 +212,7 @@ import Testing
         #expect(!checkpoints.isEmpty)
         #expect(pool.writer.framesToCheckpoint > 10)
         _ = pool.releaseReader(index)
-        _ = pool.checkpoint()
+        _ = pool.run(.checkpoint)
         #expect(pool.writer.framesToCheckpoint == 0)
     }
 
@@ -297,8 +297,8 @@ final class MiniEngine: @unchecked Sendable {
                 let finished = pool.commitGroup(clients)
                 next = pool.releaseWriter()
                 for member in finished { (member as? Client)?.semaphore.signal() }
-            case .checkpoint:
-                for freed in pool.checkpoint() { run(freed) }
+            case .job(let job):
+                for freed in pool.run(job) { run(freed) }
                 next = pool.releaseWriter()
             case .reader(let client, let index):
                 (client as? Client)?.readerIndex = index

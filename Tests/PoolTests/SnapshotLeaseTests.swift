@@ -117,7 +117,7 @@ import Testing
         for n in 1...20 { _ = test.run([test.member("INSERT INTO t VALUES(\(n), \(n))")]) }
         try test.reading { _ in }
         let epoch = test.pool.leaseEpoch
-        #expect(test.pool.checkpoint().isEmpty)
+        #expect(test.pool.run(.checkpoint).isEmpty)
         #expect(test.pool.leaseEpoch == epoch + 1)
         let before = test.walFrames
         try expectCount("20", test)
@@ -143,11 +143,11 @@ import Testing
         _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
         let epoch = test.pool.leaseEpoch
         if isIdle { _ = test.pool.releaseReader(index) }
-        _ = test.pool.checkpoint()
+        _ = test.pool.run(.checkpoint)
         #expect(test.pool.leaseEpoch == (isIdle ? epoch + 1 : epoch))
         #expect((test.pool.writer.framesToCheckpoint == 0) == isIdle)
         if !isIdle { _ = test.pool.releaseReader(index) }
-        _ = test.pool.checkpoint()
+        _ = test.pool.run(.checkpoint)
         #expect(test.pool.writer.framesToCheckpoint == 0)
         try expectCount("1", test)
     }
@@ -159,7 +159,7 @@ import Testing
     @Test func theCheckpointGivesReadersBack() throws {
         let test = try TestPool { $0.readers = 2 }
         try test.reading { _ in try test.reading { _ in } }
-        _ = test.pool.checkpoint()
+        _ = test.pool.run(.checkpoint)
         let clients = (1...3).map { _ in test.member() }
         let pictures = clients.map { test.pool.requestReader($0, deadline: .distantFuture).picture }
         #expect(pictures == ["granted", "granted", "parked"])

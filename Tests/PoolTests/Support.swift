@@ -213,7 +213,7 @@ extension Resumption {
         case .reader(let client, let index): "\(client.clientID)@\(index)"
         case .transaction(let client): "t\(client.clientID)"
         case .group(let clients): clients.map { "\($0.clientID)" }.joined(separator: "+")
-        case .checkpoint: "checkpoint"
+        case .job(let job): "\(job)"
         case .committed(let group): "committed " + group.take().map { "\($0.clientID)" }.joined(separator: "+")
         case .answered(let client): "answered \(client.clientID)"
         case .stopped(let client, let reason): "\(client.clientID) \(reason)"

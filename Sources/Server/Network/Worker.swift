@@ -115,9 +115,9 @@ final class Worker: @unchecked Sendable {
             (client as? Session)?.continueAfterGroup(self)
         case .stopped(let client, let reason):
             (client as? Session)?.waitEnded(self, reason)
-        case .checkpoint:
+        case .job(let job):
             willBeLong()
-            for next in server.pool.checkpoint() { enqueue(next) }
+            for next in server.pool.run(job) { enqueue(next) }
             releaseWriter()
         }
     }

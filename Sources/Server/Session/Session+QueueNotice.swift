@@ -61,7 +61,13 @@ extension Session {
             let idle = idleSince.map { ", idle for \(now.milliseconds(since: $0)) ms" } ?? ""
             return "Process \(client) has held it for \(now.milliseconds(since: since)) ms\(idle)."
         case .group: return "A group of transactions is being committed, or another process has the database locked."
-        case .job: return "Upkeep has it."
+        case .job(let id):
+            switch WriterJob(client: id) {
+            case .checkpoint: return "A checkpoint has it."
+            case .maintenance: return "The weekly VACUUM has it."
+            case .recovery: return "It is being opened again after an error."
+            case nil: return "Upkeep has it."
+            }
         case .nobody: return "It is about to be passed on."
         }
     }

@@ -1,0 +1,56 @@
+import Scheduling
+
+/// Clients that wait no longer, and what is due.
+extension Pool {
+    /// Takes a client out of the queues. False: it waits in none, or has just been granted what it waited for.
+    ///
+    /// - Parameter onlyIfStopped: only when what it waits for now is what is to be stopped. A cancel may come so late
+    ///   that the next statement waits already.
+    public func withdraw(_ client: ClientID, onlyIfStopped: Bool = false) -> Bool {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
+            let wasWaiting =
+                state.writerQueue.withdraw(client) || state.readerQueue.withdraw(client)
+                || state.analystQueue.withdraw(client)
+            if wasWaiting { state.parked[client] = nil }
+            return wasWaiting
+        }
+    }
+
+    public struct Due {
+        /// Taken out of a queue because their time is over.
+        public var expired: [any PoolClient]
+        /// Holds the writer, is idle, and keeps somebody waiting beyond the limit.
+        public var toEvict: ClientID?
+        public var next: Instant
+    }
+
+    /// What is due at `now`; called when the earliest announced deadline has come.
+    public func takeDue(now: Instant) -> Due {
+        state.withLock { state in
+            let ids =
+                state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
+                + state.analystQueue.withdrawExpired(now: now)
+            return Due(
+                expired: state.unpark(ids), toEvict: state.writerQueue.holderToEvict(now: now),
+                next: min(
+                    state.writerQueue.nextDeadline,
+                    min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline)))
+        }
+    }
+
+    public struct Load: Sendable {
+        public var waitingWriters: Int
+        public var waitingReaders: Int
+        public var holder: WriterQueue.Holder
+    }
+
+    public var load: Load {
+        state.withLock {
+            Load(
+                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount,
+                holder: $0.writerQueue.holder)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import SQLite
+import Scheduling
+
+/// Who has the writer, and what is committed on it.
+extension Pool {
+    /// Asks for the writer.
+    public func requestWriter(
+        _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant
+    ) -> Request<Void> {
+        let now = MonotonicClock.now
+        let (request, due) = state.withLock { state -> (Request<Void>, Instant) in
+            if let reason = client.reasonToStopWaiting(now: now) { return (.stopped(reason), .distantFuture) }
+            if state.writerQueue.request(client.clientID, purpose, now: now, deadline: deadline) != nil {
+                return (.granted(()), .distantFuture)
+            }
+            state.parked[client.clientID] = client
+            return (.parked, state.writerQueue.nextDeadline)
+        }
+        announce(due)
+        return request
+    }
+
+    /// The holder is done. Returns who gets the writer next, if somebody waits.
+    public func releaseWriter() -> Resumption? {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            queueCheckpointIfNeeded(&state, now: now)
+            return state.resumption(state.writerQueue.release(now: now))
+        }
+    }
+
+    /// Runs a granted group and commits it. The replies may be sent when this returns, and the writer released.
+    ///
+    /// - Parameter answer: called for a member that waits no longer for another process while the others still do. From
+    ///   then on the group does not touch it.
+    public func commitGroup(
+        _ clients: [any PoolClient], answer: ((any GroupMember) -> Void)? = nil
+    ) -> [any GroupMember] {
+        let members = clients.compactMap { $0 as? any GroupMember }
+        let result = GroupCommit(writer: writer, limitMilliseconds: limits.groupMilliseconds, answer: answer)
+            .run(members)
+        if !result.postponed.isEmpty {
+            let now = MonotonicClock.now
+            state.withLock { state in
+                for member in result.postponed { state.parked[member.clientID] = member }
+                state.writerQueue.returnToFront(
+                    result.postponed.map { ($0.clientID, $0.waitDeadline) }, now: now)
+            }
+        }
+        return result.finished
+    }
+
+    /// A commit has been made and is not on the disk yet: its number, for `waitUntilDurable`. Nil when there is nothing
+    /// to wait for. Call it before the writer is released.
+    public func commitToSync() -> Int? { pipelinedSync?.didCommit() }
+
+    /// Returns once that commit is on the disk; the calling thread should have said that it will be long.
+    public func waitUntilDurable(_ commit: Int) throws(SQLiteError) { try pipelinedSync?.waitUntilDurable(commit) }
+
+    public func holderBecameIdle(_ client: any PoolClient) {
+        let now = MonotonicClock.now
+        let due = state.withLock { state in
+            state.writerQueue.holderBecameIdle(client.clientID, now: now)
+            return state.writerQueue.nextDeadline
+        }
+        announce(due)
+    }
+
+    public func holderBecameActive(_ client: any PoolClient) {
+        state.withLock { $0.writerQueue.holderBecameActive(client.clientID) }
+    }
+
+    /// Whether the client has the writer and waits for its own next message.
+    public func isIdleHolder(_ client: ClientID) -> Bool {
+        guard case .transaction(client, _, .some) = state.withLock({ $0.writerQueue.holder }) else { return false }
+        return true
+    }
+
+    /// A waiting client's place in the writer's queue and who has the writer, for the notice it is sent.
+    public func queuePlace(of client: ClientID) -> (place: Int, holder: WriterQueue.Holder)? {
+        state.withLock { state in
+            state.writerQueue.place(of: client).map { ($0.place, state.writerQueue.holder) }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// When the WAL is copied back, and by which means: gently while it is small, by force before it reaches its limit.
+///
+/// A pure value: it is told the WAL's size and how each attempt ended.
+public struct CheckpointPolicy: Sendable {
+    public enum Mode: Equatable, Sendable {
+        /// Copies what no snapshot stands in the way of, and waits for nobody.
+        case passive
+        /// Waits a moment for readers to finish, and then empties the WAL. Writers wait meanwhile.
+        case truncate
+        /// The exclusive gate: new reads wait, those that run too long are ended, and the WAL is emptied.
+        case gate
+    }
+
+    /// Frames not copied yet at which PASSIVE is worth its sync.
+    public let softFrames: Int
+    /// Frames in the WAL at which writers are made to wait for it.
+    public let hardFrames: Int
+    /// Frames in the WAL at which readers are.
+    public let emergencyFrames: Int
+
+    /// After an attempt that left something behind, the WAL must be this long before the next of its kind: trying again
+    /// after every commit would be paid by all and get no further.
+    private var nextPassiveFrames = 0
+    private var nextTruncateFrames = 0
+    private var nextGateFrames = 0
+
+    public init(softFrames: Int, hardFrames: Int, emergencyFrames: Int) {
+        precondition(0 < softFrames && softFrames <= hardFrames && hardFrames <= emergencyFrames)
+        self.softFrames = softFrames
+        self.hardFrames = hardFrames
+        self.emergencyFrames = emergencyFrames
+    }
+
+    /// What to do now, or nothing.
+    ///
+    /// - Parameters:
+    ///   - frames: in the WAL, copied ones included: they take its space until it begins anew.
+    ///   - copied: of these are in the database file too.
+    public func due(frames: Int, copied: Int) -> Mode? {
+        if frames >= max(emergencyFrames, nextGateFrames) { return .gate }
+        if frames >= max(hardFrames, nextTruncateFrames) { return .truncate }
+        if frames - copied >= softFrames, frames >= nextPassiveFrames { return .passive }
+        return nil
+    }
+
+    /// An attempt has ended.
+    ///
+    /// - Parameter isComplete: nothing is left in the WAL that is not in the database file too.
+    public mutating func ended(_ mode: Mode, frames: Int, isComplete: Bool) {
+        let next = isComplete ? 0 : frames + max(1, softFrames / 2)
+        switch mode {
+        case .passive: nextPassiveFrames = next
+        case .truncate: (nextPassiveFrames, nextTruncateFrames) = (next, next)
+        case .gate: (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
+        }
+        // A WAL that is all copied but still long goes on growing behind the same readers.
+        if isComplete, mode == .passive, frames >= hardFrames { nextTruncateFrames = 0 }
+    }
+
+    /// A snapshot that stood in the way has ended: what was left behind is worth another attempt.
+    public mutating func snapshotEnded() {
+        nextPassiveFrames = 0
+        nextTruncateFrames = 0
+    }
+}

@@ -1,0 +1,17 @@
+/// What the daemon itself wants the writer for.
+public enum WriterJob: Int, CaseIterable, Sendable {
+    /// The WAL has grown.
+    case checkpoint
+    /// The weekly VACUUM.
+    case maintenance
+    /// The writer connection is not to be trusted any more.
+    case recovery
+
+    /// Its number in the writer's queue; sessions count from 1.
+    public var client: ClientID { -rawValue }
+
+    public init?(client: ClientID) {
+        guard client <= 0 else { return nil }
+        self.init(rawValue: -client)
+    }
+}
