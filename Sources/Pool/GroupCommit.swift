@@ -18,8 +18,9 @@ struct GroupCommit {
     struct Result {
         /// Members whose reply is complete and may be sent.
         var finished: [any GroupMember] = []
-        /// Members the group had no time for.
-        var postponed: ArraySlice<any GroupMember> = []
+        /// Members the group had no time for, or could not run on a connection that has failed: they are as they were
+        /// before, and go back to the head of the queue.
+        var postponed: [any GroupMember] = []
     }
 
     func run(_ members: [any GroupMember]) -> Result {
@@ -32,9 +33,13 @@ struct GroupCommit {
             let end = runMembers(waiting, since: began, &result)
             switch end {
             case .committed(let postponed):
-                result.postponed = postponed
+                result.postponed += postponed
                 return result
             case .killed(let untouched):
+                guard writer.failure == nil else {
+                    result.postponed += untouched
+                    return result
+                }
                 rest = untouched
             }
         }
@@ -93,6 +98,8 @@ struct GroupCommit {
     /// The remedy: each of these in a transaction of its own.
     private func runAgain(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
         for member in members { member.rewind() }
+        // After an I/O error nothing is tried again on the same connection: the writer is opened anew first.
+        guard writer.failure == nil else { return result.postponed += members }
         for member in members {
             guard !begin([member], &result).isEmpty else { continue }
             member.mark()

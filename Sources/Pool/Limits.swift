@@ -1,3 +1,5 @@
+import Scheduling
+
 /// Every bound of the pool, each with its reason. A queue, batch, cache or wait that has no line here has no bound.
 public struct PoolLimits: Sendable {
     /// Read-only connections. Each costs its page cache (`cache_size`) and about 60 KB besides.
@@ -14,8 +16,26 @@ public struct PoolLimits: Sendable {
     public var durability = Durability.full
     /// WAL size at which a checkpoint is attempted; 4,000 pages of 4 KiB are 16 MB.
     public var checkpointFrames = 4_000
+    /// The size the WAL does not outgrow, however long snapshots are kept: at half of it writers wait for a checkpoint,
+    /// at three quarters readers do. What is left is room for what is on its way; one transaction larger than that
+    /// still makes it larger, because nothing of it can be copied before it commits.
+    public var walLimitBytes = 64 << 20
+    /// How long a checkpoint that empties the WAL waits for readers, with every writer waiting for it.
+    public var truncateMilliseconds: Int64 = 250
+    /// How long reads may go on once the WAL must be emptied; then they are ended.
+    public var gateMilliseconds: Int64 = 1_000
+    /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
+    /// takes longer waits for the disk.
+    public var gateGraceMilliseconds: Int64 = 5_000
 
     public init() {}
+
+    func checkpointPolicy(pageBytes: Int) -> CheckpointPolicy {
+        // "frame … a 24-byte frame-header followed by a page-size bytes of page data" (walformat.html section 1).
+        let frames = max(4, walLimitBytes / (pageBytes + 24))
+        return CheckpointPolicy(
+            softFrames: min(max(1, checkpointFrames), frames / 4), hardFrames: frames / 2, emergencyFrames: frames * 3 / 4)
+    }
 }
 
 extension PoolLimits {

@@ -1,38 +1,92 @@
+import Glibc
 import SQLite
 import Synchronization
 
 /// `synchronous = pipelined`: a commit is visible before it is on the disk, and answered when it is.
 ///
 /// SQLite commits without a sync of its own (synchronous = NORMAL), the writer goes on to the next transaction, and the
-/// thread that has to answer brings the WAL onto the disk first. One sync serves every commit made before it began.
+/// thread that has to answer brings the WAL onto the disk first. One sync serves every commit made before it began, and
+/// there is one at a time: a thread that finds one going on waits for it and then begins the next for all who came
+/// meanwhile.
 ///
 /// "WAL mode is safe from corruption with synchronous=NORMAL" (https://www.sqlite.org/pragma.html#pragma_synchronous);
 /// what a crash of the machine can take is a suffix of commits nobody was told of.
-final class PipelinedSync: Sendable {
+///
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync.
+final class PipelinedSync: @unchecked Sendable {
     private let file: WALFile
-    private let committed = Atomic<Int>(0)
-    private let synced = Atomic<Int>(0)
-    /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing is ever durable again.
-    private let hasFailed = Atomic<Bool>(false)
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var committed = 0
+    private var synced = 0
+    private var isSyncing = false
+    /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
+    private var failure: SQLiteError?
 
-    init(file: WALFile) { self.file = file }
+    init(file: WALFile) {
+        self.file = file
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
 
     /// A commit has been made; returns its number. Call it before the writer is released.
-    func didCommit() -> Int { committed.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue }
+    func didCommit() -> Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        committed += 1
+        return committed
+    }
 
     /// Returns once this commit is on the disk.
     func waitUntilDurable(_ commit: Int) throws(SQLiteError) {
-        guard !hasFailed.load(ordering: .sequentiallyConsistent) else { throw Self.failure }
-        guard synced.load(ordering: .sequentiallyConsistent) < commit else { return }
-        let reached = committed.load(ordering: .sequentiallyConsistent)
-        do { try file.sync() } catch {
-            hasFailed.store(true, ordering: .sequentiallyConsistent)
-            throw error
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while synced < commit {
+            if let failure { throw failure }
+            if isSyncing {
+                pthread_cond_wait(condition, mutex)
+            } else {
+                syncOnce()
+            }
         }
-        guard !hasFailed.load(ordering: .sequentiallyConsistent) else { throw Self.failure }
-        synced.max(reached, ordering: .sequentiallyConsistent)
     }
 
-    /// SQLITE_IOERR_FSYNC.
-    private static let failure = SQLiteError(extendedCode: 1034, message: "an earlier sync of the WAL has failed")
+    /// Called with the mutex held, and returns with it held.
+    private func syncOnce() {
+        isSyncing = true
+        let reached = committed
+        pthread_mutex_unlock(mutex)
+        var failed: SQLiteError?
+        do { try file.sync() } catch { failed = error }
+        pthread_mutex_lock(mutex)
+        isSyncing = false
+        if let failed { failure = failure ?? failed }
+        if failure == nil { synced = reached }
+        pthread_cond_broadcast(condition)
+    }
+
+    /// Returns when no thread uses the file any more; whoever still waits is told `error`. Before the connection closes.
+    func close(_ error: SQLiteError) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        failure = failure ?? error
+        while isSyncing { pthread_cond_wait(condition, mutex) }
+        pthread_cond_broadcast(condition)
+    }
+}
+
+/// A commit that is not on the disk yet.
+public struct UnsyncedCommit: Sendable {
+    let sync: PipelinedSync
+    let number: Int
+
+    /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
+    public func waitUntilDurable() throws(SQLiteError) { try sync.waitUntilDurable(number) }
 }

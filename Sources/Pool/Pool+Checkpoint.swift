@@ -5,12 +5,15 @@ import Scheduling
 /// Keeping the WAL small.
 extension Pool {
     /// Puts a checkpoint into the writer's queue once the WAL is large enough: it runs when its turn comes, after the
-    /// replies of the commits before it went out.
+    /// replies of the commits before it went out. Once readers have to wait for it, nobody writes before it.
     func queueCheckpointIfNeeded(_ state: inout State, now: Instant) {
-        guard !state.queuedJobs.contains(.checkpoint),
-            writer.framesToCheckpoint >= limits.checkpointFrames + state.framesLeftBehind
-        else { return }
-        queue(.checkpoint, &state, now: now)
+        guard let mode = state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied) else { return }
+        if mode == .gate, state.queuedJobs.contains(.checkpoint),
+            state.writerQueue.withdraw(WriterJob.checkpoint.client)
+        {
+            state.queuedJobs.remove(.checkpoint)
+        }
+        queue(.checkpoint, first: mode == .gate, &state, now: now)
     }
 
     /// The caller holds the writer, so the job always waits in the queue.
@@ -18,40 +21,103 @@ extension Pool {
     /// - Parameter first: before everybody who waits.
     func queue(_ job: WriterJob, first: Bool = false, _ state: inout State, now: Instant) {
         guard state.queuedJobs.insert(job).inserted else { return }
-        _ = first
+        _ =
+            first
             ? state.writerQueue.requestFirst(job.client, now: now)
             : state.writerQueue.request(job.client, .job, now: now)
     }
 
     /// Runs a job that was granted the writer. Release the writer afterwards.
     ///
-    /// Returns who gets a reader that this borrowed for a moment.
-    public func run(_ job: WriterJob) -> [Resumption] {
+    /// - Parameter endSnapshots: ends the snapshots of clients that are idle, and is called when the gate has waited long
+    ///   enough. Running statements hear of it from their progress handlers.
+    /// - Returns: who gets a reader now.
+    public func run(_ job: WriterJob, endSnapshots: () -> Int = { 0 }) -> [Resumption] {
         let resumptions: [Resumption] =
             switch job {
-            case .checkpoint: checkpoint()
-            case .maintenance, .recovery: []
+            case .checkpoint: checkpoint(endSnapshots)
+            case .recovery: recover(endSnapshots)
+            case .maintenance: []
             }
         state.withLock { _ = $0.queuedJobs.remove(job) }
         return resumptions
     }
 
-    func checkpoint() -> [Resumption] {
-        var resumptions = endIdleSnapshots()
+    private func checkpoint(_ endSnapshots: () -> Int) -> [Resumption] {
+        let frames = writer.walFrames
+        let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
+        let began = MonotonicClock.now
+        var resumptions: [Resumption] = []
+        if mode == .gate { closeGate(endSnapshots) }
+        resumptions += endIdleSnapshots()
         do {
-            let result = try writer.connection.checkpoint(.passive)
+            let result = try mode == .passive ? writer.connection.checkpoint(.passive) : truncate()
+            record(mode, result, began: began)
             if result.isComplete {
                 epoch.wrappingAdd(1, ordering: .relaxed)
                 // Those that were used and released meanwhile.
                 resumptions += endIdleSnapshots()
             }
-            let left = max(0, result.frames - result.copiedFrames)
-            state.withLock { $0.framesLeftBehind = left }
-            log.debug("checkpoint", metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)"])
         } catch {
+            writer.note(error)
+            state.withLock { state in
+                state.checkpoints.failed += 1
+                state.policy.ended(mode, frames: frames.all, isComplete: false)
+            }
             log.error("checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])
         }
+        if mode == .gate { resumptions += openGate() }
         return resumptions
+    }
+
+    /// Empties the WAL, unless readers or another process are in the way for longer than a moment.
+    private func truncate() throws(SQLiteError) -> Connection.Checkpoint {
+        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds))
+        writer.beginRun(patience)
+        writer.isCheckpointing = true
+        defer {
+            writer.isCheckpointing = false
+            writer.endRun()
+        }
+        return try writer.connection.checkpoint(.truncate)
+    }
+
+    private func record(_ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant) {
+        let now = MonotonicClock.now
+        let outcome = CheckpointHistory.Outcome(
+            mode: mode, frames: result.frames, copiedFrames: result.copiedFrames, isBusy: result.isBusy,
+            milliseconds: now.milliseconds(since: began), ended: now)
+        state.withLock { state in
+            state.checkpoints.record(outcome)
+            state.policy.ended(mode, frames: max(0, result.frames), isComplete: result.isComplete)
+            state.walFrames = (max(0, result.frames), max(0, result.copiedFrames))
+            state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
+        }
+        log.log(
+            level: mode == .passive ? .debug : .notice, "checkpoint",
+            metadata: [
+                "mode": "\(mode)", "frames": "\(result.frames)", "copied": "\(result.copiedFrames)",
+                "busy": "\(result.isBusy)", "ms": "\(outcome.milliseconds)",
+            ])
+    }
+
+    // MARK: Snapshots in the way
+
+    /// A reader is back that was in use when a checkpoint could not finish. True when it was the last of them.
+    func blockerIsBack(_ index: Int, _ state: inout State) -> Bool {
+        state.blockers.remove(index)
+        guard state.blockers.isEmpty else { return false }
+        state.policy.snapshotEnded()
+        return true
+    }
+
+    /// The checkpoint, if it is due and the writer is free for it; if it is not free, the checkpoint waits its turn.
+    func checkpointIfDue(_ state: inout State) -> Resumption? {
+        guard state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied) != nil,
+            state.queuedJobs.insert(.checkpoint).inserted
+        else { return nil }
+        return state.resumption(
+            state.writerQueue.request(WriterJob.checkpoint.client, .job, now: MonotonicClock.now))
     }
 
     /// Idle readers must not hold a checkpoint up with the snapshots they keep.
@@ -61,6 +127,18 @@ extension Pool {
         }
         for index in indexes { slots[index].reader?.endSnapshot() }
         return indexes.compactMap { releaseReader($0) }
+    }
+
+    public var walStatus: WALStatus {
+        state.withLock { state in
+            let snapshots = state.readerQueue.indexesInUse.compactMap { index in
+                slots[index].snapshot.began.map { (began: $0, client: state.readerUsers[index]) }
+            }
+            return WALStatus(
+                frames: state.walFrames.all, copiedFrames: state.walFrames.copied, frameBytes: frameBytes,
+                limitBytes: limits.walLimitBytes, isGateClosed: state.readerQueue.isGateClosed,
+                checkpoints: state.checkpoints, oldestSnapshot: snapshots.min { $0.began < $1.began })
+        }
     }
 
     /// Closes everything: readers before the writer, so that the last to close is one that can checkpoint.
@@ -76,4 +154,14 @@ extension Pool {
             log.error("last checkpoint failed", metadata: ["error": "\(error.message)"])
         }
     }
+}
+
+/// Who waits when the daemon itself does: until then, and no longer.
+private final class Patience: StatementOwner {
+    private let end: Instant
+    init(until end: Instant) { self.end = end }
+
+    func reasonToStop(now: Instant) -> StopReason? { nil }
+    func reasonToStopWaiting(now: Instant) -> StopReason? { now >= end ? .lockTimeout : nil }
+    func willBeLong() {}
 }

@@ -23,7 +23,11 @@ extension Pool {
     /// The holder is done. Returns who gets the writer next, if somebody waits.
     public func releaseWriter() -> Resumption? {
         let now = MonotonicClock.now
+        let isSuspect = writer.failure != nil
+        let frames = writer.walFrames
         return state.withLock { state in
+            state.walFrames = frames
+            if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
             return state.resumption(state.writerQueue.release(now: now))
         }
@@ -50,12 +54,21 @@ extension Pool {
         return result.finished
     }
 
-    /// A commit has been made and is not on the disk yet: its number, for `waitUntilDurable`. Nil when there is nothing
-    /// to wait for. Call it before the writer is released.
-    public func commitToSync() -> Int? { pipelinedSync?.didCommit() }
+    /// A commit has been made and is not on the disk yet: to be waited for before it is acknowledged. Nil when there is
+    /// nothing to wait for. Call it before the writer is released.
+    public func commitToSync() -> UnsyncedCommit? {
+        pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
+    }
 
-    /// Returns once that commit is on the disk; the calling thread should have said that it will be long.
-    public func waitUntilDurable(_ commit: Int) throws(SQLiteError) { try pipelinedSync?.waitUntilDurable(commit) }
+    /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it
+    /// has the writer next.
+    public func syncFailed() -> Resumption? {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard state.queuedJobs.insert(.recovery).inserted else { return nil }
+            return state.resumption(state.writerQueue.requestFirst(WriterJob.recovery.client, now: now))
+        }
+    }
 
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now

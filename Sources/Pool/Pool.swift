@@ -11,14 +11,18 @@ import Synchronization
 public final class Pool: Sendable {
     public let path: String
     public let limits: PoolLimits
-    public let writer: Writer
-    let readerSettings: ConnectionSettings
+    private let writerSlot: WriterSlot
+    let gate = GateSignal()
+    private let settings: ConnectionSettings
     let slots: [ReaderSlot]
     let state: Locked<State>
     let epoch = Atomic<Int>(0)
     let log: Logger
+    /// What one page takes in the WAL.
+    let frameBytes: Int
     private let deadlines: any DeadlineObserver
-    let pipelinedSync: PipelinedSync?
+    /// Ends the process: the database cannot be served any more.
+    let cannotGoOn: @Sendable (String) -> Void
 
     struct State {
         var writerQueue: WriterQueue
@@ -30,8 +34,14 @@ public final class Pool: Sendable {
         var parked: [ClientID: any PoolClient] = [:]
         /// Jobs that wait for the writer or have it.
         var queuedJobs: Set<WriterJob> = []
-        /// Unfinished frames when the last checkpoint ended: it is tried again once there are that many more.
-        var framesLeftBehind = 0
+        var policy: CheckpointPolicy
+        /// The WAL as the last holder of the writer left it: all frames, and those in the database file too.
+        var walFrames = (all: 0, copied: 0)
+        /// Readers that were in use when a checkpoint could not finish: when the last of them is back, it is tried again.
+        var blockers: Set<Int> = []
+        /// Who was last granted each reader.
+        var readerUsers: [ClientID]
+        var checkpoints = CheckpointHistory()
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {
             ids.compactMap { parked.removeValue(forKey: $0) }
@@ -52,29 +62,65 @@ public final class Pool: Sendable {
     /// `@unchecked Sendable`: only who was granted this index by the reader queue touches it.
     final class ReaderSlot: @unchecked Sendable {
         var reader: Reader?
+        let snapshot = SnapshotAge()
     }
+
+    /// The writer with what belongs to it.
+    ///
+    /// `@unchecked Sendable`: touched only by who holds the writer's lease, and replaced only by the recovery job, which
+    /// holds it too. nil while that job has closed the old one.
+    private final class WriterSlot: @unchecked Sendable {
+        var writer: Writer?
+        var pipelinedSync: PipelinedSync?
+    }
+
+    /// The writer; only for who holds its lease. There is one except inside the recovery job.
+    public var writer: Writer { writerSlot.writer! }
+
+    /// Only for who holds the writer's lease.
+    var pipelinedSync: PipelinedSync? { writerSlot.pipelinedSync }
 
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
     /// when they are first needed.
     public init(
-        path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger
+        path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger,
+        cannotGoOn: @escaping @Sendable (String) -> Void
     ) throws(SQLiteError) {
         self.path = path
         self.limits = limits
         self.deadlines = deadlines
         self.log = log
-        readerSettings = settings
-        var writerSettings = settings
-        writerSettings.synchronous = limits.durability == .full ? .full : .normal
-        writer = try Writer(path: path, settings: writerSettings, limits: limits, log: log)
-        pipelinedSync =
-            limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
+        self.cannotGoOn = cannotGoOn
+        self.settings = settings
+        writerSlot = WriterSlot()
+        try Self.openWriter(into: writerSlot, path, settings, limits, log)
+        frameBytes = writerSlot.writer!.pageBytes + 24
         slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Locked(
             State(
                 writerQueue: WriterQueue(
                     groupLimit: limits.groupMembers, holderIdleLimitMilliseconds: limits.writerIdleMilliseconds),
-                readerQueue: ReaderQueue(limit: limits.readers)))
+                readerQueue: ReaderQueue(limit: limits.readers),
+                policy: limits.checkpointPolicy(pageBytes: writerSlot.writer!.pageBytes),
+                readerUsers: Array(repeating: 0, count: limits.readers + 1)))
+    }
+
+    private static func openWriter(
+        into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits, _ log: Logger
+    ) throws(SQLiteError) {
+        var settings = settings
+        settings.synchronous = limits.durability == .full ? .full : .normal
+        let writer = try Writer(path: path, settings: settings, limits: limits, log: log)
+        slot.writer = writer
+        slot.pipelinedSync =
+            limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
+    }
+
+    func openWriter() throws(SQLiteError) { try Self.openWriter(into: writerSlot, path, settings, limits, log) }
+
+    func closeWriter() {
+        writerSlot.pipelinedSync = nil
+        writerSlot.writer = nil
     }
 
     func announce(_ deadline: Instant) {
@@ -108,7 +154,10 @@ extension Pool {
         _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
     ) -> Request<Int> {
         let request = state.withLock { state -> Request<Int> in
-            if let index = state.readerQueue.take() { return .granted(index) }
+            if let index = state.readerQueue.take() {
+                state.readerUsers[index] = client.clientID
+                return .granted(index)
+            }
             if onlyToPrepare, state.analystQueue.take() != nil { return .granted(analystIndex) }
             // Under the lock that `withdraw` takes: a cancel either finds the client in the queue or is seen here.
             if let reason = client.reasonToStopWaiting(now: MonotonicClock.now) { return .stopped(reason) }
@@ -135,7 +184,7 @@ extension Pool {
     }
 
     private func openReader(_ index: Int) throws(SQLiteError) -> Reader {
-        let reader = try Reader(index: index, path: path, settings: readerSettings, limits: limits)
+        let reader = try Reader(index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot)
         slots[index].reader = reader
         try reader.refreshSnapshot(epoch: leaseEpoch)
         return reader
@@ -150,8 +199,10 @@ extension Pool {
         return state.withLock { state in
             let next =
                 index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
+            let blockersAreGone = !state.blockers.isEmpty && blockerIsBack(index, &state)
             guard let next, let client = state.parked.removeValue(forKey: next)
-            else { return nil }
+            else { return blockersAreGone ? checkpointIfDue(&state) : nil }
+            state.readerUsers[index] = next
             return .reader(client, index)
         }
     }

@@ -8,6 +8,8 @@ public enum StopReason: Equatable, Sendable {
     case transactionTimeout
     case lockTimeout
     case shutdown
+    /// Its snapshot keeps the WAL from being emptied, and has done so beyond `gate_limit`.
+    case snapshotTooOld
     /// The client is gone, so nobody wants the result.
     case disconnected
 }
@@ -77,9 +79,12 @@ public class PooledConnection: @unchecked Sendable {
         } else {
             runBegan = now
         }
-        stopReason = owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
+        stopReason = reasonOfOwn ?? owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         return stopReason != nil
     }
+
+    /// A reason to stop that is the connection's and not its user's.
+    var reasonOfOwn: StopReason? { nil }
 
     /// One turn of waiting for another process's lock: sleeps a constant millisecond, or says to give up.
     ///

@@ -1,5 +1,6 @@
 import SQLite
 import Scheduling
+import Synchronization
 
 /// A read-only connection with its snapshot lease.
 ///
@@ -10,18 +11,26 @@ import Scheduling
 public final class Reader: PooledConnection, @unchecked Sendable {
     public let index: Int
     private let pin: Statement
+    private let gate: GateSignal
+    private let age: SnapshotAge
     private var walIndex: WALIndex?
     private var snapshot = WALIndex.Header()
     private(set) var leaseEpoch = 0
     private var isLeased = false
 
-    init(index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits) throws(SQLiteError) {
+    init(
+        index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits, gate: GateSignal, age: SnapshotAge
+    ) throws(SQLiteError) {
         self.index = index
+        self.gate = gate
+        self.age = age
         let connection = try Connection(path: path, mode: .readOnly, settings: settings)
         // Any statement that reads would do; this one touches a single page and always has a row.
         pin = try connection.prepareInternal("PRAGMA schema_version")
         super.init(connection: connection, statementLimit: limits.statementsPerConnection)
     }
+
+    override var reasonOfOwn: StopReason? { gate.isExpired.load(ordering: .relaxed) ? .snapshotTooOld : nil }
 
     /// Makes sure that the newest snapshot is the one statements will see.
     ///
@@ -34,6 +43,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
 
     private func beginSnapshot(epoch: Int) throws(SQLiteError) {
         endSnapshot()
+        age.begins()
         // The copy comes before the transaction: a commit between the two makes the next check fail, and nothing worse.
         if let walIndex { snapshot = walIndex.copyHeader() }
         _ = try pin.step()
@@ -44,6 +54,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         walIndex = connection.walIndex()
         guard let walIndex else { return }
         endSnapshot()
+        age.begins()
         snapshot = walIndex.copyHeader()
         _ = try pin.step()
         isLeased = true
@@ -54,6 +65,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         guard isLeased else { return }
         pin.reset()
         isLeased = false
+        age.ends()
     }
 
     /// Whether nothing was committed since this snapshot began: then a transaction that read it may write.

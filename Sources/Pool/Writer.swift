@@ -14,6 +14,13 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     private let path: String
     private let log: Logger
+    private let files: OpenFiles
+    let pageBytes: Int
+    /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
+    /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
+    private(set) var failure: SQLiteError?
+    /// It waits for the pool's own readers, which needs no line in the log.
+    var isCheckpointing = false
     /// How often another process was in the way, for the log.
     private var outsiderWaits = 0
 
@@ -30,9 +37,11 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         releaseMember = try connection.prepareInternal("RELEASE \"walpool group member\"")
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
+        files = OpenFiles(path: path)
+        pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         super.init(connection: connection, statementLimit: limits.statementsPerConnection)
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
-            if attempt == Self.attemptsBeforeLogging { self.nameOutsiders() }
+            if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
             return self.waitForOutsider()
         }
     }
@@ -71,8 +80,19 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     private func run(_ statement: Statement) throws(SQLiteError) {
         defer { statement.reset() }
-        _ = try statement.step()
+        do { _ = try statement.step() } catch {
+            note(error)
+            throw error
+        }
     }
+
+    /// A statement failed on this connection.
+    public func note(_ error: SQLiteError) {
+        if error.isInputOutput, failure == nil { failure = error }
+    }
+
+    var hasDatabaseFile: Bool { files.hasDatabase }
+    var hasWALFile: Bool { files.hasWAL }
 
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.
@@ -82,8 +102,15 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         try run(beginStatement)
     }
 
+    /// Commits; when it returns, the commit is where it will be found again.
     public func commit() throws(SQLiteError) {
         try run(commitStatement)
+        guard !files.hasDatabase || !files.hasWAL else { return }
+        let moved = SQLiteError(
+            extendedCode: 10,
+            message: "the database's file or its -wal was moved, replaced or deleted while it was open")
+        failure = moved
+        throw moved
     }
 
     /// Ends the transaction, if SQLite has not done so already.
@@ -101,9 +128,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         try run(releaseMember)
     }
 
-    /// Frames in the WAL that no checkpoint has copied yet.
-    var framesToCheckpoint: Int {
-        guard let walIndex else { return 0 }
-        return max(0, walIndex.frames - walIndex.backfilledFrames)
+    /// Frames in the WAL, and how many of them are in the database file too.
+    var walFrames: (all: Int, copied: Int) {
+        guard let walIndex else { return (0, 0) }
+        return (walIndex.frames, walIndex.backfilledFrames)
     }
 }

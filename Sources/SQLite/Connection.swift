@@ -120,6 +120,9 @@ public final class Connection: @unchecked Sendable {
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
     public func walFile() -> WALFile? { walpool_wal_file(handle).map(WALFile.init(file:)) }
 
+    /// Closing this connection shall leave the WAL as it is, even if it is the last one.
+    public func keepWALWhenClosed() { _ = walpool_db_config_int(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
     /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public struct Checkpoint: Equatable, Sendable {
         public var isBusy: Bool

@@ -47,14 +47,16 @@ public struct CheckpointPolicy: Sendable {
     ///
     /// - Parameter isComplete: nothing is left in the WAL that is not in the database file too.
     public mutating func ended(_ mode: Mode, frames: Int, isComplete: Bool) {
-        let next = isComplete ? 0 : frames + max(1, softFrames / 2)
+        let next = isComplete ? 0 : frames + softFrames
         switch mode {
-        case .passive: nextPassiveFrames = next
-        case .truncate: (nextPassiveFrames, nextTruncateFrames) = (next, next)
-        case .gate: (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
+        case .passive:
+            nextPassiveFrames = next
+        case .truncate:
+            // Every writer has waited for it in vain, so once is enough before readers have to wait.
+            (nextPassiveFrames, nextTruncateFrames) = (next, isComplete ? 0 : max(next, emergencyFrames))
+        case .gate:
+            (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
         }
-        // A WAL that is all copied but still long goes on growing behind the same readers.
-        if isComplete, mode == .passive, frames >= hardFrames { nextTruncateFrames = 0 }
     }
 
     /// A snapshot that stood in the way has ended: what was left behind is worth another attempt.

@@ -63,6 +63,7 @@ public struct ReaderQueue: Sendable {
 
     /// Readers that somebody has.
     public var inUseCount: Int { usedCount - idle.count }
+    public var indexesInUse: [Int] { (0..<usedCount).filter { !idle.contains($0) } }
 
     public mutating func closeGate() { isGateClosed = true }
 

@@ -54,7 +54,7 @@ public final class Server: Sendable {
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
-                deadlines: deadlines, log: log)
+                deadlines: deadlines, log: log, cannotGoOn: { Self.endProcess($0, log) })
         } catch {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
@@ -95,6 +95,15 @@ public final class Server: Sendable {
         } catch {
             throw StartError("\(error)")
         }
+    }
+
+    /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
+    /// closed in order, because closing would write.
+    private static let ioErrorStatus: Int32 = 74
+
+    private static func endProcess(_ reason: String, _ log: Logger) {
+        log.critical("\(reason): the daemon ends, so that it is started again on what is on the disk")
+        _exit(ioErrorStatus)
     }
 
     func closeListener() {
@@ -235,6 +244,26 @@ public final class Server: Sendable {
             if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
             worker.handOverIfAny()
         }
+    }
+
+    // MARK: Snapshots
+
+    /// Ends the snapshots of sessions that wait for their client or for the writer; returns how many. Running statements
+    /// hear of it from their progress handlers.
+    func endSnapshots(_ worker: Worker) -> Int {
+        var ended = 0
+        for session in table.sessions {
+            if let owned = table.own(slot: session.slot, generation: session.generation) {
+                if owned.endSnapshot(worker) { ended += 1 }
+                worker.handOverIfAny()
+            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
+                pool.withdraw(session.clientID)
+            {
+                session.waitEnded(worker, .snapshotTooOld)
+                ended += 1
+            }
+        }
+        return ended
     }
 
     // MARK: Cancelling

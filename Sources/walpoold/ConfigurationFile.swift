@@ -35,7 +35,7 @@ struct ConfigurationFile {
 
     static let keys: Set<String> = [
         "database", "socket_directory", "socket_mode", "port", "name", "log_level", "readers", "max_sessions", "synchronous",
-        "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames", "shutdown_timeout",
+        "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames", "wal_limit_bytes", "gate_limit", "shutdown_timeout",
         "startup_timeout", "cache_size_kib", "mmap_size_bytes", "foreign_keys", "double_quoted_strings",
         "trusted_schema", "recursive_triggers", "secure_delete", "sql_length_limit_bytes", "length_limit_bytes",
     ]
@@ -53,6 +53,8 @@ struct ConfigurationFile {
         if let value = try integer("group_members", 1...10_000) { server.pool.groupMembers = value }
         if let value = try milliseconds("group_time_limit") { server.pool.groupMilliseconds = value }
         if let value = try integer("checkpoint_frames", 1...10_000_000) { server.pool.checkpointFrames = value }
+        if let value = try integer("wal_limit_bytes", (256 << 10)...(1 << 40)) { server.pool.walLimitBytes = value }
+        if let value = try milliseconds("gate_limit") { server.pool.gateMilliseconds = value }
         if let value = try milliseconds("shutdown_timeout") { server.shutdownTimeoutMilliseconds = value }
         if let value = try milliseconds("startup_timeout") { server.startupTimeoutMilliseconds = value }
         if let value = try integer("cache_size_kib", 16...16_000_000) { server.connection.cacheSizeKibibytes = value }

@@ -15,6 +15,7 @@ final class TestPool {
     let directory: String
     let pool: Pool
     let observer = RecordingObserver()
+    let ends = RecordingEnds()
     private var nextClient = 0
 
     static let schema = """
@@ -33,7 +34,7 @@ final class TestPool {
         adjust(&limits)
         pool = try Pool(
             path: directory + "/test.db", settings: ConnectionSettings(), limits: limits, deadlines: observer,
-            log: quietLog)
+            log: quietLog, cannotGoOn: { [ends] in ends.add($0) })
         try pool.writer.connection.executeInternal(Self.schema)
     }
 
@@ -81,6 +82,19 @@ final class RecordingObserver: DeadlineObserver, @unchecked Sendable {
     private var list: [Instant] = []
     func announce(_ deadline: Instant) { lock.withLock { list.append(deadline) } }
     var announced: [Instant] { lock.withLock { list } }
+}
+
+/// Remembers why the process would have been ended.
+final class RecordingEnds: @unchecked Sendable {
+    private let lock = NSLock()
+    private var list: [String] = []
+    func add(_ reason: String) { lock.withLock { list.append(reason) } }
+    var reasons: [String] { lock.withLock { list } }
+}
+
+extension Writer {
+    /// Frames in the WAL that no checkpoint has copied yet.
+    var framesToCheckpoint: Int { walFrames.all - walFrames.copied }
 }
 
 /// A session without a client: runs SQL on the writer as a member of a group, and remembers what became of it.

@@ -2,6 +2,43 @@ import Testing
 
 @testable import Scheduling
 
+@Suite struct ReaderQueueGateTests {
+    /// Closed, it hands nothing out, takes back what is out, and keeps the order of those who come.
+    @Test func closedAndOpened() {
+        var queue = ReaderQueue(limit: 2)
+        let early = [1, 2].map { queue.request($0, now: ms(0)) }
+        #expect(early == [0, 1])
+        _ = queue.release(1)
+        queue.closeGate()
+        #expect(queue.inUseCount == 1 && queue.indexesInUse == [0])
+        // One is idle, and stays so.
+        let late = [3, 4, 5].map { queue.request($0, now: ms(1)) }
+        #expect(late == [nil, nil, nil])
+        // The one that comes back goes to nobody.
+        let next = queue.release(0)
+        #expect(next == nil && queue.inUseCount == 0 && queue.waitingCount == 3)
+        let isWithdrawn = queue.withdraw(3)
+        #expect(isWithdrawn)
+        let granted = queue.openGate()
+        #expect(granted.map(\.client) == [4, 5])
+        #expect(Set(granted.map(\.index)) == [0, 1])
+        #expect(queue.inUseCount == 2 && queue.waitingCount == 0 && !queue.isGateClosed)
+        let last = queue.request(6, now: ms(4))
+        let following = queue.release(0)
+        #expect(last == nil && following == 6)
+    }
+
+    /// Connections that were never used are handed out at the opening as well.
+    @Test func openingHandsOutUnusedOnes() {
+        var queue = ReaderQueue(limit: 3)
+        queue.closeGate()
+        let requests = (1...4).map { queue.request($0, now: ms(0)) }
+        let granted = queue.openGate()
+        #expect(requests == [nil, nil, nil, nil] && granted.map(\.client) == [1, 2, 3])
+        #expect(queue.waitingCount == 1)
+    }
+}
+
 @Suite struct ReaderQueueTests {
     /// Takes and gives back: a number is a connection given back, "?" is a request. Answers: the connection, "w" for
     /// "wait", "c7" for "client 7 gets it now", "." for "nobody wants it".

@@ -117,7 +117,7 @@ final class Worker: @unchecked Sendable {
             (client as? Session)?.waitEnded(self, reason)
         case .job(let job):
             willBeLong()
-            for next in server.pool.run(job) { enqueue(next) }
+            for next in server.pool.run(job, endSnapshots: { server.endSnapshots(self) }) { enqueue(next) }
             releaseWriter()
         }
     }
@@ -142,8 +142,9 @@ final class Worker: @unchecked Sendable {
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
             willBeLong()
-            do { try server.pool.waitUntilDurable(unsynced) } catch {
+            do { try unsynced.waitUntilDurable() } catch {
                 for member in finished { member.commitFailed(error) }
+                if let recovery = server.pool.syncFailed() { enqueue(recovery) }
             }
             return answer(finished)
         }

@@ -14,6 +14,8 @@ final class Portal {
     var isDescribed = false
     private(set) var run: Run?
     private(set) var isDone = false
+    /// It stood on a snapshot that was ended: its other rows cannot be had any more.
+    var hasLostSnapshot = false
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
     var isBinaryCursor = false
@@ -79,6 +81,7 @@ final class Portal {
     func makeFresh() {
         isDescribed = false
         isDone = false
+        hasLostSnapshot = false
         isClosed = false
         rowsOfExecute = 0
     }

@@ -55,9 +55,10 @@ extension Session {
     func waitEnded(_ worker: Worker, _ reason: StopReason) {
         closeParking()
         self.worker = worker
-        let error = ErrorTranslation.wireError(reason)
+        let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
+        if reason == .snapshotTooOld { loseSnapshot() }
         settle(advance())
     }
 
@@ -147,7 +148,7 @@ extension Session {
         return true
     }
 
-    private func disownAndArm() {
+    func disownAndArm() {
         worker = nil
         let interest = interest
         server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }

@@ -34,6 +34,7 @@ extension Session {
             sched_yield()
         }
         noticeAt.store(.max, ordering: .relaxed)
+        isParkedWithReader.store(false, ordering: .relaxed)
     }
 
     /// The timer's thread: tells the client, if the session is still parked.

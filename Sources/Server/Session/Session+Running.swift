@@ -9,6 +9,7 @@ extension Session {
     /// Sees to it that the session has a reader; nil when it has.
     @inline(__always)
     func acquireReader(onlyToPrepare: Bool = false) throws -> Wait? {
+        if state.transaction.hasLostSnapshot { throw Self.snapshotTooOld }
         if readerIsOnlyToPrepare && !onlyToPrepare { releaseReader() }
         if reader != nil { return nil }
         if readerIndex == nil {
@@ -113,6 +114,7 @@ extension Session {
     /// Runs the portal's statement to its first row; nil when it stands there (or at its end).
     @inline(__always)
     func start(_ portal: Portal) throws -> Wait? {
+        if portal.hasLostSnapshot { throw Self.snapshotTooOld }
         guard !portal.isRunning, !portal.isDone, let analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
             if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
@@ -182,8 +184,12 @@ extension Session {
 
     func stepError(_ error: SQLiteError, _ connection: PooledConnection, _ query: Query) -> WireError {
         if let reason = connection.stopReason, error.isInterrupt || error.isBusy {
-            return ErrorTranslation.wireError(reason)
+            guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
+            let translated = snapshotError(reason)
+            if state.transaction.pinsSnapshot { state.transaction.hasLostSnapshot = true }
+            return translated
         }
+        if writerMode != .none { pool.writer.note(error) }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
         // here as well.
         defer { connection.connection.callbacks.denial = nil }

@@ -162,6 +162,7 @@ extension Session {
             try beginLease()
             return nil
         }
+        if state.transaction.hasLostSnapshot { throw Self.snapshotTooOld }
         if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.snapshotError }
         if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
         let shape = segmentShape()
@@ -171,6 +172,7 @@ extension Session {
         beginWait()
         sendCompleteReplies()
         openParking(now: MonotonicClock.now)
+        isParkedWithReader.store(readerIndex != nil, ordering: .relaxed)
         switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
         case .parked:
             return .parked
@@ -239,9 +241,12 @@ extension Session {
     }
 
     /// With synchronous = pipelined, others write meanwhile, on other threads.
-    private func waitUntilDurable(_ commit: Int) throws(WireError) {
+    private func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
         worker?.willBeLong()
-        do { try pool.waitUntilDurable(commit) } catch { throw commitError(error) }
+        do { try commit.waitUntilDurable() } catch {
+            if let recovery = pool.syncFailed() { enqueue(recovery) }
+            throw commitError(error)
+        }
     }
 
     func commitError(_ error: SQLiteError) -> WireError {
@@ -340,6 +345,7 @@ extension Session {
 
     private func onWriter(_ sql: String) throws(WireError) {
         do { try pool.writer.connection.executeInternal(sql) } catch {
+            pool.writer.note(error)
             throw ErrorTranslation.wireError(error)
         }
     }

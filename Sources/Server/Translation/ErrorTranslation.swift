@@ -167,6 +167,12 @@ enum ErrorTranslation {
             WireError(
                 severity: .fatal, state: .adminShutdown,
                 message: "terminating connection due to administrator command")
+        case .snapshotTooOld:
+            WireError(
+                state: .queryCanceled, message: "canceling statement because of its snapshot's age",
+                detail: "The WAL reached its limit, and the statement kept it from being emptied for longer than "
+                    + "gate_limit.",
+                hint: "Run it again; raise wal_limit or gate_limit for statements that must read for longer.")
         case .disconnected:
             WireError(
                 severity: .fatal, state: .connectionFailure,

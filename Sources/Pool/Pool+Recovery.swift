@@ -1,0 +1,66 @@
+import Glibc
+import Logging
+import SQLite
+import Scheduling
+
+/// After an I/O error on the writer: nothing is tried again on the same connection.
+///
+/// "After an fsync failure … pages are marked clean" (Rebello et al., Can Applications Recover from fsync Failures?,
+/// https://www.usenix.org/conference/atc20/presentation/rebello), so a second sync succeeds and proves nothing. Who waited
+/// for the commit was told that its outcome is unknown; here every connection is closed, what the kernel has cached of the
+/// WAL is dropped, and the database is opened anew as it is on the disk. If that fails the process ends, and the service
+/// manager starts it again.
+extension Pool {
+    func recover(_ endSnapshots: () -> Int) -> [Resumption] {
+        let failure = writer.failure ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
+        log.error(
+            "I/O error on the writer: every connection is closed and opened again",
+            metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
+        guard writer.hasDatabaseFile else {
+            return giveUp("\(path) was moved, replaced or deleted while it was served")
+        }
+        guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
+        for slot in slots { slot.reader = nil }
+        do {
+            try rescueWAL()
+            pipelinedSync?.close(failure)
+            writer.connection.keepWALWhenClosed()
+            closeWriter()
+            dropCachedWAL()
+            try openWriter()
+            if let problem = try writer.connection.firstText("PRAGMA quick_check(1)"), problem != "ok" {
+                return giveUp("\(path) is damaged: \(problem)")
+            }
+        } catch {
+            return giveUp("\(path) cannot be opened again: \(error.message)")
+        }
+        epoch.wrappingAdd(1, ordering: .relaxed)
+        log.notice("the database was opened again and is whole")
+        return openGate()
+    }
+
+    private func giveUp(_ reason: String) -> [Resumption] {
+        cannotGoOn(reason)
+        return []
+    }
+
+    /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.
+    private func rescueWAL() throws(SQLiteError) {
+        guard !writer.hasWALFile else { return }
+        let result = try writer.connection.checkpoint(.truncate)
+        guard !result.isBusy else {
+            throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
+        }
+        log.warning("the -wal was deleted; what it held is in the database now")
+    }
+
+    /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there.
+    ///
+    /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
+    private func dropCachedWAL() {
+        let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        Glibc.close(descriptor)
+    }
+}

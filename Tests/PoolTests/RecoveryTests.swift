@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import Pool
+@testable import SQLite
+@testable import Scheduling
+
+@Suite struct RecoveryTests {
+    private static let failure = SQLiteError(extendedCode: 1034, message: "disk I/O error")
+
+    ///     1 commits; then the writer is found to have failed; 2 waits; 3 has a reader
+    ///     1 releases                          -> recovery, before 2
+    ///     the gate closes, 3 is ended, everything is opened again
+    ///     recovery releases                   -> 2, on the new writer
+    @Test func everythingIsOpenedAgain() throws {
+        let test = try TestPool { $0.gateMilliseconds = 10 }
+        let pool = test.pool
+        let members = [test.member("INSERT INTO t VALUES(1, 1)"), test.member("INSERT INTO t VALUES(2, 2)")]
+        let index = try #require(pool.requestReader(test.member(), deadline: .distantFuture).value)
+        _ = try pool.reader(at: index).rows("SELECT count(*) FROM t", test.member())
+        _ = pool.requestWriter(members[0], .member, deadline: .distantFuture)
+        _ = pool.requestWriter(members[1], .member, deadline: .distantFuture)
+        _ = pool.commitGroup([members[0]])
+        weak let old = pool.writer
+        pool.writer.note(Self.failure)
+        #expect(pool.releaseWriter()?.picture == "recovery")
+        let resumptions = pool.run(.recovery) {
+            _ = pool.releaseReader(index)
+            return 1
+        }
+        #expect(resumptions.isEmpty)
+        #expect(old == nil && pool.writer.failure == nil)
+        #expect(test.ends.reasons.isEmpty)
+        #expect(pool.releaseWriter()?.picture == "2")
+        #expect(pool.commitGroup([members[1]]).count == 1 && members[1].succeeded)
+        #expect(pool.releaseWriter() == nil)
+        #expect(try test.reading { try $0.rows("SELECT count(*) FROM t", test.member()) } == [["2"]])
+    }
+
+    /// An I/O error inside a member ends SQLite's transaction. The others have not been answered, so they are run again,
+    /// but not on this connection.
+    @Test func theOthersOfAGroupWaitForTheNewWriter() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let members = [test.member("INSERT INTO t VALUES(1, 1)"), test.member(), test.member("INSERT INTO t VALUES(3, 3)")]
+        members[1].onRun = {
+            pool.writer.rollback()
+            pool.writer.note(Self.failure)
+        }
+        let result = test.run(members)
+        #expect(result.finished.map(\.clientID) == [2])
+        #expect(result.postponed.map(\.clientID) == [1, 3])
+        #expect(members[0].rewinds == 1 && members[2].runs == 0)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["0"]])
+    }
+
+    /// A commit whose file cannot be found again is not acknowledged, and there is nothing to go on with.
+    @Test func aReplacedDatabase() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let member = test.member("INSERT INTO t VALUES(1, 1)")
+        try FileManager.default.moveItem(atPath: test.path, toPath: test.path + ".old")
+        _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+        _ = pool.commitGroup([member])
+        #expect(member.commitError?.isInputOutput == true)
+        #expect(pool.releaseWriter()?.picture == "recovery")
+        _ = pool.run(.recovery)
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced or deleted"))
+    }
+
+    /// The -wal is deleted: the commit is not acknowledged, but everything committed is copied before it is closed.
+    @Test func aDeletedWAL() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        for id in 1...3 {
+            let member = test.member("INSERT INTO t VALUES(\(id), \(id))")
+            _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+            _ = pool.commitGroup([member])
+            #expect(member.succeeded == (id < 3) && (member.commitError != nil) == (id == 3))
+            let next = pool.releaseWriter()
+            #expect(next?.picture == (id == 3 ? "recovery" : nil))
+            if id == 2 { try FileManager.default.removeItem(atPath: test.path + "-wal") }
+        }
+        #expect(pool.run(.recovery).isEmpty)
+        #expect(test.ends.reasons.isEmpty)
+        #expect(pool.releaseWriter() == nil)
+        #expect(try test.reading { try $0.rows("SELECT count(*) FROM t", test.member()) } == [["3"]])
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["3"]])
+    }
+
+    /// With synchronous = pipelined the writer may be anybody's when a sync fails.
+    @Test func aFailedSync() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let pool = test.pool
+        #expect(pool.syncFailed()?.picture == "recovery")
+        #expect(pool.syncFailed() == nil)
+        #expect(pool.run(.recovery).isEmpty)
+        #expect(pool.releaseWriter() == nil)
+        let holder = test.member()
+        #expect(pool.requestWriter(holder, .transaction, deadline: .distantFuture).picture == "granted")
+        #expect(pool.syncFailed() == nil)
+        #expect(pool.releaseWriter()?.picture == "recovery")
+        #expect(test.ends.reasons.isEmpty)
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Scheduling
+
+@Suite struct CheckpointPolicyTests {
+    private static let policy = CheckpointPolicy(softFrames: 100, hardFrames: 200, emergencyFrames: 300)
+
+    @Test(arguments: [
+        // frames, of these copied, what is due
+        (0, 0, nil), (99, 0, nil), (100, 0, .passive), (150, 51, nil), (199, 0, .passive),
+        // From here on what counts is the room the WAL takes, copied or not.
+        (200, 0, .truncate), (200, 200, .truncate), (299, 250, .truncate), (300, 0, .gate), (300, 300, .gate),
+        (100_000, 0, .gate),
+    ] as [(Int, Int, CheckpointPolicy.Mode?)])
+    func due(_ frames: Int, _ copied: Int, _ mode: CheckpointPolicy.Mode?) {
+        #expect(Self.policy.due(frames: frames, copied: copied) == mode)
+    }
+
+    /// An attempt that left something behind is not made again at every commit.
+    @Test(arguments: [
+        // mode, at, the next frames, what is due then
+        (.passive, 100, 199, nil), (.passive, 100, 200, .truncate),
+        // Every writer waited for it: the next to wait are readers.
+        (.truncate, 200, 299, nil), (.truncate, 200, 300, .gate),
+        // Another process was in the way, for nobody else can be.
+        (.gate, 300, 399, nil), (.gate, 300, 400, .gate),
+    ] as [(CheckpointPolicy.Mode, Int, Int, CheckpointPolicy.Mode?)])
+    func afterAnIncompleteOne(_ mode: CheckpointPolicy.Mode, _ at: Int, _ frames: Int, _ next: CheckpointPolicy.Mode?) {
+        var policy = Self.policy
+        policy.ended(mode, frames: at, isComplete: false)
+        #expect(policy.due(frames: frames, copied: 0) == next)
+        // Complete ones leave no trace.
+        policy.ended(mode, frames: 0, isComplete: true)
+        if mode == .gate { #expect(policy.due(frames: 300, copied: 0) == .gate) }
+        #expect(policy.due(frames: 100, copied: 0) == .passive)
+    }
+
+    @Test func theEndOfASnapshotMakesItWorthAnotherAttempt() {
+        var policy = Self.policy
+        policy.ended(.passive, frames: 150, isComplete: false)
+        #expect(policy.due(frames: 160, copied: 10) == nil)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 160, copied: 10) == .passive)
+        policy.ended(.truncate, frames: 250, isComplete: false)
+        #expect(policy.due(frames: 260, copied: 0) == nil)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 260, copied: 0) == .truncate)
+    }
+}
