@@ -1,0 +1,141 @@
+"""The WAL's limit: whoever reads, however long, it is emptied before it outgrows the limit, and writers go on."""
+
+import pytest
+
+import wire
+
+# 256 KiB: 63 pages, the gate at 47 of them.
+CONFIG = """
+wal_limit_bytes = 262144
+gate_limit = '20ms'
+"""
+LIMIT = 262144
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c, (SELECT count(*) FROM t)"
+
+
+@pytest.fixture
+def db(start_daemon):
+    daemon = start_daemon(config=CONFIG)
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)", "INSERT INTO t (v) VALUES ('first')")
+    return daemon
+
+
+def wal_bytes(daemon):
+    return daemon.database.with_name(daemon.database.name + "-wal").stat().st_size
+
+
+def write(daemon, rows=200):
+    """Ten times the limit, in small transactions; the WAL never outgrows it."""
+    writer = daemon.client()
+    for _ in range(rows):
+        writer.query("INSERT INTO t (v) VALUES (hex(randomblob(6000)))").check()
+        assert wal_bytes(daemon) <= LIMIT + 32
+    writer.query("DELETE FROM t WHERE id > 1").check()
+    writer.close()
+
+
+def pinned(daemon, level="ISOLATION LEVEL REPEATABLE READ"):
+    reader = daemon.client()
+    reader.query(f"BEGIN {level}").check()
+    assert reader.value("SELECT count(*) FROM t") == "1"
+    return reader
+
+
+@pytest.mark.parametrize("level", ["ISOLATION LEVEL REPEATABLE READ", "ISOLATION LEVEL SERIALIZABLE", "READ ONLY", "DEFERRED"])
+def test_an_idle_snapshot(db, level):
+    reader = pinned(db, level)
+    write(db)
+    failed = reader.query("SELECT count(*) FROM t")
+    assert (failed.state, failed.status) == ("40001", "E")
+    assert "snapshot too old" in failed.error["M"]
+    assert reader.query("SELECT 1").state == "25P02"
+    reader.query("ROLLBACK").check()
+    assert reader.value("SELECT count(*) FROM t") == "1"
+    # The same again: nothing of it is left in the session.
+    reader.query(f"BEGIN {level}").check()
+    assert reader.value("SELECT count(*) FROM t") == "1"
+    reader.query("COMMIT").check()
+
+
+def test_it_cannot_come_back_behind_a_savepoint(db):
+    reader = pinned(db)
+    reader.query("SAVEPOINT a").check()
+    write(db)
+    for _ in range(2):
+        assert reader.query("SELECT count(*) FROM t").state == "40001"
+        reader.query("ROLLBACK TO a").check()
+    assert reader.query("INSERT INTO t (v) VALUES ('x')").state == "40001"
+    assert reader.query("COMMIT").tag == "ROLLBACK"
+    assert reader.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_snapshot_whose_session_waits_for_the_writer(db):
+    """
+        reader                       holder
+                                     BEGIN IMMEDIATE
+        a cursor's first row
+        INSERT: waits
+                                     writes beyond the limit
+                                     COMMIT
+        its turn never comes: the gate is before it, and its own cursor is in the way
+    """
+    holder = db.client()
+    reader = db.client()
+    reader.query("BEGIN; DECLARE c CURSOR FOR SELECT id FROM t UNION ALL SELECT id + 1 FROM t").check()
+    assert reader.query("FETCH 1 FROM c").texts == [("1",)]
+    holder.query("BEGIN IMMEDIATE").check()
+    reader.send(wire.query("INSERT INTO t (v) VALUES ('waited')"))
+    db.settle(reader)
+    holder.query("INSERT INTO t (v) SELECT hex(randomblob(6000)) FROM "
+                 "(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20) SELECT x FROM c)").check()
+    holder.query("COMMIT").check()
+    assert reader.reply().state == "57014"
+    reader.query("ROLLBACK").check()
+    assert db.value("SELECT count(*) FROM t WHERE v = 'waited'") == "0"
+    write(db, rows=60)
+
+
+def test_a_running_statement(db):
+    reader = db.client()
+    reader.send(wire.query(ENDLESS))
+    write(db)
+    ended = reader.reply()
+    assert ended.state == "57014" and "snapshot" in ended.error["M"]
+    assert reader.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_cursor_in_a_transaction_that_pins_nothing(db):
+    reader = db.client()
+    reader.query("BEGIN; DECLARE c CURSOR FOR SELECT id FROM t UNION ALL SELECT id + 1 FROM t").check()
+    assert reader.query("FETCH 1 FROM c").texts == [("1",)]
+    write(db)
+    failed = reader.query("FETCH 1 FROM c")
+    assert failed.state == "40001", "never the end of the rows"
+    reader.query("ROLLBACK").check()
+
+
+def test_a_client_that_does_not_read(db):
+    """Its result stands still on a snapshot. It gets the rows that were sent, and then the error."""
+    db.run("CREATE TABLE big (v TEXT)",
+           "INSERT INTO big SELECT hex(zeroblob(500)) FROM (WITH RECURSIVE c(x) AS "
+           "(SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) SELECT x FROM c)")
+    slow = db.client()
+    slow.send(wire.query("SELECT a.v FROM big a, big b"))
+    write(db)
+    kinds = slow.reply()
+    assert kinds.state == "57014" and len(kinds.rows) < 10_000
+    assert slow.value("SELECT count(*) FROM t") == "1"
+
+
+def test_many_readers_and_writers(db):
+    """Readers that wait at the closed gate get their rows when it opens."""
+    readers = [db.client() for _ in range(20)]
+    pins = [pinned(db) for _ in range(3)]
+    for reader in readers:
+        reader.send(wire.query("SELECT count(*) >= 1 FROM t") * 20)
+    write(db, rows=100)
+    for reader in readers:
+        for _ in range(20):
+            assert reader.reply().texts == [("1",)]
+    for pin in pins:
+        assert pin.query("SELECT count(*) FROM t").state == "40001"
