@@ -22,8 +22,11 @@ public struct PoolLimits: Sendable {
     public var walLimitBytes = 64 << 20
     /// How long a checkpoint that empties the WAL waits for readers, with every writer waiting for it.
     public var truncateMilliseconds: Int64 = 250
-    /// How long reads may go on once the WAL must be emptied; then they are ended.
-    public var gateMilliseconds: Int64 = 1_000
+    /// How long statements that read may go on once the WAL must be emptied; then they are ended. A snapshot that its
+    /// client keeps without reading is ended at once when it is older than this.
+    public var gateMilliseconds: Int64 = 2_000
+    /// How often idle snapshots are looked at while statements may go on.
+    static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
     /// takes longer waits for the disk.
     public var gateGraceMilliseconds: Int64 = 5_000

@@ -29,10 +29,10 @@ extension Pool {
 
     /// Runs a job that was granted the writer. Release the writer afterwards.
     ///
-    /// - Parameter endSnapshots: ends the snapshots of clients that are idle, and is called when the gate has waited long
-    ///   enough. Running statements hear of it from their progress handlers.
+    /// - Parameter endSnapshots: called when the gate is closed, again and again. Running statements hear of it from their
+    ///   progress handlers.
     /// - Returns: who gets a reader now.
-    public func run(_ job: WriterJob, endSnapshots: () -> Int = { 0 }) -> [Resumption] {
+    public func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
         let resumptions: [Resumption] =
             switch job {
             case .checkpoint: checkpoint(endSnapshots)
@@ -43,7 +43,7 @@ extension Pool {
         return resumptions
     }
 
-    private func checkpoint(_ endSnapshots: () -> Int) -> [Resumption] {
+    private func checkpoint(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let frames = writer.walFrames
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
         let began = MonotonicClock.now

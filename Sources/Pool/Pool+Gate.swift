@@ -1,6 +1,9 @@
 import Logging
 import Scheduling
 
+/// Ends the snapshots of clients that do not run a statement and whose snapshot began before that; returns how many.
+public typealias EndSnapshots = (_ before: Instant) -> Int
+
 /// The exclusive gate: for a job that needs every snapshot gone.
 ///
 /// New reads queue. Running ones finish or, past `gate_limit`, are ended; so writers wait no longer than that and the job
@@ -9,26 +12,35 @@ extension Pool {
     /// Closes the gate and waits until no client has a reader; the caller holds the writer and has said that it will be
     /// long. Returns false when some would not end.
     @discardableResult
-    func closeGate(_ endSnapshots: () -> Int) -> Bool {
+    func closeGate(_ endSnapshots: EndSnapshots) -> Bool {
         state.withLock { state in
             state.readerQueue.closeGate()
             state.analystQueue.closeGate()
         }
-        if readersAreBack(within: limits.gateMilliseconds) { return true }
+        let closed = MonotonicClock.now
+        let expiry = closed.advanced(byMilliseconds: limits.gateMilliseconds)
+        var ended = 0
+        defer { noteEnded(ended) }
+        while MonotonicClock.now < expiry {
+            if readersAreBack(within: 0) { return true }
+            ended += endSnapshots(MonotonicClock.now.advanced(byMilliseconds: -limits.gateMilliseconds))
+            if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, limits.gateMilliseconds)) { return true }
+        }
         gate.isExpired.store(true, ordering: .sequentiallyConsistent)
         defer { gate.isExpired.store(false, ordering: .sequentiallyConsistent) }
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        var ended = 0
-        defer {
-            state.withLock { $0.checkpoints.snapshotsEnded += ended }
-            log.notice("snapshots were ended to empty the WAL", metadata: ["idle": "\(ended)"])
-        }
         while MonotonicClock.now < end {
             // Again and again: a session that was busy a moment ago may be idle with its snapshot now.
-            ended += endSnapshots()
+            ended += endSnapshots(.distantFuture)
             if readersAreBack(within: 2) { return true }
         }
         return false
+    }
+
+    private func noteEnded(_ count: Int) {
+        guard count > 0 else { return }
+        state.withLock { $0.checkpoints.snapshotsEnded += count }
+        log.notice("snapshots were ended that kept the WAL from being emptied", metadata: ["sessions": "\(count)"])
     }
 
     private func readersAreBack(within milliseconds: Int64) -> Bool {
@@ -39,6 +51,9 @@ extension Pool {
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }
     }
+
+    /// When the snapshot began that a client has on this reader.
+    public func snapshotBegan(_ index: Int) -> Instant? { slots[index].snapshot.began }
 
     /// Returns who gets a reader now.
     func openGate() -> [Resumption] {

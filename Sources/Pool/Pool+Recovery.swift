@@ -11,7 +11,7 @@ import Scheduling
 /// WAL is dropped, and the database is opened anew as it is on the disk. If that fails the process ends, and the service
 /// manager starts it again.
 extension Pool {
-    func recover(_ endSnapshots: () -> Int) -> [Resumption] {
+    func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let failure = writer.failure ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
             "I/O error on the writer: every connection is closed and opened again",

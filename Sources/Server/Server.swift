@@ -248,15 +248,15 @@ public final class Server: Sendable {
 
     // MARK: Snapshots
 
-    /// Ends the snapshots of sessions that wait for their client or for the writer; returns how many. Running statements
-    /// hear of it from their progress handlers.
-    func endSnapshots(_ worker: Worker) -> Int {
+    /// Ends the snapshots of sessions that wait for their client or for the writer and that began before that; returns how
+    /// many. Running statements hear of it from their progress handlers.
+    func endSnapshots(before: Instant, _ worker: Worker) -> Int {
         var ended = 0
-        for session in table.sessions {
+        for session in table.sessions where session.hasReader.load(ordering: .sequentiallyConsistent) {
             if let owned = table.own(slot: session.slot, generation: session.generation) {
-                if owned.endSnapshot(worker) { ended += 1 }
+                if owned.endSnapshot(before: before, worker) { ended += 1 }
                 worker.handOverIfAny()
-            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
+            } else if before == .distantFuture, session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
                 pool.withdraw(session.clientID)
             {
                 session.waitEnded(worker, .snapshotTooOld)

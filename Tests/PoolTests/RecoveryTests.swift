@@ -24,7 +24,7 @@ import Testing
         weak let old = pool.writer
         pool.writer.note(Self.failure)
         #expect(pool.releaseWriter()?.picture == "recovery")
-        let resumptions = pool.run(.recovery) {
+        let resumptions = pool.run(.recovery) { _ in
             _ = pool.releaseReader(index)
             return 1
         }

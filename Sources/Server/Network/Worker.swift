@@ -117,7 +117,7 @@ final class Worker: @unchecked Sendable {
             (client as? Session)?.waitEnded(self, reason)
         case .job(let job):
             willBeLong()
-            for next in server.pool.run(job, endSnapshots: { server.endSnapshots(self) }) { enqueue(next) }
+            for next in server.pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
             releaseWriter()
         }
     }

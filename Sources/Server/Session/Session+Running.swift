@@ -23,6 +23,7 @@ extension Session {
             }
         }
         guard let index = readerIndex else { return nil }
+        hasReader.store(true, ordering: .relaxed)
         do { reader = try pool.reader(at: index) } catch {
             releaseReader()
             throw ErrorTranslation.wireError(error)
@@ -44,6 +45,7 @@ extension Session {
         guard let index = readerIndex else { return }
         reader = nil
         readerIndex = nil
+        hasReader.store(false, ordering: .relaxed)
         readerIsOnlyToPrepare = false
         if let next = pool.releaseReader(index) { enqueue(next) }
     }

@@ -1,5 +1,6 @@
 import Pool
 import PostgresWire
+import Scheduling
 
 /// Losing a snapshot: the WAL had to be emptied, and what this session read from stood in the way for too long.
 extension Session {
@@ -11,10 +12,11 @@ extension Session {
             + "gate_limit.",
         hint: "Run the transaction again; READ COMMITTED keeps no snapshot between statements.")
 
-    /// Ends the snapshot of a session that waits for its client; the calling worker owns it. False: it has none.
-    func endSnapshot(_ worker: Worker) -> Bool {
+    /// Ends the snapshot of a session that waits for its client; the calling worker owns it. False: it has none, or a
+    /// younger one.
+    func endSnapshot(before: Instant, _ worker: Worker) -> Bool {
         self.worker = worker
-        guard readerIndex != nil else {
+        guard let readerIndex, pool.snapshotBegan(readerIndex) ?? Instant(nanoseconds: 0) < before else {
             disownAndArm()
             return false
         }

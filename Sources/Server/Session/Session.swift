@@ -91,6 +91,8 @@ final class Session: @unchecked Sendable {
     // MARK: Touched by any thread
     /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
     let activity = Atomic<Int>(0)
+    /// A reader is checked out, so that there may be a snapshot to end.
+    let hasReader = Atomic<Bool>(false)
     /// Waits for the writer and has a snapshot meanwhile.
     let isParkedWithReader = Atomic<Bool>(false)
     /// See Session+QueueNotice.
