@@ -5,7 +5,7 @@ SWIFT ?= swift
 DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
-.PHONY: build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: simulate wal-limit-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
@@ -34,6 +34,16 @@ thread-test: test-deps
 
 address-test: test-deps
 	$(SWIFT) test --sanitize=address --scratch-path .build-address
+
+# Millions of steps of the scheduler from seeds; STEPS=, and SEED= to replay one.
+STEPS ?= 10000000
+simulate: deps
+	WALPOOL_SIMULATION_STEPS=$(STEPS) $(if $(SEED),WALPOOL_SIMULATION_SEED=$(SEED)) \
+		$(SWIFT) test --filter SchedulerSimulation
+
+# Does the WAL stay under its limit beside snapshots and scans, and how long do writers wait?
+wal-limit-test: build
+	bench/wal-limit
 
 bench: build
 	bench/run
