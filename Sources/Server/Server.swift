@@ -15,6 +15,7 @@ public final class Server: Sendable {
     let table: SessionTable
     let deadlines: Deadlines
     let crew: Crew
+    private let threadCount: Int
     let registry: QueryRegistry
     let log: Logger
     let emptyQuery: Query
@@ -73,22 +74,22 @@ public final class Server: Sendable {
         table = SessionTable(capacity: configuration.maximumSessions + 64)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        crew = Crew(pollers: cores + 1, quickPollers: cores / 2)
+        // Readers can use up reader connections, never the threads that receive requests and run writes.
+        threadCount = max(cores + 1, configuration.pool.readers) + 2
+        // One more note, for the thread that stops the server.
+        crew = Crew(threads: threadCount + 1, pollers: cores + 1, quickPollers: cores / 2)
         wakeUp = walpool_eventfd()
         stopSignal = walpool_eventfd()
     }
 
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
-        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        // Readers can use up reader connections, never the threads that receive requests and run writes.
-        let count = max(cores + 1, configuration.pool.readers) + 2
         do throws(SystemError) {
             try poller.addOneShot(listener.descriptor, .readable, token: Event.listener)
             try poller.addOneShot(deadlines.descriptor, .readable, token: Event.timer)
             try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
             try poller.addLevelTriggered(stopSignal, token: Event.stop)
-            for _ in 0..<count {
+            for _ in 0..<threadCount {
                 let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
                 threads.withLock { $0.append(thread) }
             }

@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import Scheduling
 import Synchronization
 
@@ -10,6 +11,8 @@ import Synchronization
 final class Crew: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Where the watcher waits; the others of the reserve wait at `condition`.
+    private let watcherCondition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var census: PollerCensus
     /// Threads of the reserve that were told to poll and have not woken yet.
     private var calls = 0
@@ -17,17 +20,31 @@ final class Crew: @unchecked Sendable {
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
     /// mutex before every event, so that nobody takes it for nothing.
     private let lookAgainAt = Atomic<Int64>(.max)
-    /// - Parameter quickPollers: how many threads poll while every event is a quick one.
-    init(pollers: Int, quickPollers: Int) {
+    /// One thread of the reserve watches over the few that poll; see `Watch`.
+    let watch: Watch
+    private var hasWatcher = false
+
+    /// - Parameters:
+    ///   - threads: of the crew.
+    ///   - quickPollers: how many of them poll while every event is a quick one.
+    init(threads: Int, pollers: Int, quickPollers: Int) {
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
+        watch = Watch(threads: threads)
         pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, nil)
+        pthread_cond_init(watcherCondition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
         pthread_cond_destroy(condition)
+        pthread_cond_destroy(watcherCondition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
+        watcherCondition.deallocate()
         mutex.deallocate()
     }
 
@@ -48,18 +65,50 @@ final class Crew: @unchecked Sendable {
 
     /// This is where reserve threads stand in a profile.
     private func standByInReserve() -> Bool {
-        while calls == 0 && !isStopping { pthread_cond_wait(condition, mutex) }
+        while calls == 0 && !isStopping {
+            if hasWatcher { pthread_cond_wait(condition, mutex) } else { watchOver() }
+        }
         if isStopping { return false }
         calls -= 1
         return true
     }
 
+    /// Until this thread is called: looks now and then whether a polling thread is stuck in what it did not announce.
+    private func watchOver() {
+        hasWatcher = true
+        defer {
+            hasWatcher = false
+            // Its successor.
+            pthread_cond_signal(condition)
+        }
+        while calls == 0 && !isStopping {
+            switch watch.look(now: MonotonicClock.now) {
+            case .nothingHappens:
+                pthread_cond_wait(watcherCondition, mutex)
+            case .allIsWell:
+                wait(nanoseconds: Watch.intervalNanoseconds)
+            case .someoneIsStuck:
+                call(census.willBlock(now: MonotonicClock.now))
+                if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
+            }
+        }
+    }
+
+    private func wait(nanoseconds: Int64) {
+        let end = MonotonicClock.now.nanoseconds &+ nanoseconds
+        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+        pthread_cond_timedwait(watcherCondition, mutex, &time)
+    }
+
+    /// A polling thread has an event again, and the watcher had stopped looking.
+    func wakeWatcher() {
+        locked { _ = pthread_cond_signal(watcherCondition) }
+    }
+
     /// A polling thread is about to be long: one of the reserve takes its place.
     func willBeLong() {
         locked {
-            guard census.willBeLong() else { return }
-            calls += 1
-            pthread_cond_signal(condition)
+            if census.willBeLong() { call(1) }
         }
     }
 
@@ -94,6 +143,8 @@ final class Crew: @unchecked Sendable {
         noteFullUntil()
         calls += threads
         for _ in 0..<threads { pthread_cond_signal(condition) }
+        // The watcher may be the only one left in the reserve.
+        if threads > 0 { pthread_cond_signal(watcherCondition) }
     }
 
     /// While there are more threads than the target, each of them has to look.
@@ -107,6 +158,7 @@ final class Crew: @unchecked Sendable {
         locked {
             isStopping = true
             pthread_cond_broadcast(condition)
+            pthread_cond_signal(watcherCondition)
         }
     }
 }

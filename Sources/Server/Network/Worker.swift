@@ -11,10 +11,14 @@ final class Worker: @unchecked Sendable {
     /// Sessions that got what they waited for from something this thread did.
     private var resumptions: [Resumption] = []
     private var isLong = false
+    private let note: Watch.Note
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
-    init(server: Server) { self.server = server }
+    init(server: Server) {
+        self.server = server
+        note = server.crew.watch.newNote()
+    }
 
     /// Starts the thread; the worker lives as long as it runs.
     func start(stackBytes: Int) throws(SystemError) -> pthread_t {
@@ -44,9 +48,11 @@ final class Worker: @unchecked Sendable {
             guard server.crew.mayPollOn(now: now) else { return }
             let token = server.poller.waitForEvent()
             let began = MonotonicClock.now
+            begins(at: began)
             guard server.handle(token, self) else { return }
             runResumptions()
             now = MonotonicClock.now
+            note.began.store(0, ordering: .relaxed)
             let taken = now.nanoseconds &- began.nanoseconds
             if isLong {
                 isLong = false
@@ -57,10 +63,25 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    @inline(__always)
+    private func begins(at now: Instant) {
+        note.began.store(now.nanoseconds, ordering: .relaxed)
+        // Only this thread writes it.
+        note.events.store(note.events.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
+        if server.crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { wakeWatcher() }
+    }
+
+    private func wakeWatcher() {
+        server.crew.watch.isAsleep.store(false, ordering: .relaxed)
+        server.crew.wakeWatcher()
+    }
+
     /// This thread is about to be long: another one polls in its place and takes what this one was to run next.
     func willBeLong() {
         guard !isLong else { return }
         isLong = true
+        // Announced, so it is not stuck.
+        note.began.store(0, ordering: .relaxed)
         handOver()
         server.crew.willBeLong()
     }

@@ -39,7 +39,7 @@ final class Portal {
         self.statement = statement
     }
 
-    var query: Query { statement.query.prepared }
+    var query: Query { statement.prepared }
     var isRunning: Bool { run != nil }
 
     func format(_ column: Int) -> Format {

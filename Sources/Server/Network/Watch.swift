@@ -1,0 +1,69 @@
+import Scheduling
+import Synchronization
+
+/// Whether the threads that poll are stuck.
+///
+/// While events are quick, few threads poll, and one that blocks without having said so (a large value is read from a slow
+/// disk inside one step of SQLite's machine, where no progress handler runs) would keep everybody waiting. So each notes
+/// when it began its event, and one thread of the reserve looks at the notes now and then, as long as anything happens at
+/// all: an idle daemon wakes nobody.
+final class Watch: Sendable {
+    enum Finding { case nothingHappens, allIsWell, someoneIsStuck }
+
+    /// How often the watcher looks, and after how long a thread is stuck.
+    static let intervalNanoseconds: Int64 = 2_000_000
+    /// So many looks at which nothing had happened since the last, and the watcher sleeps until something does.
+    private static let quietLooks = 25
+
+    /// What one thread notes.
+    final class Note: Sendable {
+        /// When the event began that it is at, in nanoseconds; 0 while it waits for one.
+        let began = Atomic<Int64>(0)
+        let events = Atomic<Int>(0)
+    }
+
+    private let notes: [Note]
+    private let nextNote = Atomic<Int>(0)
+    private let lastSum = Atomic<Int>(0)
+    private let quiet = Atomic<Int>(0)
+    /// Nobody looks, because nothing happened.
+    let isAsleep = Atomic<Bool>(false)
+
+    init(threads: Int) { notes = (0..<threads).map { _ in Note() } }
+
+    /// A note of the calling thread's own.
+    func newNote() -> Note { notes[nextNote.wrappingAdd(1, ordering: .relaxed).oldValue % notes.count] }
+
+    /// Each side writes its own word before it reads the other's: either a thread that begins an event sees that the
+    /// watcher sleeps, or this sees the event.
+    private func fallsAsleep(_ sum: Int) -> Bool {
+        isAsleep.store(true, ordering: .sequentiallyConsistent)
+        var now = 0
+        for note in notes { now &+= note.events.load(ordering: .sequentiallyConsistent) }
+        if now == sum { return true }
+        isAsleep.store(false, ordering: .relaxed)
+        return false
+    }
+
+    /// One look; only one thread at a time does so.
+    func look(now: Instant) -> Finding {
+        var sum = 0
+        var isStuck = false
+        var isBusy = false
+        for note in notes {
+            sum &+= note.events.load(ordering: .relaxed)
+            let began = note.began.load(ordering: .relaxed)
+            guard began != 0 else { continue }
+            isBusy = true
+            if now.nanoseconds &- began > Self.intervalNanoseconds { isStuck = true }
+        }
+        if sum == lastSum.exchange(sum, ordering: .relaxed), !isBusy {
+            let looks = quiet.wrappingAdd(1, ordering: .relaxed).newValue
+            if looks >= Self.quietLooks, fallsAsleep(sum) { return .nothingHappens }
+        } else {
+            quiet.store(0, ordering: .relaxed)
+            isAsleep.store(false, ordering: .relaxed)
+        }
+        return isStuck ? .someoneIsStuck : .allIsWell
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Pool
+import Scheduling
+import Testing
+
+@testable import Server
+
+@Suite struct WatchTests {
+    private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+    @Test func aThreadThatDoesNotComeBackIsStuck() {
+        let watch = Watch(threads: 2)
+        let note = watch.newNote()
+        #expect(watch.look(now: at(100)) == .allIsWell)
+        note.events.store(1, ordering: .relaxed)
+        note.began.store(at(100).nanoseconds, ordering: .relaxed)
+        #expect(watch.look(now: at(102)) == .allIsWell)
+        #expect(watch.look(now: at(103)) == .someoneIsStuck)
+        note.began.store(0, ordering: .relaxed)
+        #expect(watch.look(now: at(105)) == .allIsWell)
+    }
+
+    /// An idle daemon wakes nobody: after a while without events the watcher sleeps, but not while a thread is at work.
+    @Test func theWatcherSleepsWhenNothingHappens() {
+        let watch = Watch(threads: 2)
+        let note = watch.newNote()
+        var looks = 0
+        while watch.look(now: at(100)) == .allIsWell, looks < 1000 { looks += 1 }
+        let isAsleep = watch.isAsleep.load(ordering: .relaxed)
+        #expect(looks < 1000 && isAsleep)
+        note.events.store(1, ordering: .relaxed)
+        note.began.store(at(100).nanoseconds, ordering: .relaxed)
+        #expect(watch.look(now: at(101)) == .allIsWell)
+        let isStillAsleep = watch.isAsleep.load(ordering: .relaxed)
+        #expect(!isStillAsleep)
+        for _ in 0..<1000 { #expect(watch.look(now: at(101)) == .allIsWell) }
+    }
+
+    ///     thread 1            thread 2            thread 3
+    ///     polls               stands by, watches  stands by
+    ///     begins an event
+    ///     is stuck
+    ///                         or                  polls
+    @Test func anotherThreadPollsInPlaceOfOneThatIsStuck() throws {
+        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1)
+        #expect(crew.joinOrStandBy())
+        let polling = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<2 {
+            Thread.detachNewThread {
+                if crew.joinOrStandBy() { polling.signal() }
+                ended.signal()
+            }
+        }
+        let note = crew.watch.newNote()
+        note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+        note.events.store(1, ordering: .sequentiallyConsistent)
+        if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { crew.wakeWatcher() }
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        crew.stop()
+        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
+    }
+}
