@@ -11,7 +11,7 @@ final class RawClient {
     private(set) var status: [String: String] = [:]
 
     /// A test that waits longer for an answer fails instead of hanging.
-    static let hangSeconds: Int64 = 15
+    static let hangSeconds: Int64 = 60
     struct Hangs: Error {}
     struct Gone: Error {}
 
