@@ -99,7 +99,13 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
         beginRun(owner)
         defer { endRun() }
-        try run(beginStatement)
+        do { try run(beginStatement) } catch {
+            // SQLite asks the progress handler once more when a statement has done everything, and then calls it
+            // interrupted: the lock may have been taken. What gives it back is nobody's to stop.
+            endRun()
+            rollback()
+            throw error
+        }
     }
 
     /// Commits; when it returns, the commit is where it will be found again.

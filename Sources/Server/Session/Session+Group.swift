@@ -95,8 +95,9 @@ extension Session: GroupMember {
         guard !connection.isAutocommit else { return }
         if isSingleStatement {
             // A statement that fails undoes itself, with two exceptions: what ON CONFLICT FAIL had done by then stays,
-            // and so does a statement whose result could not be sent. Then the group has to go.
-            if connection.totalChanges != totalChangesAtMark { pool.writer.rollback() }
+            // and so does a statement whose result could not be sent. Then the group has to go. So it has when the
+            // statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
+            if connection.totalChanges != totalChangesAtMark || pool.writer.stopReason != nil { pool.writer.rollback() }
             return
         }
         do { try pool.writer.rollbackMemberSavepoint() } catch { pool.writer.rollback() }
