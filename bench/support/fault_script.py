@@ -6,11 +6,13 @@ import sqlite3
 import pgwire
 from support.ledger import ACKNOWLEDGED, ROLLED_BACK, UNKNOWN
 
-# A cache so small that a transaction spills into the WAL before it commits, and checkpoints now and then.
+# A cache so small that a transaction spills into the WAL before it commits, checkpoints now and then, and no long wait
+# for the snapshot of the script when the daemon opens its files anew.
 CONFIGURATION = """\
 readers = 3
 cache_size_kib = 16
 checkpoint_frames = 20
+gate_limit = "50ms"
 shutdown_timeout = "2s"
 """
 
