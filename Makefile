@@ -5,13 +5,13 @@ SWIFT ?= swift
 DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
-.PHONY: simulate wal-limit-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: simulate wal-limit-test build run test unit-test blackbox-test fault-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
@@ -27,6 +27,12 @@ unit-test: test-deps
 
 blackbox-test: test-deps build
 	Tests/BlackBox/run
+
+# Every system call on the daemon's files fails once and for ever: the short form is in blackbox-test.
+fault-test: build
+	@bench/support/install gcc libc6-dev
+	bench/faults
+	bench/faults --kinds sync,write --walpool-options "--synchronous pipelined"
 
 # The unit tests under a sanitizer each, in build folders of their own.
 thread-test: test-deps

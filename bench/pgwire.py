@@ -60,7 +60,14 @@ class Connection:
 
     def query(self, sql):
         """A simple query, of one statement or several. Returns one `Result` for each."""
+        self.send_query(sql)
+        return self.receive_results()
+
+    def send_query(self, sql):
+        """Sends a simple query and does not wait: `receive_results` does."""
         self._send(_message(b"Q", _text(sql)))
+
+    def receive_results(self):
         return self._collect()
 
     def value(self, sql):

@@ -16,11 +16,12 @@ extension Pool {
         log.error(
             "I/O error on the writer: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
-        guard writer.hasDatabaseFile else {
-            return giveUp("\(path) was moved, replaced or deleted while it was served")
-        }
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
+        guard writer.hasDatabaseFile else {
+            emptyWALOfLostFile()
+            return giveUp("\(path) was moved, replaced or deleted while it was served")
+        }
         do {
             try rescueWAL()
             pipelinedSync?.close(failure)
@@ -42,6 +43,18 @@ extension Pool {
     private func giveUp(_ reason: String) -> [Resumption] {
         cannotGoOn(reason)
         return []
+    }
+
+    /// The -wal belongs to the file that is open, wherever that is now. Beside another file of the old name its frames
+    /// would be taken for that file's at the next start ("Mispairing database files and hot journals",
+    /// https://www.sqlite.org/howtocorrupt.html), and a restored backup would be damaged. So they go where they belong.
+    private func emptyWALOfLostFile() {
+        do {
+            guard try writer.connection.checkpoint(.truncate).isBusy else { return }
+            log.error("another process reads from \(path)-wal: delete it before the daemon starts on another file")
+        } catch {
+            log.error("\(path)-wal cannot be emptied: delete it before the daemon starts on another file", metadata: ["error": "\(error.message)"])
+        }
     }
 
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.

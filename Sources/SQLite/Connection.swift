@@ -32,6 +32,12 @@ public final class Connection: @unchecked Sendable {
             throw error
         }
         handle = opened
+        // SQLite opens a file it may not write to for reading instead, after an I/O error too, and says nothing: "The
+        // database is opened for reading and writing if possible, or reading only if the file is write protected by
+        // the operating system." https://www.sqlite.org/c3ref/open.html
+        guard mode == .readOnly || sqlite3_db_readonly(opened, "main") == 0 else {
+            throw SQLiteError(extendedCode: SQLITE_READONLY, message: "the file can be read, but not written")
+        }
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)

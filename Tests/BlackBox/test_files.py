@@ -1,0 +1,383 @@
+"""What happens to the files under the daemon: replaced, removed, truncated, beside an outsider, on a disk that is full
+or read-only."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+from contextlib import closing, contextmanager
+
+import pytest
+
+import wire
+from daemon import eventually
+from test_lifecycle import check_refusal, run
+
+# What a client is told of a commit of which the daemon cannot say whether it will last.
+NOT_ACKNOWLEDGED = {"08007", "58030"}
+
+
+def error_lines(daemon):
+    return [line for line in daemon.errors.splitlines() if line.startswith(("error:", "critical:"))]
+
+
+def check_exit(daemon):
+    """It has ended by itself, with a status for the service manager and one line that says why and names the file."""
+    assert daemon.wait() > 0, daemon.errors
+    (line,) = [line for line in error_lines(daemon) if line.startswith("critical:")]
+    assert str(daemon.database) in line, line
+    daemon.check_errors()
+
+
+def rows(path):
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return [row for row, in connection.execute("SELECT x FROM t ORDER BY x")]
+
+
+# Files that are not what they were: https://www.sqlite.org/howtocorrupt.html, "Unlinking or renaming a database file
+# while in use"
+
+
+def replace(daemon):
+    other = daemon.directory / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    os.replace(other, daemon.database)
+
+
+def rename(daemon):
+    os.rename(daemon.database, daemon.directory / "moved.db")
+
+
+def unlink(daemon):
+    os.unlink(daemon.database)
+
+
+def truncate(daemon):
+    os.truncate(daemon.database, 4096)
+
+
+def truncate_to_nothing(daemon):
+    os.truncate(daemon.database, 0)
+
+
+def wal(daemon):
+    return daemon.database.with_name(daemon.database.name + "-wal")
+
+
+# Of these it ends; a -wal that is gone is saved as long as it is open.
+LOST = [replace, rename, unlink, truncate, truncate_to_nothing]
+
+
+def unlink_wal(daemon):
+    os.unlink(wal(daemon))
+
+
+def rename_wal(daemon):
+    os.rename(wal(daemon), daemon.directory / "moved-wal")
+
+
+def replace_wal(daemon):
+    copy = daemon.directory / "copy"
+    shutil.copyfile(wal(daemon), copy)
+    os.replace(copy, wal(daemon))
+
+
+LOST_WAL = [unlink_wal, rename_wal, replace_wal]
+
+
+@pytest.fixture
+def watched(start_daemon):
+    """A daemon whose file is about to be taken away; the file is long enough to lose something."""
+    daemon = start_daemon()
+    # Checkpointed by the stop, so that the file itself has all of it, and some more rows in the WAL.
+    daemon.run("CREATE TABLE t (x)", "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(100000))")
+    daemon.stop()
+    daemon.restart()
+    daemon.run("INSERT INTO t VALUES (1)")
+    daemon.may_fail = True
+    return daemon
+
+
+def write_while(event, daemon, how):
+    """Something happens to the files between a client's last message and the one before. Returns all the replies to
+    what was to be committed."""
+    writer = daemon.client()
+    if how == "single":
+        event(daemon)
+        return [writer.query("INSERT INTO t VALUES (2)")]
+    writer.query("BEGIN; INSERT INTO t VALUES (2)").check()
+    if how == "block":
+        event(daemon)
+        return [writer.query("COMMIT")]
+    # Two that wait for a third and share a commit.
+    others = [daemon.client() for _ in range(2)]
+    for client in others:
+        client.send(wire.query("INSERT INTO t VALUES (3)"))
+    daemon.settle(*others)
+    event(daemon)
+    assert writer.query("ROLLBACK").tag == "ROLLBACK"
+    return [client.reply() for client in others]
+
+
+def check_not_acknowledged(replies):
+    for reply in replies:
+        assert not reply.tags, "it was acknowledged"
+        assert reply.error["C"] in NOT_ACKNOWLEDGED, reply
+
+
+@pytest.mark.parametrize("event", LOST, ids=lambda event: event.__name__)
+@pytest.mark.parametrize("how", ["single", "block", "group"])
+def test_no_commit_is_acknowledged_on_a_lost_file(watched, event, how):
+    check_not_acknowledged(write_while(event, watched, how))
+    check_exit(watched)
+
+
+@pytest.mark.parametrize("event", LOST_WAL, ids=lambda event: event.__name__)
+@pytest.mark.parametrize("how", ["single", "block", "group"])
+def test_a_lost_wal_is_saved(watched, event, how):
+    reader = watched.client()
+    assert reader.value("SELECT x FROM t") == "1"
+    check_not_acknowledged(write_while(event, watched, how))
+    # The commits of before are there, for those who were here then, too, and it goes on.
+    assert int(reader.value("SELECT min(x) FROM t")) == 1
+    watched.run("INSERT INTO t VALUES (4)")
+    assert reader.value("SELECT max(x) FROM t") == "4"
+    assert "-wal was deleted" in watched.errors
+    watched.may_fail = False
+    watched.stop()
+    assert {1, 4} <= set(rows(watched.database))
+
+
+def test_a_moved_file_keeps_what_was_acknowledged(watched):
+    check_not_acknowledged(write_while(rename, watched, "single"))
+    check_exit(watched)
+    moved = watched.directory / "moved.db"
+    if wal(watched).exists():
+        os.rename(wal(watched), f"{moved}-wal")
+    assert rows(moved)[0] == 1
+
+
+def test_the_old_wal_is_not_mixed_into_a_new_file(watched):
+    # The frames left in the -wal are the old file's: https://www.sqlite.org/howtocorrupt.html, "Mispairing database
+    # files and hot journals".
+    check_not_acknowledged(write_while(replace, watched, "single"))
+    check_exit(watched)
+    assert rows(watched.database) == [1000]
+
+
+# Outsiders
+
+
+@pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_an_outsider_that_keeps_the_lock_is_named(daemon, outsider, lock):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    other = outsider(daemon.database)
+    other(lock)
+    waiting, hasty, reader = (daemon.client() for _ in range(3))
+    waiting.send(wire.query("INSERT INTO t VALUES (2)"))
+    hasty.query("SET lock_timeout = '300ms'").check()
+    reply = hasty.query("INSERT INTO t VALUES (3)")
+    assert reply.error["C"] == "55P03" and reply.status == "I"
+    eventually(lambda: f"(process {os.getpid()})" in daemon.errors, "the outsider's name in the log")
+    assert reader.value("SELECT count(*) FROM t") == "1", "reads go on"
+    assert not waiting.has_reply()
+    other("INSERT INTO t VALUES (4)")
+    other("COMMIT")
+    assert waiting.reply().tag == "INSERT 0 1"
+    assert daemon.run("SELECT x FROM t ORDER BY x").texts == [("1",), ("2",), ("4",)]
+
+
+def test_an_outsider_that_writes_all_the_time(start_daemon):
+    # No checkpoint while two processes write: SQLite before 3.51.3 may corrupt the file then
+    # (https://www.sqlite.org/wal.html#walresetbug), and that is not what is tested here.
+    daemon = start_daemon(config="checkpoint_frames = 10000000\n")
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, writer INTEGER, n INTEGER)")
+    enough, writers, stop = 50, 4, threading.Event()
+    written, failures = {}, []
+
+    def write_outside():
+        with closing(sqlite3.connect(daemon.database, isolation_level=None, timeout=30)) as connection:
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+            for n in range(1_000_000):
+                if stop.is_set():
+                    return
+                connection.execute("INSERT INTO t (writer, n) VALUES (0, ?)", (n,))
+                written[0] = n + 1
+
+    def write_inside(writer):
+        with wire.Client(daemon.socket_path) as client:
+            client.start(database=daemon.name)
+            for n in range(1_000_000):
+                if stop.is_set():
+                    return
+                reply = client.query(f"INSERT INTO t (writer, n) VALUES ({writer}, {n})")
+                if reply.closed or reply.errors:
+                    failures.append(reply)
+                    return
+                written[writer] = n + 1
+
+    threads = [threading.Thread(target=write_outside)]
+    threads += [threading.Thread(target=write_inside, args=(writer,)) for writer in range(1, writers + 1)]
+    for thread in threads:
+        thread.start()
+    try:
+        eventually(lambda: failures or all(written.get(writer, 0) >= enough for writer in range(writers + 1)),
+                   "everybody's progress")
+        assert daemon.value("SELECT count(*) > 0 FROM t") == "1", "reads go on"
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failures
+    counted = daemon.run("SELECT writer, count(*), max(n) + 1 FROM t GROUP BY writer").texts
+    assert counted == [(str(writer), str(n), str(n)) for writer, n in sorted(written.items())], "no row is lost"
+    assert daemon.value("PRAGMA integrity_check") == "ok"
+
+
+# Disks
+
+
+@contextmanager
+def mounted(directory, *arguments):
+    """A file system of the test's own; the test is skipped where none can be mounted."""
+    directory.mkdir()
+    command = ["mount", *arguments, str(directory)]
+    done = subprocess.run(command, capture_output=True, text=True) if os.getuid() == 0 else None
+    if done is None or done.returncode != 0:
+        pytest.skip(f"{' '.join(command)}: {done.stderr.strip() if done else 'needs root'}")
+    try:
+        yield directory
+    finally:
+        # The daemon still has files open on it: it goes when they are closed.
+        subprocess.run(["umount", "--lazy", str(directory)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=3m", "tmpfs") as directory:
+        yield directory
+
+
+def fill(client, first):
+    """Inserts until the disk is full. Returns the rows that were acknowledged."""
+    for n in range(first, 10_000):
+        reply = client.query(f"INSERT INTO t VALUES ({n}, zeroblob(20000))")
+        if reply.errors:
+            assert reply.error["C"] == "53100" and reply.status == "I", reply
+            return list(range(first, n))
+    raise AssertionError("the disk is never full")
+
+
+def stored(client):
+    return [int(x) for x, in client.query("SELECT x FROM t ORDER BY x").check().texts]
+
+
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_full_disk(start_daemon, small_disk, synchronous):
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(1_000_000))
+    daemon = start_daemon(small_disk / "app.db", options=["--synchronous", synchronous])
+    client, other = daemon.client(), daemon.client()
+    client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()
+    acknowledged = fill(client, 0)
+    assert stored(client) == stored(other) == acknowledged, "reads go on, and have what was acknowledged"
+    # A block is rolled back as a whole, and a group's members are told one by one.
+    client.query("BEGIN").check()
+    while not (reply := client.query("INSERT INTO t VALUES ((SELECT max(x) + 1 FROM t), zeroblob(20000))")).errors:
+        pass
+    assert reply.error["C"] == "53100" and reply.status == "E"
+    assert client.query("SELECT 1").error["C"] == "25P02"
+    assert client.query("COMMIT").tag == "ROLLBACK"
+    assert stored(client) == acknowledged
+    client.query("BEGIN IMMEDIATE").check()
+    waiting = [daemon.client() for _ in range(4)]
+    for number, session in enumerate(waiting):
+        session.send(wire.query(f"INSERT INTO t VALUES ({20_000 + number}, zeroblob(300000))"))
+    daemon.settle(*waiting)
+    client.query("ROLLBACK").check()
+    for session in waiting:
+        assert session.reply().error["C"] == "53100"
+    assert stored(other) == acknowledged
+    # Room again, and the same sessions go on.
+    ballast.unlink()
+    for number, session in enumerate([client, other, *waiting], start=30_000):
+        assert session.query(f"INSERT INTO t VALUES ({number}, zeroblob(20000))").tag == "INSERT 0 1"
+        acknowledged.append(number)
+    assert stored(client) == acknowledged
+    assert daemon.value("PRAGMA integrity_check") == "ok"
+    assert not error_lines(daemon), "a full disk is told to the client, not to the log"
+
+
+def test_a_checkpoint_on_a_full_disk(start_daemon, small_disk):
+    daemon = start_daemon(small_disk / "app.db", config="checkpoint_frames = 50\n")
+    client = daemon.client()
+    client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()
+    acknowledged = fill(client, 0)
+    half = len(acknowledged) // 2
+    assert stored(client) == acknowledged
+    daemon.kill()
+    daemon.restart()
+    client = daemon.client()
+    assert stored(client) == acknowledged
+    reply = client.query(f"DELETE FROM t WHERE x < {half}")
+    assert reply.errors == [] or reply.error["C"] == "53100"
+    if not reply.errors:
+        acknowledged = acknowledged[half:]
+    assert stored(client) == acknowledged
+    assert client.value("PRAGMA integrity_check") == "ok"
+
+
+@pytest.fixture
+def failing_disk(tmp_path):
+    """A disk whose file system can be told to become read-only, as the kernel makes it after an error."""
+    image = tmp_path / "image"
+    with open(image, "wb") as file:
+        file.truncate(16 << 20)
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is not installed")
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    with mounted(tmp_path / "failing", "-o", "loop,errors=remount-ro", str(image)) as directory:
+        device = os.path.basename(subprocess.run(
+            ["findmnt", "-n", "-o", "SOURCE", directory], capture_output=True, text=True, check=True).stdout.strip())
+        trigger = f"/sys/fs/ext4/{device}/trigger_fs_error"
+        if not os.path.exists(trigger):
+            pytest.skip(f"{trigger} is not there")
+
+        def fail():
+            # "errors=remount-ro: Remount the filesystem read-only on an error", ext4(5); a plain `mount -o remount,ro`
+            # is refused while files are open for writing.
+            with open(trigger, "w") as file:
+                file.write("1")
+
+        directory.chmod(0o755)
+        yield directory, fail
+
+
+@pytest.mark.parametrize("how", ["single", "block"])
+def test_a_disk_that_becomes_read_only(start_daemon, failing_disk, how):
+    directory, fail = failing_disk
+    daemon = start_daemon(directory / "app.db")
+    daemon.may_fail = True
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    client = daemon.client()
+    if how == "single":
+        fail()
+        reply = client.query("INSERT INTO t VALUES (2)")
+    else:
+        client.query("BEGIN; INSERT INTO t VALUES (2)").check()
+        fail()
+        reply = client.query("COMMIT")
+    assert not reply.tags and reply.error["C"] in NOT_ACKNOWLEDGED, reply
+    check_exit(daemon)
+
+
+def test_a_file_that_can_only_be_read(failing_disk, tmp_path):
+    directory, fail = failing_disk
+    path = directory / "app.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+    fail()
+    check_refusal(run(path, "--socket-directory", tmp_path), str(path), "written")
