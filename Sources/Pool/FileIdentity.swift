@@ -10,10 +10,7 @@ struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// nil when there is no such file.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+    init(_ status: stat) {
         device = status.st_dev
         inode = status.st_ino
     }
@@ -24,13 +21,45 @@ struct OpenFiles {
     private let path: String
     private let database: FileIdentity?
     private let wal: FileIdentity?
+    /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
+    private var databaseBytes: off_t
 
     init(path: String) {
         self.path = path
-        database = FileIdentity(path: path)
-        wal = FileIdentity(path: path + "-wal")
+        let status = Self.status(path)
+        database = status.map(FileIdentity.init)
+        databaseBytes = status?.st_size ?? 0
+        wal = Self.status(path + "-wal").map(FileIdentity.init)
     }
 
-    var hasDatabase: Bool { database == FileIdentity(path: path) }
-    var hasWAL: Bool { wal == FileIdentity(path: path + "-wal") }
+    /// Whether the path leads to the file that is open, and there is anything left in it. SQLite takes an empty file for
+    /// a new database and deletes its -wal.
+    var hasDatabase: Bool {
+        guard let status = Self.status(path) else { return false }
+        return FileIdentity(status) == database && (status.st_size > 0 || databaseBytes == 0)
+    }
+
+    var hasWAL: Bool { Self.status(path + "-wal").map(FileIdentity.init) == wal }
+
+    /// What is wrong with them, or nil.
+    ///
+    /// - Parameter wasCheckpointed: this process has checkpointed since the last look, so the file may be shorter. If it
+    ///   was another process that did, and vacuumed before, this is a false alarm.
+    mutating func problem(wasCheckpointed: Bool) -> String? {
+        guard let status = Self.status(path), FileIdentity(status) == database, hasWAL else {
+            return "the database's file or its -wal was moved, replaced or deleted while it was open"
+        }
+        let isShorter = status.st_size < databaseBytes
+        guard !isShorter || (wasCheckpointed && status.st_size > 0) else {
+            return "the database's file was truncated while it was open"
+        }
+        databaseBytes = status.st_size
+        return nil
+    }
+
+    /// nil when there is no such file.
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
 }

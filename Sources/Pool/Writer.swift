@@ -14,7 +14,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     private let path: String
     private let log: Logger
-    private let files: OpenFiles
+    private var files: OpenFiles
+    private var checkpointsSeen = 0
     let pageBytes: Int
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
@@ -111,12 +112,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// Commits; when it returns, the commit is where it will be found again.
     public func commit() throws(SQLiteError) {
         try run(commitStatement)
-        guard !files.hasDatabase || !files.hasWAL else { return }
-        let moved = SQLiteError(
-            extendedCode: 10,
-            message: "the database's file or its -wal was moved, replaced or deleted while it was open")
-        failure = moved
-        throw moved
+        let checkpoints = connection.checkpoints
+        defer { checkpointsSeen = checkpoints }
+        guard let problem = files.problem(wasCheckpointed: checkpoints != checkpointsSeen) else { return }
+        let error = SQLiteError(extendedCode: 10, message: problem)
+        failure = error
+        throw error
     }
 
     /// Ends the transaction, if SQLite has not done so already.
