@@ -57,6 +57,15 @@ public struct CheckpointPolicy: Sendable {
         case .gate:
             (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
         }
+        if isComplete, mode != .passive { nextGateFrames = 0 }
+    }
+
+    /// VACUUM has made the WAL this long at once, and whoever ran it empties it, patiently. Readers have to wait for that
+    /// only when it grows by as much again as an empty one may.
+    public mutating func vacuumed(frames: Int) {
+        nextPassiveFrames = frames + softFrames
+        nextTruncateFrames = frames + hardFrames
+        nextGateFrames = frames + emergencyFrames
     }
 
     /// A snapshot that stood in the way has ended: what was left behind is worth another attempt.

@@ -197,8 +197,8 @@ public struct MaintenanceSchedule: Sendable {
 extension MaintenanceSchedule {
     /// Whether the free pages are worth it. If not, it is looked at again after `skipSeconds`.
     public mutating func isWorthwhile(pages: Int, freePages: Int, _ now: Clocks) -> Bool {
-        if freePages > 0, freePages.multipliedReportingOverflow(by: 100).partialValue
-            >= pages.multipliedReportingOverflow(by: configuration.minimumFreePercent).partialValue { return true }
+        // A database has fewer than 2^32 pages.
+        if freePages > 0, freePages * 100 >= pages * configuration.minimumFreePercent { return true }
         pause(min(Self.skipSeconds, configuration.intervalSeconds), .moreFreePages, now)
         return false
     }
