@@ -5,7 +5,7 @@ SWIFT ?= swift
 DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
-.PHONY: simulate wal-limit-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: simulate wal-limit-test vacuum-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
@@ -44,6 +44,11 @@ simulate: deps
 # Does the WAL stay under its limit beside snapshots and scans, and how long do writers wait?
 wal-limit-test: build
 	bench/wal-limit
+
+# The daemon killed so many times while it runs VACUUM.
+vacuum-test: CYCLES ?= 100
+vacuum-test: build
+	bench/vacuum-kills --kills $(CYCLES)
 
 bench: build
 	bench/run

@@ -54,6 +54,8 @@ extension Pool {
         let again = maintenance.state.withLock { state in
             let isOver = next == nil || next == .emptyWAL
             if isOver { state.run = nil }
+            // How it went has changed when it is due.
+            if next == nil { state.nextLook = MonotonicClock.now }
             // An attempt to shrink the file that failed is repeated after a pause, not at once.
             let isRetry = step == .emptyWAL && next == .emptyWAL
             // It was asked for while this step ran.
