@@ -40,7 +40,7 @@ final class Maintenance: Sendable {
 
     /// Between two attempts to empty the WAL after a VACUUM, when a long reader stands in the way; doubled each time.
     static let shortestRetryMilliseconds: Int64 = 100
-    static let longestRetryMilliseconds: Int64 = 30_000
+    static let longestRetryMilliseconds: Int64 = 10_000
 
     let state: Locked<State>
     let file: MaintenanceFile

@@ -85,7 +85,11 @@ extension Pool {
 
     /// Empties the WAL, unless readers or another process are in the way for longer than a moment.
     private func truncate() throws(SQLiteError) -> Connection.Checkpoint {
-        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds))
+        // While it waits, no snapshot lease is kept: each read begins anew, and once all is copied it uses the file alone.
+        // Otherwise readers that come one after the other on the same snapshot would keep it waiting for good.
+        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds)) {
+            self.epoch.wrappingAdd(1, ordering: .relaxed)
+        }
         writer.beginRun(patience)
         writer.isCheckpointing = true
         defer {
@@ -172,9 +176,16 @@ extension Pool {
 /// Who waits when the daemon itself does: until then, and no longer.
 private final class Patience: StatementOwner {
     private let end: Instant
-    init(until end: Instant) { self.end = end }
+    private let eachTime: () -> Void
+    init(until end: Instant, eachTime: @escaping () -> Void) {
+        self.end = end
+        self.eachTime = eachTime
+    }
 
     func reasonToStop(now: Instant) -> StopReason? { nil }
-    func reasonToStopWaiting(now: Instant) -> StopReason? { now >= end ? .lockTimeout : nil }
+    func reasonToStopWaiting(now: Instant) -> StopReason? {
+        eachTime()
+        return now >= end ? .lockTimeout : nil
+    }
     func willBeLong() {}
 }

@@ -56,6 +56,8 @@ import Testing
         var policy = Self.policy
         policy.vacuumed(frames: 5000)
         #expect(policy.due(frames: frames, copied: 0) == mode)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 5199, copied: 5000) != .truncate)
         // Its own attempts come in between, and fail.
         policy.ended(.truncate, frames: 5000, isComplete: false)
         #expect(policy.due(frames: 5299, copied: 0) != .gate)
