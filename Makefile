@@ -6,6 +6,7 @@ DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
 .PHONY: simulate wal-limit-test build run test unit-test blackbox-test fault-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: simulate wal-limit-test vacuum-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
@@ -68,6 +69,10 @@ history-test: build
 
 power-test: build
 	bench/power-loss --cycles $(CYCLES)
+# The daemon killed so many times while it runs VACUUM.
+vacuum-test: CYCLES ?= 100
+vacuum-test: build
+	bench/vacuum-kills --kills $(CYCLES)
 
 bench: build
 	bench/run

@@ -30,6 +30,10 @@ public struct PoolLimits: Sendable {
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
     /// takes longer waits for the disk.
     public var gateGraceMilliseconds: Int64 = 5_000
+    /// When VACUUM runs.
+    public var maintenance = MaintenanceSchedule.Configuration()
+    /// VACUUM is preceded by ANALYZE also where that adds a table, sqlite_stat1, to the schema.
+    public var analyzesAlways = false
 
     public init() {}
 

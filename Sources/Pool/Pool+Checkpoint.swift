@@ -33,23 +33,35 @@ extension Pool {
     ///   progress handlers.
     /// - Returns: who gets a reader now.
     public func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
-        let resumptions: [Resumption] =
-            switch job {
-            case .checkpoint: checkpoint(endSnapshots)
-            case .recovery: recover(endSnapshots)
-            case .maintenance: []
-            }
-        state.withLock { _ = $0.queuedJobs.remove(job) }
+        var again = false
+        let resumptions: [Resumption]
+        switch job {
+        case .checkpoint: resumptions = checkpoint(endSnapshots)
+        case .recovery: resumptions = recover(endSnapshots)
+        case .maintenance: (resumptions, again) = maintain()
+        }
+        let now = MonotonicClock.now
+        state.withLock { state in
+            state.queuedJobs.remove(job)
+            if again { queue(job, &state, now: now) }
+        }
         return resumptions
     }
 
     private func checkpoint(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let frames = writer.walFrames
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
-        let began = MonotonicClock.now
         var resumptions: [Resumption] = []
         if mode == .gate { closeGate(endSnapshots) }
-        resumptions += endIdleSnapshots()
+        resumptions += attempt(mode).resumptions
+        if mode == .gate { resumptions += openGate() }
+        return resumptions
+    }
+
+    /// One checkpoint, after which nothing is left in the WAL, or something still is.
+    func attempt(_ mode: CheckpointPolicy.Mode) -> (isComplete: Bool, resumptions: [Resumption]) {
+        let began = MonotonicClock.now
+        var resumptions = endIdleSnapshots()
         do {
             let result = try mode == .passive ? writer.connection.checkpoint(.passive) : truncate()
             record(mode, result, began: began)
@@ -58,21 +70,26 @@ extension Pool {
                 // Those that were used and released meanwhile.
                 resumptions += endIdleSnapshots()
             }
+            return (result.isComplete, resumptions)
         } catch {
             writer.note(error)
+            let frames = writer.walFrames.all
             state.withLock { state in
                 state.checkpoints.failed += 1
-                state.policy.ended(mode, frames: frames.all, isComplete: false)
+                state.policy.ended(mode, frames: frames, isComplete: false)
             }
             log.error("checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])
+            return (false, resumptions)
         }
-        if mode == .gate { resumptions += openGate() }
-        return resumptions
     }
 
     /// Empties the WAL, unless readers or another process are in the way for longer than a moment.
     private func truncate() throws(SQLiteError) -> Connection.Checkpoint {
-        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds))
+        // While it waits, no snapshot lease is kept: each read begins anew, and once all is copied it uses the file alone.
+        // Otherwise readers that come one after the other on the same snapshot would keep it waiting for good.
+        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds)) {
+            self.epoch.wrappingAdd(1, ordering: .relaxed)
+        }
         writer.beginRun(patience)
         writer.isCheckpointing = true
         defer {
@@ -159,9 +176,16 @@ extension Pool {
 /// Who waits when the daemon itself does: until then, and no longer.
 private final class Patience: StatementOwner {
     private let end: Instant
-    init(until end: Instant) { self.end = end }
+    private let eachTime: () -> Void
+    init(until end: Instant, eachTime: @escaping () -> Void) {
+        self.end = end
+        self.eachTime = eachTime
+    }
 
     func reasonToStop(now: Instant) -> StopReason? { nil }
-    func reasonToStopWaiting(now: Instant) -> StopReason? { now >= end ? .lockTimeout : nil }
+    func reasonToStopWaiting(now: Instant) -> StopReason? {
+        eachTime()
+        return now >= end ? .lockTimeout : nil
+    }
     func willBeLong() {}
 }

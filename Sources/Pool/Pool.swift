@@ -23,6 +23,7 @@ public final class Pool: Sendable {
     private let deadlines: any DeadlineObserver
     /// Ends the process: the database cannot be served any more.
     let cannotGoOn: @Sendable (String) -> Void
+    let maintenance: Maintenance
 
     struct State {
         var writerQueue: WriterQueue
@@ -95,6 +96,7 @@ public final class Pool: Sendable {
         writerSlot = WriterSlot()
         try Self.openWriter(into: writerSlot, path, settings, limits, log)
         frameBytes = writerSlot.writer!.pageBytes + 24
+        maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
         slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Locked(
             State(

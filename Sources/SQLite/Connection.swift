@@ -116,6 +116,16 @@ public final class Connection: @unchecked Sendable {
         return current != 0
     }
 
+    /// Pages SQLite has written so far on this connection, into the -wal and into an attached temporary database
+    /// (SQLITE_DBSTATUS_CACHE_WRITE, https://www.sqlite.org/c3ref/c_dbstatus_options.html). It only reads counters, so
+    /// the progress handler may ask.
+    public var pagesWritten: Int {
+        var current: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 0)
+        return Int(current)
+    }
+
     /// The WAL index, once a first read transaction has mapped it; nil for a database that is not in WAL mode.
     public func walIndex() -> WALIndex? {
         // Asking the file object for it where there is none would create a -shm file.

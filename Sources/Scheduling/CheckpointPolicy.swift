@@ -23,6 +23,8 @@ public struct CheckpointPolicy: Sendable {
     private var nextPassiveFrames = 0
     private var nextTruncateFrames = 0
     private var nextGateFrames = 0
+    /// The WAL is as long as VACUUM has made it.
+    private var isVacuumed = false
 
     public init(softFrames: Int, hardFrames: Int, emergencyFrames: Int) {
         precondition(0 < softFrames && softFrames <= hardFrames && hardFrames <= emergencyFrames)
@@ -57,11 +59,25 @@ public struct CheckpointPolicy: Sendable {
         case .gate:
             (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
         }
+        if isComplete, mode != .passive {
+            nextGateFrames = 0
+            isVacuumed = false
+        }
+    }
+
+    /// VACUUM has made the WAL this long at once, and whoever ran it empties it, patiently. Readers have to wait for that
+    /// only when it grows by as much again as an empty one may.
+    public mutating func vacuumed(frames: Int) {
+        nextPassiveFrames = frames + softFrames
+        nextTruncateFrames = frames + hardFrames
+        nextGateFrames = frames + emergencyFrames
+        isVacuumed = true
     }
 
     /// A snapshot that stood in the way has ended: what was left behind is worth another attempt.
     public mutating func snapshotEnded() {
         nextPassiveFrames = 0
-        nextTruncateFrames = 0
+        // Readers that come one after the other would have every writer wait again and again.
+        if !isVacuumed { nextTruncateFrames = 0 }
     }
 }

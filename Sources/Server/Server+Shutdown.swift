@@ -9,6 +9,8 @@ extension Server {
     /// readers before the writer. Returns when all is closed.
     public func stop() {
         isStopping.store(true, ordering: .sequentiallyConsistent)
+        // No client waits for its result, and those who wait for the writer shall not wait for it.
+        pool.stopMaintenance()
         closeListener()
         let limit = MonotonicClock.now.advanced(byMilliseconds: configuration.shutdownTimeoutMilliseconds)
         endIdleSessions(until: { MonotonicClock.now >= limit })

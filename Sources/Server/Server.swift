@@ -96,6 +96,7 @@ public final class Server: Sendable {
         } catch {
             throw StartError("\(error)")
         }
+        deadlines.announce(pool.nextMaintenanceLook)
     }
 
     /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
@@ -219,7 +220,9 @@ public final class Server: Sendable {
         if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListener() }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
-        var next = due.next
+        let maintenanceLook = pool.nextMaintenanceLook
+        let isMaintenanceDue = maintenanceLook <= now
+        var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
         var toNotify: [Session] = []
         var toEnd: [Session] = []
         for session in table.sessions {
@@ -244,6 +247,10 @@ public final class Server: Sendable {
             guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
             if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
             worker.handOverIfAny()
+        }
+        // The last, because it may wait for the disk.
+        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
+            worker.enqueue(job)
         }
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Pool
 import SQLite
+import Scheduling
 
 /// What the server is started with.
 public struct ServerConfiguration: Sendable {
@@ -40,9 +41,12 @@ public struct ServerConfiguration: Sendable {
 extension ServerConfiguration {
     public typealias SecureDelete = ConnectionSettings.SecureDelete
     public typealias Durability = PoolLimits.Durability
+    public typealias Window = MaintenanceWindow
 
     /// A time as SET takes it: a number of milliseconds, or one with its unit.
-    public static func milliseconds(_ name: String, _ value: String) throws(StartError) -> Int64 {
-        do { return try Settings.milliseconds(name, value) } catch { throw StartError(error.message) }
+    public static func milliseconds(
+        _ name: String, _ value: String, upTo longest: Int64 = Int64(Int32.max)
+    ) throws(StartError) -> Int64 {
+        do { return try Settings.milliseconds(name, value, upTo: longest) } catch { throw StartError(error.message) }
     }
 }

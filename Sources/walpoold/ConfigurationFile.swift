@@ -38,6 +38,7 @@ struct ConfigurationFile {
         "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames", "wal_limit_bytes", "gate_limit", "shutdown_timeout",
         "startup_timeout", "cache_size_kib", "mmap_size_bytes", "foreign_keys", "double_quoted_strings",
         "trusted_schema", "recursive_triggers", "secure_delete", "sql_length_limit_bytes", "length_limit_bytes",
+        "vacuum_interval", "vacuum_window", "vacuum_min_free", "vacuum_analyze",
     ]
     /// What a session starts with, by the names SET takes.
     static let sessionKeys: Set<String> = [
@@ -75,9 +76,33 @@ struct ConfigurationFile {
         if let value = try integer("length_limit_bytes", 1000...(64 << 20)) {
             server.connection.lengthLimitBytes = value
         }
+        try applyVacuum(&server)
         for key in Self.sessionKeys {
             if let value = try text(key) { try server.setDefault(key, value) }
         }
+    }
+
+    /// The longest interval: what is due less often than that is better asked for.
+    private static let longestVacuumIntervalMilliseconds: Int64 = 366 * 86_400_000
+
+    private func applyVacuum(_ server: inout ServerConfiguration) throws(StartError) {
+        if let text = try text("vacuum_interval") {
+            let milliseconds = try ServerConfiguration.milliseconds(
+                "vacuum_interval", text, upTo: Self.longestVacuumIntervalMilliseconds)
+            // Stored times are seconds.
+            guard milliseconds == 0 || milliseconds >= 1000 else {
+                throw wrong("vacuum_interval", "0 (never) or at least a second, such as \"7d\"")
+            }
+            server.pool.maintenance.intervalSeconds = milliseconds / 1000
+        }
+        if let text = try string("vacuum_window") {
+            guard let window = ServerConfiguration.Window(text) else {
+                throw wrong("vacuum_window", "\"any\", \"daily 02:00-04:00\", or days such as \"Sat,Sun 23:00-05:00\"")
+            }
+            server.pool.maintenance.window = window
+        }
+        if let percent = try integer("vacuum_min_free", 0...99) { server.pool.maintenance.minimumFreePercent = percent }
+        if let value = try boolean("vacuum_analyze") { server.pool.analyzesAlways = value }
     }
 
     // MARK: Values

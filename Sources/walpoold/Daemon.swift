@@ -7,6 +7,7 @@ import Server
 /// From start to exit.
 enum Daemon {
     static func run(_ settings: StartSettings) throws {
+        placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
         let signals = blockSignals()
@@ -29,6 +30,21 @@ enum Daemon {
         log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
         log.notice("stopped")
+    }
+
+    /// SQLite's temporary files, VACUUM's copy above all, lie beside the database: there is room for it, or it is known
+    /// that there is none, and /tmp may be memory. "The folder named by environment variable SQLITE_TMPDIR" comes first
+    /// (https://www.sqlite.org/tempfiles.html#temporary_file_storage_locations) and is read when SQLite starts.
+    private static func placeTemporaryFiles(beside database: String) {
+        if let chosen = getenv("SQLITE_TMPDIR"), chosen.pointee != 0 { return }
+        // Where the file is, not where a symbolic link to it is; a file that is yet to be made has only a directory.
+        let file = realpath(database, nil)
+        defer { free(file) }
+        let path = file.map { String(cString: $0) } ?? database
+        let slash = path.lastIndex(of: "/")
+        let resolved = realpath(slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".", nil)
+        defer { free(resolved) }
+        if let resolved { setenv("SQLITE_TMPDIR", resolved, 1) }
     }
 
     /// Each session takes a descriptor, and the usual soft limit is 1024.

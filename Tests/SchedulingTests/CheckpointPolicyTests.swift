@@ -46,4 +46,25 @@ import Testing
         policy.snapshotEnded()
         #expect(policy.due(frames: 260, copied: 0) == .truncate)
     }
+
+    /// The length VACUUM has given it is no reason to make anybody wait; what is added to it is, and so is everything
+    /// once the WAL was emptied.
+    @Test(arguments: [
+        (5000, nil), (5099, nil), (5100, .passive), (5200, .truncate), (5299, .truncate), (5300, .gate),
+    ] as [(Int, CheckpointPolicy.Mode?)])
+    func afterVacuum(_ frames: Int, _ mode: CheckpointPolicy.Mode?) {
+        var policy = Self.policy
+        policy.vacuumed(frames: 5000)
+        #expect(policy.due(frames: frames, copied: 0) == mode)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 5199, copied: 5000) != .truncate)
+        // Its own attempts come in between, and fail.
+        policy.ended(.truncate, frames: 5000, isComplete: false)
+        #expect(policy.due(frames: 5299, copied: 0) != .gate)
+        #expect(policy.due(frames: 5300, copied: 0) == .gate)
+        policy.ended(.truncate, frames: 0, isComplete: true)
+        for (frames, mode) in [(99, nil), (100, .passive), (200, .truncate), (300, .gate)] as [(Int, CheckpointPolicy.Mode?)] {
+            #expect(policy.due(frames: frames, copied: 0) == mode)
+        }
+    }
 }

@@ -65,7 +65,7 @@ extension Session {
         case .job(let id):
             switch WriterJob(client: id) {
             case .checkpoint: return "A checkpoint has it."
-            case .maintenance: return "The weekly VACUUM has it."
+            case .maintenance: return "VACUUM has it."
             case .recovery: return "It is being opened again after an error."
             case nil: return "Upkeep has it."
             }

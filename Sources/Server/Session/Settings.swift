@@ -165,7 +165,9 @@ extension Settings {
     }
 
     /// A time as PostgreSQL takes it: a number of milliseconds, or one with ms, s, min, h or d.
-    static func milliseconds(_ name: String, _ value: String) throws(WireError) -> Int64 {
+    static func milliseconds(
+        _ name: String, _ value: String, upTo longest: Int64 = Int64(Int32.max)
+    ) throws(WireError) -> Int64 {
         let text = value.filter { $0 != " " }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
         guard let number = Double(digits), number.isFinite else { throw invalid(name, value) }
@@ -183,10 +185,10 @@ extension Settings {
                 hint: "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
         }
         let milliseconds = (number * factor).rounded()
-        guard milliseconds >= 0, milliseconds <= Double(Int32.max) else {
+        guard milliseconds >= 0, milliseconds <= Double(longest) else {
             throw WireError(
                 state: .invalidParameterValue,
-                message: "\(value) is outside the valid range for parameter \"\(name)\" (0 ms .. 2147483647 ms)")
+                message: "\(value) is outside the valid range for parameter \"\(name)\" (0 ms .. \(longest) ms)")
         }
         return Int64(milliseconds)
     }

@@ -1,0 +1,38 @@
+import Glibc
+
+/// Whether the file system has room for what VACUUM writes.
+enum DiskSpace {
+    /// What is to be written, and where.
+    struct Need: Equatable {
+        var directory: String
+        var bytes: Int64
+    }
+
+    /// Bytes an ordinary user may still write in the file system of this directory, and which one it is; nil when it
+    /// cannot be said.
+    static func available(in directory: String) -> (fileSystem: UInt64, bytes: Int64)? {
+        var status = stat()
+        var space = statvfs()
+        guard stat(directory, &status) == 0, statvfs(directory, &space) == 0 else { return nil }
+        let blocks = Int64(clamping: space.f_bavail)
+        let (bytes, overflow) = blocks.multipliedReportingOverflow(by: Int64(clamping: space.f_frsize))
+        return (UInt64(status.st_dev), overflow ? .max : bytes)
+    }
+
+    /// What is missing, in words; nil when there is room. Needs in one file system are added up.
+    static func shortage(
+        of needs: [Need], available: (String) -> (fileSystem: UInt64, bytes: Int64)? = available(in:)
+    ) -> String? {
+        var needed: [UInt64: Int64] = [:]
+        for need in needs {
+            guard let (fileSystem, bytes) = available(need.directory) else {
+                return "the room in \(need.directory) cannot be found out"
+            }
+            needed[fileSystem, default: 0] += need.bytes
+            if needed[fileSystem]! > bytes {
+                return "\(need.directory) has room for \(bytes) bytes, and VACUUM writes up to \(needed[fileSystem]!)"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,246 @@
+import Logging
+import SQLite
+import Scheduling
+
+/// VACUUM as a job of the writer's queue: alone, in its turn, while readers go on.
+extension Pool {
+    /// When to call `lookAtMaintenance`.
+    public var nextMaintenanceLook: Instant { maintenance.nextLook }
+
+    public var maintenanceStatus: MaintenanceStatus { maintenance.status }
+
+    /// Looks whether VACUUM is due. Returns the job, if the writer is free for it; otherwise it waits its turn.
+    ///
+    /// - Parameter willBeLong: called before the disk is waited for.
+    public func lookAtMaintenance(now: Instant, willBeLong: () -> Void) -> Resumption? {
+        defer { announce(maintenance.nextLook) }
+        return maintenance.look(now: now, willBeLong: willBeLong) ? queueMaintenance(now: now) : nil
+    }
+
+    /// Asks for a VACUUM now, whatever the interval, the window and the free pages say. It is not asked for twice: one
+    /// that is queued or runs already is it. Returns the job, if the writer is free for it.
+    public func requestMaintenance(now: Instant) -> Resumption? {
+        maintenance.request() ? queueMaintenance(now: now) : nil
+    }
+
+    /// The daemon stops. A VACUUM that runs ends within a thousand steps of SQLite's machine, unless it is copying back.
+    public func stopMaintenance() { maintenance.stop() }
+
+    private func queueMaintenance(now: Instant) -> Resumption? {
+        state.withLock { state in
+            guard state.queuedJobs.insert(.maintenance).inserted else { return nil }
+            return state.resumption(state.writerQueue.request(WriterJob.maintenance.client, .job, now: now))
+        }
+    }
+
+    // MARK: The job
+
+    /// Does one step. True: the job is to be queued again at once, behind those who wait.
+    func maintain() -> (resumptions: [Resumption], again: Bool) {
+        let (step, isRequested) = maintenance.state.withLock { state in
+            defer { if state.step == .vacuum { state.isRequested = false } }
+            return (state.step, state.isRequested)
+        }
+        var resumptions: [Resumption] = []
+        var next: Maintenance.Step?
+        if !maintenance.mustStop {
+            switch step {
+            case .vacuum: next = vacuum(isRequested: isRequested)
+            case .slices(let left): next = freeSlice(left)
+            case .emptyWAL: (next, resumptions) = shrinkFile()
+            case nil: break
+            }
+        }
+        let again = maintenance.state.withLock { state in
+            let isOver = next == nil || next == .emptyWAL
+            if isOver { state.run = nil }
+            // How it went has changed when it is due.
+            if next == nil { state.nextLook = MonotonicClock.now }
+            // An attempt to shrink the file that failed is repeated after a pause, not at once.
+            let isRetry = step == .emptyWAL && next == .emptyWAL
+            // It was asked for while this step ran.
+            state.step = state.isRequested && isOver ? .vacuum : next
+            state.isJobQueued = state.step != nil && (!isRetry || state.isRequested)
+            return state.isJobQueued
+        }
+        announce(maintenance.nextLook)
+        return (resumptions, again)
+    }
+
+    private func vacuum(isRequested: Bool) -> Maintenance.Step? {
+        let began = MonotonicClock.now
+        let owner = MaintenanceOwner(maintenance: maintenance, writer: writer, began: began)
+        let vacuum = Vacuum(writer: writer, owner: owner)
+        var hasBegun = false
+        do {
+            let size = try vacuum.size()
+            let isWorthwhile = maintenance.state.withLock { state in
+                let isWorthwhile =
+                    isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, .now)
+                guard isWorthwhile else { return false }
+                state.schedule.begin(.now)
+                state.run = .init(began: began, isRequested: isRequested, before: size)
+                return true
+            }
+            guard isWorthwhile else {
+                log.info(
+                    "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+                return nil
+            }
+            hasBegun = true
+            // Before anything else: if it takes the daemon down with it, the next start has to know.
+            maintenance.store()
+            owner.expectedPages = size.pages - size.freePages
+            log.notice("VACUUM begins", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+            try vacuum.analyze(always: limits.analyzesAlways)
+            if size.isIncremental {
+                // Pages that are freed meanwhile are the next VACUUM's.
+                return .slices(left: (size.freePages + Vacuum.pagesPerSlice - 1) / Vacuum.pagesPerSlice)
+            }
+            let needs = Vacuum.needs(
+                size, databaseDirectory: maintenance.databaseDirectory, temporaryDirectory: maintenance.temporaryDirectory)
+            if let shortage = DiskSpace.shortage(of: needs) {
+                failed("no room: \(shortage)")
+                return nil
+            }
+            try vacuum.copy()
+            return try succeeded(vacuum)
+        } catch {
+            return ended(error, hasBegun)
+        }
+    }
+
+    private func freeSlice(_ left: Int) -> Maintenance.Step? {
+        let owner = MaintenanceOwner(maintenance: maintenance, writer: writer, began: MonotonicClock.now)
+        let vacuum = Vacuum(writer: writer, owner: owner)
+        do {
+            if left > 0 {
+                try vacuum.freeSlice()
+                if left > 1, try vacuum.size().freePages > 0 { return .slices(left: left - 1) }
+            }
+            return try succeeded(vacuum)
+        } catch {
+            return ended(error, true)
+        }
+    }
+
+    // MARK: How it went
+
+    private func succeeded(_ vacuum: Vacuum) throws(SQLiteError) -> Maintenance.Step? {
+        let after = try vacuum.size()
+        let clocks = MaintenanceSchedule.Clocks.now
+        let success = maintenance.state.withLock { state -> MaintenanceRecord.Success in
+            let run = state.run
+            let freedPages = max(0, (run?.before.pages ?? after.pages) - after.pages)
+            let success = MaintenanceRecord.Success(
+                at: clocks.wallSeconds,
+                durationMilliseconds: MonotonicClock.now.milliseconds(since: run?.began ?? MonotonicClock.now),
+                bytesFreed: Int64(freedPages) * Int64(after.pageBytes))
+            state.schedule.succeeded(success, clocks)
+            state.emptyWALAttempts = 0
+            return success
+        }
+        maintenance.store()
+        let frames = writer.walFrames.all
+        state.withLock { $0.policy.vacuumed(frames: frames) }
+        log.notice(
+            "VACUUM is done",
+            metadata: ["pages": "\(after.pages)", "freedBytes": "\(success.bytesFreed)", "ms": "\(success.durationMilliseconds)"])
+        return .emptyWAL
+    }
+
+    private func ended(_ error: SQLiteError, _ hasBegun: Bool) -> Maintenance.Step? {
+        writer.rollback()
+        writer.note(error)
+        if writer.stopReason == .shutdown {
+            if hasBegun { maintenance.state.withLock { $0.schedule.stopped() } }
+            maintenance.store()
+            log.notice("VACUUM was stopped: the daemon stops")
+        } else {
+            failed(error.isBusy ? "another process has the database locked" : error.message)
+        }
+        return nil
+    }
+
+    private func failed(_ reason: String) {
+        maintenance.state.withLock { $0.schedule.failed(reason, .now) }
+        maintenance.store()
+        log.warning("VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
+    }
+
+    // MARK: Until the file has shrunk
+
+    /// The copy is in the WAL; the file gets shorter when all of it is copied back, which readers of an older snapshot
+    /// keep from happening. Nobody is ended for it: it is tried again, seldom.
+    private func shrinkFile() -> (Maintenance.Step?, [Resumption]) {
+        let (isComplete, resumptions) = attempt(.truncate)
+        if isComplete {
+            log.info("the file has shrunk")
+            return (nil, resumptions)
+        }
+        let now = MonotonicClock.now
+        maintenance.state.withLock { state in
+            let doublings = min(state.emptyWALAttempts, 16)
+            let pause = min(Maintenance.shortestRetryMilliseconds << doublings, Maintenance.longestRetryMilliseconds)
+            state.emptyWALAttempts += 1
+            state.nextLook = min(state.nextLook, now.advanced(byMilliseconds: pause))
+        }
+        return (.emptyWAL, resumptions)
+    }
+}
+
+/// Who is asked while upkeep runs: it ends when the daemon does, and waits for others only a moment, because every writer
+/// waits for it.
+final class MaintenanceOwner: StatementOwner {
+    private let maintenance: Maintenance
+    private let writer: Writer
+    private let began: Instant
+    private let writtenBefore: Int
+    private var nextReport: Instant
+    private var nextLogLine: Instant
+    /// Pages of the copy; 0 when there is none.
+    var expectedPages = 0
+
+    /// How long a reader or another process is waited for.
+    static let patienceMilliseconds: Int64 = 250
+    private static let reportMilliseconds: Int64 = 500
+    private static let logMilliseconds: Int64 = 10_000
+
+    init(maintenance: Maintenance, writer: Writer, began: Instant) {
+        self.maintenance = maintenance
+        self.writer = writer
+        self.began = began
+        writtenBefore = writer.connection.pagesWritten
+        nextReport = began.advanced(byMilliseconds: Self.reportMilliseconds)
+        nextLogLine = began.advanced(byMilliseconds: Self.logMilliseconds)
+    }
+
+    func reasonToStop(now: Instant) -> StopReason? {
+        if maintenance.mustStop { return .shutdown }
+        if now >= nextReport { report(now) }
+        return nil
+    }
+
+    func reasonToStopWaiting(now: Instant) -> StopReason? {
+        if maintenance.mustStop { return .shutdown }
+        let waitBegan = waitBegan ?? now
+        self.waitBegan = waitBegan
+        return now.milliseconds(since: waitBegan) >= Self.patienceMilliseconds ? .lockTimeout : nil
+    }
+    private var waitBegan: Instant?
+
+    /// The thread has said so before it took the job.
+    func willBeLong() {}
+
+    /// What SQLite has written so far is nearly all into the temporary copy, each page once.
+    private func report(_ now: Instant) {
+        nextReport = now.advanced(byMilliseconds: Self.reportMilliseconds)
+        guard expectedPages > 0 else { return }
+        let percent = min(100, (writer.connection.pagesWritten - writtenBefore) * 100 / expectedPages)
+        maintenance.state.withLock { $0.run?.copiedPercent = percent }
+        guard now >= nextLogLine else { return }
+        nextLogLine = now.advanced(byMilliseconds: Self.logMilliseconds)
+        maintenance.log.notice(
+            "VACUUM goes on", metadata: ["copied": "\(percent) %", "seconds": "\(now.milliseconds(since: began) / 1000)"])
+    }
+}

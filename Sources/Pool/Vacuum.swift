@@ -1,0 +1,70 @@
+import SQLite
+import Scheduling
+
+/// What upkeep does with the file, on the writer connection by whoever holds its lease.
+struct Vacuum {
+    let writer: Writer
+    /// Asked now and then whether to go on.
+    let owner: any StatementOwner
+
+    struct Size: Equatable {
+        var pages: Int
+        var freePages: Int
+        var pageBytes: Int
+        /// Freed pages can be taken off the end of the file in small steps.
+        var isIncremental: Bool
+
+        var keptBytes: Int64 { Int64(pages - freePages) * Int64(pageBytes) }
+    }
+
+    /// Pages freed by one job of an auto_vacuum = INCREMENTAL database; then others may write. A few milliseconds.
+    static let pagesPerSlice = 1000
+    /// "… the recommended value is between 100 and 1000": https://www.sqlite.org/lang_analyze.html#approx
+    private static let analysisLimit = 400
+
+    func size() throws(SQLiteError) -> Size {
+        // "2: incremental": https://www.sqlite.org/pragma.html#pragma_auto_vacuum
+        Size(
+            pages: try number("PRAGMA page_count"), freePages: try number("PRAGMA freelist_count"),
+            pageBytes: try number("PRAGMA page_size"), isIncremental: try number("PRAGMA auto_vacuum") == 2)
+    }
+
+    private func number(_ sql: StaticString) throws(SQLiteError) -> Int {
+        Int(try writer.connection.firstText(sql) ?? "") ?? 0
+    }
+
+    /// What VACUUM writes while both copies are there: "as much as twice the size of the original database file is
+    /// required in free disk space" (https://www.sqlite.org/lang_vacuum.html). One copy is the temporary one, the other
+    /// goes into the WAL, with 24 bytes for each frame, and 8 in the WAL's index.
+    static func needs(_ size: Size, databaseDirectory: String, temporaryDirectory: String) -> [DiskSpace.Need] {
+        let frames = Int64(size.pages - size.freePages) * 32
+        return [
+            DiskSpace.Need(directory: temporaryDirectory, bytes: size.keptBytes),
+            DiskSpace.Need(directory: databaseDirectory, bytes: size.keptBytes + frames),
+        ]
+    }
+
+    /// The planner's statistics, from a sample.
+    ///
+    /// - Parameter always: also where there are none yet, which adds a table, sqlite_stat1, to the user's schema.
+    func analyze(always: Bool) throws(SQLiteError) {
+        let tables = try number("SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'")
+        guard always || tables > 0 else { return }
+        // The limit is the connection's, and clients' own ANALYZE runs on it too.
+        defer { try? run("PRAGMA analysis_limit = 0") }
+        try run("PRAGMA analysis_limit = \(Self.analysisLimit); ANALYZE")
+    }
+
+    /// Copies the database without its holes, and the copy back. The first half can be stopped by the owner, in the second
+    /// SQLite asks nobody. Either way it is one transaction: until its commit the database is the old one.
+    func copy() throws(SQLiteError) { try run("VACUUM") }
+
+    /// Frees one slice. For a database with auto_vacuum = INCREMENTAL only.
+    func freeSlice() throws(SQLiteError) { try run("PRAGMA incremental_vacuum(\(Self.pagesPerSlice))") }
+
+    private func run(_ sql: String) throws(SQLiteError) {
+        writer.beginRun(owner)
+        defer { writer.endRun() }
+        try writer.connection.executeInternal(sql)
+    }
+}

@@ -1,0 +1,303 @@
+"""The weekly VACUUM, seen by clients: it runs from a stored stamp, beside readers, and writers are told."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import wire
+from daemon import REPOSITORY, eventually
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+from support import maintenance
+
+# What is due is believed after a second.
+CONFIG = 'vacuum_interval = "1s"\n'
+BEGINS, DONE, SHRUNK = "VACUUM begins", "VACUUM is done", "the file has shrunk"
+FILL = """
+    CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT);
+    CREATE INDEX t_v ON t (v);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+    INSERT INTO t SELECT i, i || hex(randomblob(450)) FROM n;
+    DELETE FROM t WHERE id % 4 <> 0
+"""
+
+
+@pytest.fixture
+def punched(start_daemon):
+    """Makes daemons on a database with three quarters of its pages free; they are stopped, and the stamp is old."""
+
+    def make(rows=8000, config=CONFIG, stamp=True, options=()):
+        daemon = start_daemon(config='vacuum_interval = "0"\n', options=options)
+        daemon.run(FILL.format(rows=rows))
+        daemon.stop()
+        daemon.config = config
+        if stamp:
+            maintenance.write(daemon.database)
+        return daemon
+
+    return make
+
+
+def says(daemon, line, count=1):
+    eventually(lambda: daemon.errors.count(line) >= count or not daemon.is_running, line)
+    assert daemon.errors.count(line) >= count, daemon.errors
+
+
+def size(daemon):
+    return daemon.database.stat().st_size
+
+
+def test_first_sight_vacuums_nothing(punched):
+    daemon = punched(config="", stamp=False)
+    before = size(daemon)
+    began = int(time.time())
+    daemon.start()
+    eventually(lambda: maintenance.read(daemon.database), "the stamp")
+    record = maintenance.read(daemon.database)
+    assert set(record) == {"base"}
+    assert maintenance.utc(began) <= record["base"] <= maintenance.utc(time.time())
+    daemon.stop()
+    daemon.restart()
+    daemon.stop()
+    assert maintenance.read(daemon.database) == record
+    assert size(daemon) == before and BEGINS not in daemon.errors
+
+
+@pytest.mark.parametrize("text", [b"", b"walpool-maintenance 1\n", b"\xff\x00garbage" * 100, b"x" * 10000])
+def test_garbage_is_a_first_sight(punched, text):
+    daemon = punched(config="", stamp=False)
+    maintenance.path(daemon.database).write_bytes(text)
+    daemon.start()
+    says(daemon, "the maintenance file cannot be read")
+    eventually(lambda: maintenance.path(daemon.database).read_bytes() != text, "a new file")
+    assert set(maintenance.read(daemon.database)) == {"base"}
+    assert BEGINS not in daemon.errors
+
+
+def test_shrinks_under_readers(punched):
+    daemon = punched(rows=20000)
+    before = size(daemon)
+    daemon.start()
+    stop = threading.Event()
+    seen = []
+
+    def read():
+        with daemon.raw() as client:
+            client.start(database=daemon.name)
+            while not stop.is_set():
+                seen.append(client.value("SELECT count(*) || ' ' || sum(id) FROM t"))
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    says(daemon, SHRUNK)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert size(daemon) < before / 2
+    assert set(seen) == {f"5000 {sum(range(4, 20001, 4))}"}
+    assert daemon.value("PRAGMA integrity_check") == "ok"
+    record = maintenance.read(daemon.database)
+    assert int(record["bytes_freed"]) == before - size(daemon)
+    assert "attempts" not in record and "failed" not in record
+    # Now there is nothing to free: it is not done again every second.
+    says(daemon, "VACUUM is not worth it")
+    assert daemon.errors.count(BEGINS) == 1
+
+
+def test_a_pinned_snapshot_stays(punched):
+    daemon = punched()
+    before = size(daemon)
+    daemon.start()
+    reader = daemon.client()
+    reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ").check()
+    rows = reader.query("SELECT * FROM t").rows
+    says(daemon, DONE)
+    daemon.run("DELETE FROM t WHERE id > 100")
+    assert reader.query("SELECT * FROM t").rows == rows
+    assert SHRUNK not in daemon.errors and size(daemon) == before
+    reader.query("COMMIT").check()
+    assert reader.value("SELECT count(*) FROM t") == "25"
+    says(daemon, SHRUNK)
+    assert size(daemon) < before / 2
+
+
+def test_prepared_statements_survive(punched):
+    daemon = punched()
+    daemon.start()
+    client = daemon.client()
+    client.ask(wire.parse("SELECT id, v FROM t WHERE id = $1::int8", "read"),
+               wire.parse("UPDATE t SET v = 'new' WHERE id = $1::int8 RETURNING id, v", "write"),
+               wire.describe_statement("read"), wire.describe_statement("write")).check()
+
+    def use(name, key):
+        return client.ask(wire.bind([key], statement=name), wire.execute()).check().texts
+
+    assert use("read", 4)[0][0] == "4" and use("write", 8) == [("8", "new")]
+    says(daemon, DONE)
+    assert use("read", 8) == [("8", "new")] and use("write", 12) == [("12", "new")]
+    says(daemon, SHRUNK)
+    assert use("read", 12) == [("12", "new")] and use("write", 16) == [("16", "new")]
+
+
+# While it runs: a database large enough that there is time for something else.
+
+LARGE = 120_000
+
+
+@pytest.fixture
+def running(punched):
+    """A daemon in the middle of VACUUM."""
+    daemon = punched(rows=LARGE)
+    daemon.start()
+    says(daemon, BEGINS)
+    return daemon
+
+
+def test_writers_are_told(running):
+    writer = running.client(queue_notice="1ms")
+    reply = writer.query("INSERT INTO t (v) VALUES ('waited')")
+    reply.check()
+    assert "waiting for the writer at place 1" in reply.notices[0]["M"]
+    assert reply.notices[0]["D"] == "VACUUM has it."
+    says(running, SHRUNK)
+    assert running.value("SELECT count(*) FROM t") == str(LARGE // 4 + 1)
+
+
+def test_lock_timeout_holds(running):
+    writer = running.client(lock_timeout="1ms")
+    assert writer.query("INSERT INTO t (v) VALUES ('not at all')").state == "55P03"
+    # Readers do not wait, and the session goes on.
+    assert writer.value("SELECT count(*) FROM t") == str(LARGE // 4)
+    assert DONE not in running.errors
+    says(running, DONE)
+    writer.query("SET lock_timeout = 0").check()
+    writer.query("INSERT INTO t (v) VALUES ('now')").check()
+
+
+def test_shutdown_stops_it(running):
+    writer = running.client()
+    writer.send(wire.query("INSERT INTO t (v) VALUES ('lost')"))
+    before = size(running)
+    running.stop()
+    assert "VACUUM was stopped" in running.errors and DONE not in running.errors
+    assert writer.reply().state == "57P01"
+    assert size(running) == before
+    # It is as if it had not been begun: due again at the next start.
+    record = maintenance.read(running.database)
+    assert set(record) == {"base"}
+    running.restart()
+    says(running, SHRUNK)
+    assert size(running) < before / 2
+    assert running.value("SELECT count(*) FROM t") == str(LARGE // 4)
+    assert running.value("PRAGMA integrity_check") == "ok"
+
+
+def test_a_kill_backs_off(running):
+    running.kill()
+    record = maintenance.read(running.database)
+    assert record["attempts"] == "1"
+    # Nothing of the copy is left.
+    assert not [name for name in os.listdir(running.directory) if "etilqs" in name]
+    running.restart()
+    assert running.value("PRAGMA integrity_check") == "ok"
+    # Time for another one to begin, by the daemon's own clock.
+    clock = running.client()
+    clock.query("SET statement_timeout = '3s'").check()
+    clock.query("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
+    assert running.errors.count(BEGINS) == 1
+    assert maintenance.read(running.database) == record
+
+
+def test_incremental(start_daemon):
+    daemon = start_daemon(start=False)
+    subprocess.run(["sqlite3", daemon.database, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; "
+                    + FILL.format(rows=40000)], check=True, stdout=subprocess.DEVNULL)
+    maintenance.write(daemon.database)
+    daemon.config = CONFIG
+    before = size(daemon)
+    daemon.start()
+    says(daemon, SHRUNK)
+    assert size(daemon) < before / 2
+    assert daemon.value("SELECT count(*) FROM t") == "10000"
+    assert daemon.value("PRAGMA freelist_count") == "0"
+    assert daemon.value("PRAGMA integrity_check") == "ok"
+
+
+def test_outside_of_the_window(punched):
+    # An hour that is not now, whatever the time zone's summer time does meanwhile.
+    hour = (time.localtime().tm_hour + 12) % 24
+    daemon = punched(config=CONFIG + f'vacuum_window = "daily {hour:02}:00-{hour:02}:30"\n')
+    before = size(daemon)
+    daemon.start()
+    clock = daemon.client()
+    clock.query("SET statement_timeout = '3s'").check()
+    clock.query("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
+    assert BEGINS not in daemon.errors and size(daemon) == before
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 24 MB; needs the right to mount."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", tmp_path], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("may not mount")
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_no_room(start_daemon, small_disk, tmp_path_factory):
+    # 15 MB, of which 10 are kept: two copies of those do not fit beside it.
+    made = tmp_path_factory.mktemp("made") / "app.db"
+    subprocess.run(["sqlite3", made, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); "
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3900) "
+                    "INSERT INTO t SELECT i, hex(randomblob(1900)) FROM n; DELETE FROM t WHERE id % 3 = 0"], check=True)
+    daemon = start_daemon(shutil.copy(made, small_disk), start=False)
+    maintenance.write(daemon.database)
+    daemon.config = CONFIG
+    daemon.start()
+    says(daemon, "VACUUM failed and is tried again later")
+    record = maintenance.read(daemon.database)
+    assert record["reason"].startswith("no room: ") and record["attempts"] == "1" and "succeeded" not in record
+    daemon.check_alive()
+    daemon.stop()
+
+
+# Configuration
+
+
+@pytest.mark.parametrize("line, word", [
+    ("vacuum_interval = 999", "vacuum_interval must be 0"),
+    ('vacuum_interval = "2 weeks"', "vacuum_interval"),
+    ('vacuum_interval = "400d"', "vacuum_interval"),
+    ("vacuum_interval = -1", "vacuum_interval"),
+    ('vacuum_window = "Sunday"', "vacuum_window must be"),
+    ('vacuum_window = "daily 03:00-03:00"', "vacuum_window must be"),
+    ("vacuum_window = 3", "vacuum_window must be a string"),
+    ("vacuum_min_free = 100", "vacuum_min_free must be between 0 and 99"),
+    ("vacuum_min_free = -1", "vacuum_min_free must be between 0 and 99"),
+    ('vacuum_analyze = "yes"', "vacuum_analyze must be true or false"),
+])
+def test_impossible_settings(start_daemon, line, word):
+    daemon = start_daemon(config=line + "\n", start=False)
+    ended = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=wire.DEADLINE)
+    assert ended.returncode == 1 and word in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+@pytest.mark.parametrize("line", [
+    'vacuum_interval = "30d"', "vacuum_interval = 0", 'vacuum_interval = "1s"', 'vacuum_window = "any"',
+    'vacuum_window = "Sun 03:00-05:00"', 'vacuum_window = "Sat,Sun 23:00-01:00"', "vacuum_min_free = 0", "vacuum_analyze = true",
+])
+def test_possible_settings(start_daemon, line):
+    start_daemon(config=line + "\n").check_alive()
+
+
+def test_kills():
+    """The long form is `make vacuum-test`."""
+    done = subprocess.run([REPOSITORY / "bench" / "vacuum-kills", "--kills", "5", "--megabytes", "20"],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
