@@ -7,6 +7,9 @@
  * (https://man7.org/linux/man-pages/man2/fdatasync.2.html), so one sync serves all writes before it, by whichever
  * thread or descriptor. This is the strictest disk: it keeps nothing that it was not told to keep.
  *
+ * POWERLOSS_EARLY=percent is a disk that also writes something by itself: so many of the writes reach the copy at
+ * once, before older ones, half of them only in part, in whole sectors.
+ *
  * The data are kept, not only where they went: by the time of the sync the same place may have been written again.
  * POWERLOSS_LIES=1 is a disk that says it has synced and has not.
  *
@@ -42,12 +45,13 @@ struct file {
 };
 
 static struct file files[] = {{.suffix = "", .copy_name = "db"}, {.suffix = "-wal", .copy_name = "wal"}};
-enum { FILES = sizeof files / sizeof *files };
+enum { FILES = sizeof files / sizeof *files, SECTOR = 512 };
 
 /* One for both files. It is held for copying memory and for writing the copies, never during a sync, so that syncs
  * of several threads overlap as they do without this library. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static int lies;
+static int lies, early;
+static unsigned chance;
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
@@ -75,6 +79,8 @@ __attribute__((constructor)) static void start(void) {
     const char *database = getenv("POWERLOSS_DATABASE"), *shadow = getenv("POWERLOSS_SHADOW");
     if (!database || !shadow) fail("POWERLOSS_DATABASE and POWERLOSS_SHADOW must be set");
     lies = getenv("POWERLOSS_LIES") != NULL;
+    early = getenv("POWERLOSS_EARLY") ? atoi(getenv("POWERLOSS_EARLY")) : 0;
+    chance = getpid();
     for (int i = 0; i < FILES; i++) {
         char copy[PATH_MAX];
         struct stat status;
@@ -109,6 +115,21 @@ static void append(struct file *file, off_t offset, const void *data, size_t siz
     file->last = &change->next;
 }
 
+static void write_copy(struct file *file, off_t offset, const char *data, size_t size) {
+    while (size) {
+        ssize_t done = real_pwrite(file->copy, data, size, offset);
+        if (done <= 0) fail("pwrite of a copy");
+        data += done, size -= done, offset += done;
+    }
+}
+
+/* A later sync writes it once more, in its turn. */
+static void write_early(struct file *file, off_t offset, const void *data, size_t size) {
+    if ((int)(rand_r(&chance) % 100) >= early) return;
+    size_t sectors = size / SECTOR;
+    write_copy(file, offset, data, sectors > 1 && rand_r(&chance) % 2 ? rand_r(&chance) % sectors * SECTOR : size);
+}
+
 static void remember(int fd, off_t offset, const void *data, size_t size) {
     ino_t inode;
     struct file *file = find(fd, &inode);
@@ -119,19 +140,8 @@ static void remember(int fd, off_t offset, const void *data, size_t size) {
         file->inode = inode;
     }
     append(file, offset, data, size);
+    if (early) write_early(file, offset, data, size);
     pthread_mutex_unlock(&mutex);
-}
-
-static void write_copy(struct file *file, const struct change *change) {
-    if (!change->size) {
-        if (real_ftruncate(file->copy, change->offset) != 0) fail("ftruncate of a copy");
-        return;
-    }
-    for (size_t done = 0; done < change->size;) {
-        ssize_t n = real_pwrite(file->copy, change->data + done, change->size - done, change->offset + done);
-        if (n <= 0) fail("pwrite of a copy");
-        done += n;
-    }
 }
 
 /* The changes up to `number` have become durable. Another sync may have brought them over already. */
@@ -139,7 +149,10 @@ static void keep(struct file *file, unsigned long number) {
     pthread_mutex_lock(&mutex);
     while (file->first && file->first->number <= number) {
         struct change *change = file->first;
-        write_copy(file, change);
+        if (change->size)
+            write_copy(file, change->offset, change->data, change->size);
+        else if (real_ftruncate(file->copy, change->offset) != 0)
+            fail("ftruncate of a copy");
         file->first = change->next;
         if (!file->first) file->last = &file->first;
         free(change);

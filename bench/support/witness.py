@@ -140,10 +140,15 @@ def judge(ledgers, single, left, right):
             problems.append(f"{len(keys)} {text}, such as {min(keys)}")
 
     complain("transactions half done", left ^ right)
-    acknowledged = {key for key, (_, state) in told.items() if state == ACKNOWLEDGED}
-    complain("acknowledged keys are missing", {key for key in acknowledged
-                                               if key not in (single if told[key][0] == "single" else left & right)})
+    complain("acknowledged keys are missing", lost(ledgers, single, left, right))
     found = single | left | right
     complain("rolled back keys are there", {key for key in found if told.get(key, ("", ""))[1] == ROLLED_BACK})
     complain("keys are there that nobody sent", found - told.keys())
     return problems
+
+
+def lost(ledgers, single, left, right):
+    """The acknowledged keys that are not there, wholly or in part."""
+    there = {"single": single, "pair": left & right}
+    return {key for ledger in ledgers for key, (kind, state) in ledger.items()
+            if state == ACKNOWLEDGED and key not in there[kind]}
