@@ -41,6 +41,7 @@ class Connection:
     def __init__(self, directory, port, user, database, timeout=30.0, **parameters):
         self.parameters = {}
         self.status = "?"
+        self.process_id, self.key = 0, b""      # for cancel requests
         self._buffer = bytearray()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
@@ -128,10 +129,12 @@ class Connection:
             elif kind == b"S":
                 name, value = body[:-1].split(b"\0")
                 self.parameters[name.decode()] = value.decode()
+            elif kind == b"K":
+                self.process_id, self.key = struct.unpack_from("!i", body)[0], body[4:]
             elif kind == b"R":
                 if struct.unpack("!i", body[:4]) != (0,):
                     raise ConnectionLost("the server asks for a password")
-            elif kind not in b"123KNnvtA":
+            elif kind not in b"123NnvtA":
                 raise ConnectionLost(f"unexpected message {kind!r}")
 
     def _send(self, data):
@@ -159,6 +162,21 @@ class Connection:
             if not data:
                 raise ConnectionLost("the server closed the connection")
             self._buffer += data
+
+
+def cancel(directory, port, process_id, key, timeout=30.0):
+    """Asks the server to cancel what a session runs. Returns once it has dealt with the request: it closes the
+    connection then, and never answers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.settimeout(timeout)
+        try:
+            asking.connect(os.path.join(directory, f".s.PGSQL.{port}"))
+            asking.sendall(struct.pack("!iii", 12 + len(key), 80877102, process_id) + key)
+            answer = asking.recv(1)
+        except OSError as error:
+            raise ConnectionLost(str(error) or "timed out") from error
+    if answer:
+        raise ConnectionLost("a cancel request was answered")
 
 
 def _text(text):
