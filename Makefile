@@ -45,6 +45,24 @@ simulate: deps
 wal-limit-test: build
 	bench/wal-limit
 
+# The long forms of proofs that blackbox-test runs in seconds.
+.PHONY: crash-test cancel-test history-test power-test
+CYCLES ?= 20
+COUNT ?= 10000
+SECONDS_OF_LOAD ?= 60
+
+crash-test: build
+	bench/crash --kills $(CYCLES)
+
+cancel-test: build
+	bench/cancels --count $(COUNT)
+
+history-test: build
+	bench/history --seconds $(SECONDS_OF_LOAD)
+
+power-test: build
+	bench/power-loss --cycles $(CYCLES)
+
 bench: build
 	bench/run
 

@@ -5,6 +5,7 @@ import itertools
 import random
 import threading
 import time
+from collections import Counter
 
 import pgwire
 from support.history import ABORTED, COMMITTED, PER_STATEMENT, SNAPSHOT, UNKNOWN, Append, Read, Transaction
@@ -27,6 +28,13 @@ LEVELS = {
     "BEGIN IMMEDIATE": SNAPSHOT,
     "BEGIN READ ONLY": SNAPSHOT,
 }
+
+# What a transaction may be refused for: a snapshot that is too old to write or to be kept; a statement that ran while
+# the WAL had to be emptied.
+TOO_OLD, ENDED = "40001", "57014"
+
+# How long a client may think between two statements of a snapshot, so that it stands in a checkpoint's way.
+LONGEST_THOUGHT_SECONDS = 0.3
 
 # A list is appended to for a while and then left, or reading it would take ever longer.
 LISTS, APPENDS_PER_LIST = 5, 30
@@ -52,6 +60,7 @@ class Appender(threading.Thread):
         self.client = client
         self.history = []
         self.problems = []
+        self.refusals = Counter()
         self._server = server
         self._control = control
         self._chance = random.Random(seed)
@@ -89,7 +98,8 @@ class Appender(threading.Thread):
                 transaction.outcome = COMMITTED
         except pgwire.ServerError as error:
             transaction.outcome = ABORTED
-            if error.code != "40001" or reads_are == PER_STATEMENT:
+            self.refusals[f"{error.code} {error.message}"] += 1
+            if error.code != ENDED and (error.code != TOO_OLD or reads_are == PER_STATEMENT):
                 self.problems.append(f"{transaction}: {error}")
             if connection.status != "I":
                 connection.query("ROLLBACK")
@@ -126,12 +136,15 @@ class Appender(threading.Thread):
     def conversation(self, connection, transaction, begin, steps):
         """A message for each statement: until COMMIT is sent, nothing can have been done for good."""
         transaction.outcome = ABORTED
+        keeps_snapshot = transaction.reads_are == SNAPSHOT and begin != "BEGIN IMMEDIATE"
         connection.query(begin)
         for step in steps:
             if isinstance(step, tuple) and self._chance.random() < 0.1:
                 self.undone(connection, step)
                 continue
             self.at_once(transaction, [step], lambda sql: self.send(connection, sql[0]))
+            if keeps_snapshot and not transaction.appends and self._chance.random() < 0.05:
+                time.sleep(self._chance.uniform(0, LONGEST_THOUGHT_SECONDS))
         if self._chance.random() < 0.1:
             connection.query("ROLLBACK")
             return
