@@ -87,6 +87,11 @@ class Connection:
         self._send(b"".join(messages))
         return self._collect()
 
+    def vanish(self, sql):
+        """Sends a simple query and is gone before the answer."""
+        self._send(_message(b"Q", _text(sql)))
+        self._socket.close()
+
     def close(self):
         """Says goodbye, if anyone listens, and closes the socket."""
         try:

@@ -29,9 +29,15 @@ LEVELS = {
     "BEGIN READ ONLY": SNAPSHOT,
 }
 
-# What a transaction may be refused for: a snapshot that is too old to write or to be kept; a statement that ran while
-# the WAL had to be emptied.
-TOO_OLD, ENDED = "40001", "57014"
+# What a transaction may be refused for: a snapshot that is too old to write or to be kept (only snapshots are); a
+# statement that took too long, or ran while the WAL had to be emptied; a wait for the writer; and what FAILS does.
+TOO_OLD, REFUSALS = "40001", ("57014", "55P03", "23505")
+
+# A statement that fails, and ends the transaction it is in, whoever else's that is (GroupCommit has to see to them).
+FAILS = ("INSERT OR ROLLBACK INTO list VALUES (1, 0, 0)", "INSERT INTO list VALUES (1, 0, 0)")
+
+# What a session may begin with: so little time that writes are stopped in the middle of a shared commit.
+SETTINGS = ({}, {}, {"options": "-cstatement_timeout=4ms"}, {"options": "-clock_timeout=4ms"})
 
 # How long a client may think between two statements of a snapshot, so that it stands in a checkpoint's way.
 LONGEST_THOUGHT_SECONDS = 0.3
@@ -54,6 +60,10 @@ class Control:
         return next(self._values)
 
 
+class Vanished(Exception):
+    """The client has left without waiting for an answer."""
+
+
 class Appender(threading.Thread):
     def __init__(self, server, client, control, seed):
         super().__init__(daemon=True)
@@ -71,13 +81,17 @@ class Appender(threading.Thread):
     def run(self):
         control = self._control
         while not control.stopping.is_set() and not self.problems:
+            epoch = control.epoch       # before looking whether it is up: a kill in between is one to be expected
             if not control.is_up.wait(0.1):
                 continue
-            epoch = control.epoch
             try:
-                with self._server.connect() as connection:
-                    while not control.stopping.is_set():
+                with self._server.connect(**self._chance.choice(SETTINGS)) as connection:
+                    for _ in range(self._chance.randint(20, 500)):
+                        if control.stopping.is_set():
+                            break
                         self.turn(connection)
+            except Vanished:
+                pass
             except pgwire.ConnectionLost as error:
                 if control.epoch == epoch:
                     self.problems.append(f"client {self.client} lost its connection without a kill: {error}")
@@ -88,6 +102,8 @@ class Appender(threading.Thread):
         shape = self._chance.choice(self._shapes)
         begin = self._chance.choice(list(LEVELS))
         steps = [self.step(begin) for _ in range(self._chance.randint(1, LONGEST))]
+        if self._chance.random() < 0.03 and begin != "BEGIN READ ONLY":
+            steps.insert(self._chance.randrange(len(steps) + 1), self._chance.choice(FAILS))
         reads_are = LEVELS[begin] if shape in (self.conversation, self.message, self.explicit_pipeline) \
             else PER_STATEMENT
         transaction = Transaction(self.client, reads_are, time.monotonic(), shape=f"{shape.__name__}, {begin}")
@@ -99,7 +115,7 @@ class Appender(threading.Thread):
         except pgwire.ServerError as error:
             transaction.outcome = ABORTED
             self.refusals[f"{error.code} {error.message}"] += 1
-            if error.code != ENDED and (error.code != TOO_OLD or reads_are == PER_STATEMENT):
+            if error.code not in REFUSALS and (error.code != TOO_OLD or reads_are == PER_STATEMENT):
                 self.problems.append(f"{transaction}: {error}")
             if connection.status != "I":
                 connection.query("ROLLBACK")
@@ -107,7 +123,7 @@ class Appender(threading.Thread):
             transaction.ended = time.monotonic()
 
     def step(self, begin):
-        """The keys to read, or one key to append to and the value."""
+        """The keys to read as a list, or one key to append to and the value as a tuple. (A text is a statement.)"""
         base = self._newest // (LISTS * APPENDS_PER_LIST) * LISTS
         keys = range(base, base + LISTS)
         if begin == "BEGIN READ ONLY" or self._chance.random() < 0.5:
@@ -118,6 +134,8 @@ class Appender(threading.Thread):
     # Shapes
 
     def single(self, connection, transaction, _, steps):
+        if self._chance.random() < 0.02:
+            self.leave(connection, transaction, steps[:1], sql_of(steps[0]))
         self.at_once(transaction, steps[:1], lambda sql: self.send(connection, sql[0]))
 
     def implicit_message(self, connection, transaction, _, steps):
@@ -127,6 +145,8 @@ class Appender(threading.Thread):
         self.at_once(transaction, steps, lambda sql: connection.pipeline([(text, ()) for text in sql]))
 
     def message(self, connection, transaction, begin, steps):
+        if self._chance.random() < 0.02:
+            self.leave(connection, transaction, steps, "; ".join([begin, *map(sql_of, steps), "COMMIT"]))
         self.at_once(transaction, steps, lambda sql: connection.query("; ".join([begin, *sql, "COMMIT"]))[1:-1])
 
     def explicit_pipeline(self, connection, transaction, begin, steps):
@@ -145,11 +165,22 @@ class Appender(threading.Thread):
             self.at_once(transaction, [step], lambda sql: self.send(connection, sql[0]))
             if keeps_snapshot and not transaction.appends and self._chance.random() < 0.05:
                 time.sleep(self._chance.uniform(0, LONGEST_THOUGHT_SECONDS))
-        if self._chance.random() < 0.1:
+        end = self._chance.random()
+        if end < 0.1:
             connection.query("ROLLBACK")
             return
+        if end < 0.12:
+            self.leave(connection, transaction, [], "SELECT 1")
         transaction.outcome = UNKNOWN
+        if end < 0.14:
+            self.leave(connection, transaction, [], "COMMIT")
         connection.query("COMMIT")
+
+    def leave(self, connection, transaction, steps, sql):
+        began = time.monotonic()
+        transaction.operations += [Append(*step, began) for step in steps if isinstance(step, tuple)]
+        connection.vanish(sql)
+        raise Vanished
 
     def undone(self, connection, step):
         """An append that a savepoint takes back is one that nobody may ever see."""
@@ -174,11 +205,17 @@ class Appender(threading.Thread):
         ended = time.monotonic()
         del transaction.operations[before:]
         for step, result in zip(steps, results, strict=True):
-            transaction.operations.append(
-                Append(*step, began) if isinstance(step, tuple) else Read(lists_of(step, result.rows), began, ended))
+            if isinstance(step, tuple):
+                transaction.operations.append(Append(*step, began))
+            elif isinstance(step, list):
+                transaction.operations.append(Read(lists_of(step, result.rows), began, ended))
+            else:
+                self.problems.append(f"{transaction}: {step} succeeded")
 
 
 def sql_of(step):
+    if isinstance(step, str):
+        return step
     if isinstance(step, tuple):
         return "INSERT INTO list (key, value) VALUES ({}, {})".format(*step)
     return f"SELECT key, value FROM list WHERE key IN ({', '.join(map(str, step))}) ORDER BY number"
