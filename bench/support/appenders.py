@@ -37,7 +37,8 @@ TOO_OLD, REFUSALS = "40001", ("57014", "55P03", "23505")
 FAILS = ("INSERT OR ROLLBACK INTO list VALUES (1, 0, 0)", "INSERT INTO list VALUES (1, 0, 0)")
 
 # What a session may begin with: so little time that writes are stopped in the middle of a shared commit.
-SETTINGS = ({}, {}, {"options": "-cstatement_timeout=4ms"}, {"options": "-clock_timeout=4ms"})
+NO_LIMITS = ({},)
+TIME_LIMITS = ({}, {}, {"options": "-cstatement_timeout=4ms"}, {"options": "-clock_timeout=4ms"})
 
 # How long a client may think between two statements of a snapshot, so that it stands in a checkpoint's way.
 LONGEST_THOUGHT_SECONDS = 0.3
@@ -65,7 +66,7 @@ class Vanished(Exception):
 
 
 class Appender(threading.Thread):
-    def __init__(self, server, client, control, seed):
+    def __init__(self, server, client, control, seed, settings=TIME_LIMITS):
         super().__init__(daemon=True)
         self.client = client
         self.history = []
@@ -73,6 +74,7 @@ class Appender(threading.Thread):
         self.refusals = Counter()
         self._server = server
         self._control = control
+        self._settings = settings
         self._chance = random.Random(seed)
         self._newest = client       # the newest value of its own; tells about how far the others are
         self._shapes = [self.single, self.conversation, self.conversation, self.message, self.implicit_message,
@@ -85,7 +87,7 @@ class Appender(threading.Thread):
             if not control.is_up.wait(0.1):
                 continue
             try:
-                with self._server.connect(**self._chance.choice(SETTINGS)) as connection:
+                with self._server.connect(**self._chance.choice(self._settings)) as connection:
                     for _ in range(self._chance.randint(20, 500)):
                         if control.stopping.is_set():
                             break
