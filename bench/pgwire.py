@@ -145,6 +145,8 @@ class Connection:
     def _send(self, data):
         try:
             self._socket.sendall(data)
+        except BrokenPipeError:
+            pass        # why the server closed the connection is still to be read
         except OSError as error:
             raise ConnectionLost(str(error)) from error
 

@@ -33,6 +33,10 @@ LEVELS = {
 # statement that took too long, or ran while the WAL had to be emptied; a wait for the writer; and what FAILS does.
 TOO_OLD, REFUSALS = "40001", ("57014", "55P03", "23505")
 
+# A transaction that has kept the writer idle while others waited is rolled back, and its session ended.
+EVICTED = "25P03"
+LONGEST_KEEPING_SECONDS = 0.04
+
 # A statement that fails, and ends the transaction it is in, whoever else's that is (GroupCommit has to see to them).
 FAILS = ("INSERT OR ROLLBACK INTO list VALUES (1, 0, 0)", "INSERT INTO list VALUES (1, 0, 0)")
 
@@ -117,6 +121,8 @@ class Appender(threading.Thread):
         except pgwire.ServerError as error:
             transaction.outcome = ABORTED
             self.refusals[f"{error.code} {error.message}"] += 1
+            if error.severity == "FATAL" and error.code == EVICTED:
+                raise Vanished from error
             if error.code not in REFUSALS and (error.code != TOO_OLD or reads_are == PER_STATEMENT):
                 self.problems.append(f"{transaction}: {error}")
             if connection.status != "I":
@@ -167,6 +173,8 @@ class Appender(threading.Thread):
             self.at_once(transaction, [step], lambda sql: self.send(connection, sql[0]))
             if keeps_snapshot and not transaction.appends and self._chance.random() < 0.05:
                 time.sleep(self._chance.uniform(0, LONGEST_THOUGHT_SECONDS))
+            elif transaction.appends and self._chance.random() < 0.03:
+                time.sleep(self._chance.uniform(0, LONGEST_KEEPING_SECONDS))
         end = self._chance.random()
         if end < 0.1:
             connection.query("ROLLBACK")
