@@ -5,8 +5,7 @@ SWIFT ?= swift
 DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
-.PHONY: simulate wal-limit-test build run test unit-test blackbox-test fault-test thread-test address-test bench bench-data deps test-deps clean
-.PHONY: simulate wal-limit-test vacuum-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: simulate wal-limit-test vacuum-test fault-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
@@ -70,9 +69,9 @@ history-test: build
 power-test: build
 	bench/power-loss --cycles $(CYCLES)
 # The daemon killed so many times while it runs VACUUM.
-vacuum-test: CYCLES ?= 100
+VACUUM_KILLS ?= 100
 vacuum-test: build
-	bench/vacuum-kills --kills $(CYCLES)
+	bench/vacuum-kills --kills $(VACUUM_KILLS)
 
 bench: build
 	bench/run

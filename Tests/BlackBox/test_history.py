@@ -135,7 +135,7 @@ def test_checker_finds(name):
 
 def test_history_with_kills():
     # Time limits meet what test_late_interrupts.py shows; they belong here as soon as that is mended.
-    command = [REPOSITORY / "bench/history", "--seconds", "4", "--kills", "3", "--no-time-limits"]
+    command = [REPOSITORY / "bench/history", "--seconds", "4", "--kills", "3"]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "WALPOOLD": str(binary())}, timeout=80)
     assert done.returncode == 0, done.stdout + done.stderr
