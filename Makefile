@@ -68,6 +68,7 @@ history-test: build
 
 power-test: build
 	bench/power-loss --cycles $(CYCLES)
+
 # The daemon killed so many times while it runs VACUUM.
 VACUUM_KILLS ?= 100
 vacuum-test: build

@@ -182,11 +182,14 @@ def test_lock_timeout_holds(running):
 
 def test_shutdown_stops_it(running):
     writer = running.client()
-    writer.send(wire.query("INSERT INTO t (v) VALUES ('lost')"))
+    writer.send(wire.query("INSERT INTO t (v) VALUES ('late')"))
     before = size(running)
     running.stop()
     assert "VACUUM was stopped" in running.errors and DONE not in running.errors
-    assert writer.reply().state == "57P01"
+    # Once VACUUM has given the writer back it may still have been this one's turn before it was told.
+    reply = writer.reply()
+    assert reply.state in (None, "57P01")
+    rows = LARGE // 4 + (reply.state is None)
     assert size(running) == before
     # It is as if it had not been begun: due again at the next start.
     record = maintenance.read(running.database)
@@ -194,7 +197,7 @@ def test_shutdown_stops_it(running):
     running.restart()
     says(running, SHRUNK)
     assert size(running) < before / 2
-    assert running.value("SELECT count(*) FROM t") == str(LARGE // 4)
+    assert running.value("SELECT count(*) FROM t") == str(rows)
     assert running.value("PRAGMA integrity_check") == "ok"
 
 

@@ -65,7 +65,7 @@ import Testing
         #expect(member.commitError?.isInputOutput == true)
         #expect(pool.releaseWriter()?.picture == "recovery")
         _ = pool.run(.recovery)
-        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced or deleted"))
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced, deleted"))
     }
 
     /// The -wal is deleted: the commit is not acknowledged, but everything committed is copied before it is closed.
