@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 import wire
 from daemon import eventually
 
-TOPICS = ["help", "version", "clients", "pools", "writer", "wal", "snapshots", "backups"]
+TOPICS = ["help", "version", "clients", "pools", "writer", "wal", "snapshots", "maintenance", "backups"]
 NAMES = ["walpool", "pgbouncer"]
 
 
@@ -354,3 +354,14 @@ def test_a_stop_tells_the_console(start_daemon):
     reply = waiting.reply()
     # Once the holder was rolled back the job may have had its turn.
     assert reply.closed and reply.state == "57P01" or reply.tag == "CHECKPOINT"
+
+
+def test_vacuum(daemon, admin):
+    daemon.run("CREATE TABLE t (x)", "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) "
+               "INSERT INTO t SELECT randomblob(1000) FROM c", "DELETE FROM t")
+    maintenance = lambda: {row["name"]: row["value"] for row in show(admin, "MAINTENANCE")}
+    assert "last_success" not in maintenance() and maintenance()["next_due"] > maintenance()["base"]
+    assert admin.execute("VACUUM").statusmessage == "VACUUM"
+    eventually(lambda: "last_success" in maintenance(), "the end of the VACUUM")
+    assert int(maintenance()["last_success_bytes_freed"]) > 1_000_000
+    assert daemon.value("PRAGMA freelist_count") == "0"

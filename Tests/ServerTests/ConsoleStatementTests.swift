@@ -41,6 +41,7 @@ import Testing
         #expect(picture("backup to 'it''s; here';") == "backup it's; here")
         #expect(picture("BACKUP TO ''") == "backup ")
         #expect(picture("checkpoint;") == "checkpoint")
+        #expect(picture("Vacuum") == "vacuum")
         #expect(picture("") == "empty" && picture("-- nothing") == "empty")
     }
 

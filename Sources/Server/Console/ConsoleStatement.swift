@@ -8,11 +8,13 @@ enum ConsoleStatement: Equatable, Sendable {
     case backup(name: String)
     /// Has a checkpoint made; the reply comes when it has been tried.
     case checkpoint
+    /// Has upkeep done now instead of when it is due; the reply comes at once.
+    case vacuum
 }
 
 /// What SHOW shows.
 enum ConsoleTopic: String, CaseIterable, Sendable {
-    case help, version, clients, pools, writer, wal, snapshots, backups
+    case help, version, clients, pools, writer, wal, snapshots, maintenance, backups
 }
 
 extension ConsoleStatement {
@@ -29,6 +31,8 @@ extension ConsoleStatement {
             result = .backup(name: try cursor.string())
         } else if cursor.accept("checkpoint") {
             result = .checkpoint
+        } else if cursor.accept("vacuum") {
+            result = .vacuum
         } else {
             return nil
         }

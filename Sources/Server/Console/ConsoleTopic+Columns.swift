@@ -13,6 +13,7 @@ extension ConsoleTopic {
         case .writer: "who has the writer (place 0), and who waits for it, in order"
         case .wal: "the write-ahead log, its last checkpoint, and what holds it back"
         case .snapshots: "the snapshots that are kept open, oldest first"
+        case .maintenance: "VACUUM: what it waits for or how far it is, the last, the next"
         case .backups: "the backup that runs, and the last one"
         }
     }
@@ -35,7 +36,7 @@ extension ConsoleTopic {
             ]
         case .writer:
             [integer("place"), integer("client"), text("user"), text("purpose"), integer("since_ms"), integer("idle_ms")]
-        case .wal: [text("name"), text("value")]
+        case .wal, .maintenance: [text("name"), text("value")]
         case .snapshots: [integer("client"), text("user"), text("owner"), integer("age_ms")]
         case .backups:
             [

@@ -46,4 +46,51 @@ extension Server {
             ])
         }
     }
+
+    func showMaintenance(_ rows: inout ConsoleTable) {
+        let status = pool.maintenanceStatus
+        var values: [(String, ConsoleTable.Value)] = [("activity", .text(Self.describe(status.activity)))]
+        if case .running(let milliseconds, let percent) = status.activity {
+            values.append(("running_ms", .init(milliseconds)))
+            if let percent { values.append(("copied_percent", .init(percent))) }
+        }
+        values += [
+            ("interval_s", .init(status.configuration.intervalSeconds)),
+            ("minimum_free_percent", .init(status.configuration.minimumFreePercent)),
+        ]
+        if let due = status.nextDue { values.append(("next_due", .text(UTCTime.text(due)))) }
+        if let record = status.record {
+            values.append(("base", .text(UTCTime.text(record.base))))
+            if let success = record.lastSuccess {
+                values += [
+                    ("last_success", .text(UTCTime.text(success.at))),
+                    ("last_success_ms", .init(success.durationMilliseconds)),
+                    ("last_success_bytes_freed", .init(success.bytesFreed)),
+                ]
+            }
+            if let failure = record.lastFailure {
+                values += [
+                    ("last_failure", .text(UTCTime.text(failure.at))), ("last_failure_reason", .text(failure.reason)),
+                ]
+            }
+        }
+        for (name, value) in values { rows.append([.text(name), value.asText]) }
+    }
+
+    private static func describe(_ activity: MaintenanceStatus.Activity) -> String {
+        switch activity {
+        case .queued: "waits for the writer"
+        case .running: "running"
+        case .shrinking: "done; the file gets shorter once no older snapshot is left"
+        case .waiting(let waiting):
+            switch waiting {
+            case .off: "off"
+            case .clockToSettle: "waits for the clock to settle"
+            case .interval: "waits for the interval to pass"
+            case .window: "waits for its window"
+            case .moreFreePages: "waits for more free pages"
+            case .retry: "waits before it tries again"
+            }
+        }
+    }
 }

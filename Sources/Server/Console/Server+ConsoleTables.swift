@@ -19,6 +19,7 @@ extension Server {
         case .writer: showWriter(&rows, now)
         case .wal: showWAL(&rows, now)
         case .snapshots: showSnapshots(&rows, now)
+        case .maintenance: showMaintenance(&rows)
         case .backups: showBackups(&rows, now)
         }
         return rows
@@ -30,6 +31,7 @@ extension Server {
         }
         rows.append(["BACKUP TO 'name'", "copies the database into backup_directory; answers when the copy is checked and on the disk"])
         rows.append(["CHECKPOINT", "copies what it can of the write-ahead log into the database file"])
+        rows.append(["VACUUM", "asks for upkeep now; SHOW MAINTENANCE says how it goes"])
     }
 
     private func showPools(_ rows: inout ConsoleTable, _ now: Instant) {

@@ -44,6 +44,10 @@ extension Session {
             return try runAside("BACKUP") { session throws(WireError) in try session.backUp(to: name) }
         case .checkpoint:
             return try runAside("CHECKPOINT") { session throws(WireError) in try session.awaitCheckpoint() }
+        case .vacuum:
+            requestMaintenance()
+            complete("VACUUM")
+            return nil
         }
     }
 

@@ -3,7 +3,7 @@ import Pool
 import PostgresWire
 import Scheduling
 
-/// CHECKPOINT: a job of the daemon's own that an administrator wants now.
+/// CHECKPOINT and VACUUM: jobs of the daemon's own that an administrator wants now.
 extension Session {
     /// Between two looks at whether the checkpoint has been made.
     private static let pollNanoseconds = 2_000_000
@@ -23,5 +23,11 @@ extension Session {
         }
         guard let outcome = pool.walStatus.checkpoints.last else { return }
         tell("checkpoint (\(outcome.mode)): \(Server.describe(outcome)), \(outcome.milliseconds) ms")
+    }
+
+    /// Not waited for: it takes minutes where it is worth anything, and a client that goes away must not end it.
+    func requestMaintenance() {
+        if let job = pool.requestMaintenance(now: MonotonicClock.now) { server.enqueue(job) }
+        tell("upkeep was asked for", hint: "SHOW MAINTENANCE says how it goes.")
     }
 }
