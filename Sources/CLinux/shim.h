@@ -1,4 +1,4 @@
-/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4.
+/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, SO_PEERCRED.
    Constants that C writes as macros or as members of an enum become functions of their result. */
 #pragma once
 /* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What
@@ -59,4 +59,15 @@ static inline ssize_t walpool_send(int socket, const void *bytes, size_t count) 
 static inline int walpool_is_hung_up(int socket) {
     struct pollfd poller = {.fd = socket};
     return poll(&poller, 1, 0) > 0 && (poller.revents & (POLLHUP | POLLERR));
+}
+
+/* Who connected to a Unix socket, as the kernel noted it then: unix(7). glibc shows struct ucred to _GNU_SOURCE only. */
+struct walpool_peer {
+    int32_t process;
+    uint32_t user;
+    uint32_t group;
+};
+static inline int walpool_peer_credentials(int socket, struct walpool_peer *peer) {
+    socklen_t size = sizeof *peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, peer, &size);
 }

@@ -26,6 +26,8 @@ public struct CheckpointHistory: Sendable {
     /// Snapshots and statements that were ended because the gate would not wait longer.
     public var snapshotsEnded = 0
 
+    public var attempts: Int { completed + incomplete + failed }
+
     mutating func record(_ outcome: Outcome) {
         last = outcome
         if outcome.isComplete { completed += 1 } else { incomplete += 1 }

@@ -17,6 +17,7 @@ extension Pool {
             state.readerQueue.closeGate()
             state.analystQueue.closeGate()
         }
+        backups.snapshots.close()
         let closed = MonotonicClock.now
         let expiry = closed.advanced(byMilliseconds: limits.gateMilliseconds)
         var ended = 0
@@ -27,6 +28,7 @@ extension Pool {
             if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, limits.gateMilliseconds)) { return true }
         }
         gate.isExpired.store(true, ordering: .sequentiallyConsistent)
+        backups.running?.cancel("its snapshot kept the WAL from being emptied for longer than gate_limit")
         defer { gate.isExpired.store(false, ordering: .sequentiallyConsistent) }
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         while MonotonicClock.now < end {
@@ -46,7 +48,8 @@ extension Pool {
     private func readersAreBack(within milliseconds: Int64) -> Bool {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         while true {
-            if state.withLock({ $0.readerQueue.inUseCount + $0.analystQueue.inUseCount }) == 0 { return true }
+            let inUse = state.withLock { $0.readerQueue.inUseCount + $0.analystQueue.inUseCount }
+            if inUse == 0, backups.snapshots.areGone { return true }
             if MonotonicClock.now >= end { return false }
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }
@@ -57,7 +60,8 @@ extension Pool {
 
     /// Returns who gets a reader now.
     func openGate() -> [Resumption] {
-        state.withLock { state in
+        backups.snapshots.open()
+        return state.withLock { state in
             let readers = state.readerQueue.openGate()
             let analysts = state.analystQueue.openGate().map { (client: $0.client, index: analystIndex) }
             return (readers + analysts).compactMap { client, index in

@@ -24,6 +24,7 @@ public final class Pool: Sendable {
     /// Ends the process: the database cannot be served any more.
     let cannotGoOn: @Sendable (String) -> Void
     let maintenance: Maintenance
+    public let backups: Backups
 
     struct State {
         var writerQueue: WriterQueue
@@ -97,6 +98,7 @@ public final class Pool: Sendable {
         try Self.openWriter(into: writerSlot, path, settings, limits, log)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
+        backups = Backups(database: path, settings: settings, log: log)
         slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Locked(
             State(
@@ -162,11 +164,12 @@ extension Pool {
             }
             if onlyToPrepare, state.analystQueue.take() != nil { return .granted(analystIndex) }
             // Under the lock that `withdraw` takes: a cancel either finds the client in the queue or is seen here.
-            if let reason = client.reasonToStopWaiting(now: MonotonicClock.now) { return .stopped(reason) }
+            let now = MonotonicClock.now
+            if let reason = client.reasonToStopWaiting(now: now) { return .stopped(reason) }
             if onlyToPrepare {
-                state.analystQueue.enqueue(client.clientID, deadline: deadline)
+                state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now)
             } else {
-                state.readerQueue.enqueue(client.clientID, deadline: deadline)
+                state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now)
             }
             state.parked[client.clientID] = client
             return .parked

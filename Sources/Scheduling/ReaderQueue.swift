@@ -12,6 +12,8 @@ public struct ReaderQueue: Sendable {
     struct Entry: Sendable {
         var client: ClientID
         var deadline: Instant
+        /// Since when it waits, for whoever looks at the queue; 0 when the caller did not say.
+        var enqueued = Instant(nanoseconds: 0)
     }
 
     /// The most connections there will be.
@@ -19,7 +21,7 @@ public struct ReaderQueue: Sendable {
     /// How many have been handed out at least once.
     public private(set) var usedCount = 0
     private var idle: [Int] = []
-    private var waiting: Deque<Entry> = []
+    var waiting: Deque<Entry> = []
     /// The exclusive gate: while it is closed no reader is handed out, so that once those in use are back, no snapshot
     /// is left. SQLite's PENDING lock, one level up: "no new SHARED locks are permitted … though existing SHARED locks
     /// are allowed to continue" (https://www.sqlite.org/lockingv3.html).
@@ -50,8 +52,8 @@ public struct ReaderQueue: Sendable {
         return usedCount - 1
     }
 
-    public mutating func enqueue(_ client: ClientID, deadline: Instant) {
-        waiting.append(Entry(client: client, deadline: deadline))
+    public mutating func enqueue(_ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0)) {
+        waiting.append(Entry(client: client, deadline: deadline, enqueued: now))
     }
 
     /// A client gives its reader back. Returns the client that has waited longest, which gets it now.

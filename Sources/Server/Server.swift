@@ -31,6 +31,8 @@ public final class Server: Sendable {
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
     private let isAcceptingPaused = Atomic<Bool>(false)
+    /// See ConsoleThread.
+    let consoleThreads = Atomic<Int>(0)
     /// Running statements end now.
     let mustStopStatements = Atomic<Bool>(false)
 
@@ -59,6 +61,7 @@ public final class Server: Sendable {
         } catch {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
+        if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
         if let inherited = configuration.inheritedSocket {
             listener = Listener(inherited: inherited, path: configuration.socketPath)
         } else {

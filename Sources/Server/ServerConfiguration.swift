@@ -19,6 +19,8 @@ public struct ServerConfiguration: Sendable {
     public var shutdownTimeoutMilliseconds: Int64 = 10_000
     /// Texts of statements that are remembered, in each of two generations.
     public var rememberedTexts = 2048
+    /// Where BACKUP puts its files; without one there are no backups.
+    public var backupDirectory: String?
     public var pool = PoolLimits()
     public var connection = ConnectionSettings()
     /// What a session starts with, by the names SET takes.

@@ -35,7 +35,8 @@ struct ConfigurationFile {
 
     static let keys: Set<String> = [
         "database", "socket_directory", "socket_mode", "port", "name", "log_level", "readers", "max_sessions", "synchronous",
-        "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames", "wal_limit_bytes", "gate_limit", "shutdown_timeout",
+        "backup_directory", "writer_idle_limit", "group_members", "group_time_limit", "checkpoint_frames",
+        "wal_limit_bytes", "gate_limit", "shutdown_timeout",
         "startup_timeout", "cache_size_kib", "mmap_size_bytes", "foreign_keys", "double_quoted_strings",
         "trusted_schema", "recursive_triggers", "secure_delete", "sql_length_limit_bytes", "length_limit_bytes",
         "vacuum_interval", "vacuum_window", "vacuum_min_free", "vacuum_analyze",
@@ -77,6 +78,10 @@ struct ConfigurationFile {
             server.connection.lengthLimitBytes = value
         }
         try applyVacuum(&server)
+        if let value = try string("backup_directory") {
+            guard !value.isEmpty else { throw wrong("backup_directory", "a directory's path") }
+            server.backupDirectory = value
+        }
         for key in Self.sessionKeys {
             if let value = try text(key) { try server.setDefault(key, value) }
         }

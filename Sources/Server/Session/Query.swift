@@ -11,6 +11,8 @@ final class Query: Sendable {
         case session(SessionStatement)
         /// A SELECT that drivers send unasked and that the session answers itself.
         case chatter(ChatterQuery)
+        /// Only in a session of the console's.
+        case console(ConsoleStatement)
         case empty
     }
 
@@ -49,6 +51,10 @@ final class Query: Sendable {
         default:
             inner = nil
         }
+    }
+
+    init(text: SQLText, head: StatementHead, kind: Kind) {
+        (self.text, self.head, self.kind, inner) = (text, head, kind, nil)
     }
 
     /// The statement inside DECLARE or PREPARE. Never another of these: they would nest without end.

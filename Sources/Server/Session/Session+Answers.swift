@@ -12,7 +12,7 @@ extension Session {
         switch question {
         case .version: return (ServerVersion.sentence, .text)
         case .currentSchema: return ("main", .text)
-        case .currentDatabase: return (server.configuration.databaseName, .text)
+        case .currentDatabase: return (isConsole ? "walpool" : server.configuration.databaseName, .text)
         case .backendPID: return (String(processID), .int4)
         case .isInRecovery: return ("f", .bool)
         case .advisoryUnlockAll: return ("", .text)
@@ -34,6 +34,7 @@ extension Session {
             let type = (try? value(ofDescribed: chatter.question)) ?? .text
             describe([chatter.column], formats, type)
         case .session(.show(let name)): describe([name], formats, .text)
+        case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
         case .session(.showAll): describe(["name", "setting", "description"], formats, .text)
         case .session(.fetch(let fetch)):
             guard let portal = state.portals[fetch.name], let analysis = portal.statement.analysis else {

@@ -18,7 +18,7 @@ extension Session {
         if name.isEmpty { state.unnamedStatement = nil } else { try requireNewStatement(name) }
         beginStatement()
         // The position of an error counts from where the client's text began, white space included.
-        let query = try server.registry.query(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
+        let query = try parsedQuery(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
         try requireUsableTransaction(for: query)
         if let wait = try analyseIfNeeded(query) { return wait }
         let statement = PreparedStatement(

@@ -41,7 +41,7 @@ extension Session {
         if !query.hasStarted {
             let text = statementText(query.next, of: query)
             beginStatement()
-            let parsed = try server.registry.query(text)
+            let parsed = try parsedQuery(text)
             try requireUsableTransaction(for: parsed)
             guard case .sqlite = parsed.kind else {
                 return try run(parsed, Invocation(describes: true))

@@ -66,6 +66,19 @@ extension Session {
             throw WireError(
                 severity: .fatal, state: .featureNotSupported, message: "replication connections are not supported")
         }
+        if Self.consoleNames.contains(database) {
+            // Whatever max_sessions says: who comes to see why there are so many must get in.
+            try enterConsole()
+        } else {
+            try admit(toDatabase: database)
+        }
+        guard !server.isStopping.load(ordering: .relaxed) else {
+            throw WireError(
+                severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
+        }
+    }
+
+    private func admit(toDatabase database: String) throws(WireError) {
         guard database == server.configuration.databaseName else {
             throw WireError(
                 severity: .fatal, state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
@@ -75,10 +88,6 @@ extension Session {
             throw WireError(
                 severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
                 hint: "max_sessions is \(server.configuration.maximumSessions).")
-        }
-        guard !server.isStopping.load(ordering: .relaxed) else {
-            throw WireError(
-                severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
         }
     }
 

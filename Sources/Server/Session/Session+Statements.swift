@@ -29,6 +29,8 @@ extension Session {
             return nil
         case .session(let statement):
             return try run(statement, query, invocation)
+        case .console(let statement):
+            return try run(statement, invocation)
         }
     }
 

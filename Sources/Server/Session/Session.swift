@@ -28,6 +28,11 @@ final class Session: @unchecked Sendable {
     /// What the armed deadline is about.
     var awaited = Awaited.startup
     var userName = ""
+    /// The process that connected, as the kernel noted it.
+    let peer: walpool_peer?
+    /// It is the console's (see Console/), set before the session is introduced.
+    var isConsole = false
+    let connected = MonotonicClock.now
     /// Random bytes, of which the client was told as many as `cancelKeyLength` says; none before it has started.
     let cancelKey: [UInt8]
     let cancelKeyLength = Atomic<Int>(0)
@@ -87,6 +92,8 @@ final class Session: @unchecked Sendable {
     var isInCommit = false
     /// To be closed once its reply has gone out.
     var isClosing = false
+    /// How a command of the console ended that ran on a thread of its own.
+    var consoleOutcome: Result<Void, WireError>?
 
     // MARK: Touched by any thread
     /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
@@ -95,6 +102,8 @@ final class Session: @unchecked Sendable {
     let hasReader = Atomic<Bool>(false)
     /// Waits for the writer and has a snapshot meanwhile.
     let isParkedWithReader = Atomic<Bool>(false)
+    /// The transaction status its client was last told, for whoever looks.
+    private let status = Atomic<UInt8>(TransactionStatus.idle.rawValue)
     /// See Session+QueueNotice.
     let parking = Atomic<Int>(Parking.closed)
     let noticeAt = Atomic<Int64>(.max)
@@ -109,6 +118,7 @@ final class Session: @unchecked Sendable {
         self.slot = slot
         self.generation = generation
         self.processID = processID
+        peer = Self.peer(of: socket)
         var generator = SystemRandomNumberGenerator()
         cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         defaults = server.configuration.sessionDefaults
@@ -155,12 +165,37 @@ extension Session: PoolClient {
     }
 
     func readyForQuery() {
-        out.readyForQuery(state.transaction.status)
+        let told = state.transaction.status
+        out.readyForQuery(told)
         replyEnd = out.end
+        status.store(told.rawValue, ordering: .relaxed)
     }
 
     /// When a wait that began with this statement is over.
     var waitDeadline: Instant { min(lockDeadline, min(statementDeadline, state.transaction.deadline)) }
+}
+
+// MARK: What others may see of it
+
+extension Session {
+    /// What it said of itself when it started, which never changes afterwards.
+    struct Introduction {
+        var user: String
+        var applicationName: String
+        var isConsole: Bool
+        var peer: walpool_peer?
+    }
+
+    /// nil before it has started. Any thread may ask: the length of the key is stored when all of this is.
+    var introduction: Introduction? {
+        guard cancelKeyLength.load(ordering: .acquiring) > 0 else { return nil }
+        return Introduction(
+            user: userName, applicationName: defaults.applicationName, isConsole: isConsole, peer: peer)
+    }
+
+    var announcedStatus: TransactionStatus {
+        TransactionStatus(rawValue: status.load(ordering: .relaxed)) ?? .idle
+    }
 }
 
 // MARK: A statement's time

@@ -1,0 +1,225 @@
+import Glibc
+import SQLite
+import Scheduling
+
+/// One online backup: a copy of the database as one snapshot has it, checked, in a file of its own.
+///
+/// It reads through a connection of its own, so it takes no reader from anybody, and writers go on beside it. But its
+/// snapshot keeps the WAL from beginning anew for as long as the copying takes.
+public final class Backup: Sendable {
+    public let name: String
+    public let began = MonotonicClock.now
+    private let database: String
+    private let settings: ConnectionSettings
+    private let snapshots: BackupSnapshots
+    private let box = Locked(Status())
+
+    /// Pages copied before it looks whether to stop: 4 MiB of 4 KiB pages take some milliseconds.
+    static let stepPages = 1_000
+    /// Between two looks whether what is in the way has gone.
+    private static let pauseMilliseconds = 1
+
+    public enum Phase: String, Sendable { case copying, checking, syncing, done, failed }
+
+    public struct Status: Sendable {
+        public var phase = Phase.copying
+        public var pages = 0
+        public var copiedPages = 0
+        public var bytes = 0
+        public var ended: Instant?
+        public var error: BackupError?
+        /// Why it shall end, if it shall.
+        fileprivate var cancellation: String?
+    }
+
+    init(database: String, settings: ConnectionSettings, snapshots: BackupSnapshots, name: String) {
+        self.database = database
+        self.settings = settings
+        self.snapshots = snapshots
+        self.name = name
+    }
+
+    public var status: Status { box.withLock { $0 } }
+
+    /// While it has its snapshot, and so holds back checkpoints: since when.
+    public var snapshotBegan: Instant? { status.phase == .copying ? snapshots.began : nil }
+
+    /// Ends it as soon as it looks, unless it has its copy already: then it is in nobody's way. `why` is for whoever asked
+    /// for the backup.
+    public func cancel(_ why: String) {
+        box.withLock { status in
+            if status.phase == .copying { status.cancellation = why }
+        }
+    }
+
+    var isCancelled: Bool { box.withLock { $0.cancellation != nil } }
+
+    /// Makes the backup; returns when it is on the disk under its name.
+    ///
+    /// - Parameters:
+    ///   - owner: asked between two steps, and while the copy is checked, whether to go on.
+    ///   - onStep: told how far it is, after each step.
+    func run(
+        into directory: String, for owner: any StatementOwner, onStep: (Status) -> Void
+    ) throws(BackupError) {
+        do throws(BackupError) {
+            let file = try BackupFile(directory: directory, name: name, mode: databaseMode)
+            do throws(BackupError) {
+                try makeCopy(file.temporaryPath, directory, owner, onStep)
+                box.withLock { $0.phase = .syncing }
+                try file.publish()
+            } catch {
+                file.discard()
+                throw error
+            }
+        } catch {
+            end(.failed, error)
+            throw error
+        }
+        end(.done, nil)
+    }
+
+    private func end(_ phase: Phase, _ error: BackupError?) {
+        box.withLock { status in
+            status.phase = phase
+            status.error = error
+            status.ended = MonotonicClock.now
+        }
+    }
+
+    private var databaseMode: mode_t {
+        var status = stat()
+        return stat(database, &status) == 0 ? status.st_mode : 0o600
+    }
+
+    /// Copies, and checks the copy. When this returns, its connection is closed.
+    private func makeCopy(
+        _ path: String, _ directory: String, _ owner: any StatementOwner, _ onStep: (Status) -> Void
+    ) throws(BackupError) {
+        let watch = Watch(self, owner)
+        do throws(SQLiteError) {
+            let copy = try openCopy(path, watch)
+            try copySnapshot(to: copy, directory, watch, onStep)
+            box.withLock { status in
+                status.phase = .checking
+                status.cancellation = nil
+            }
+            // The copied header says WAL. In DELETE mode the file is all there is, and can be read where no -wal and no
+            // -shm can be made beside it (https://www.sqlite.org/wal.html#read_only_databases).
+            guard try copy.firstText("PRAGMA journal_mode = DELETE") == "delete" else {
+                throw SQLiteError(extendedCode: 1, message: "the copy cannot be taken out of WAL mode")
+            }
+            // Not quick_check, which does not compare indexes with their tables: damage is to be found while there are
+            // older backups. The snapshot has ended, so its time is nobody else's.
+            let finding = try copy.firstText("PRAGMA integrity_check(1)") ?? "nothing"
+            if finding != "ok" { watch.error = .damaged(finding) }
+        } catch {
+            throw watch.error ?? .sqlite(error)
+        }
+        if let error = watch.error { throw error }
+    }
+
+    private func openCopy(_ path: String, _ watch: Watch) throws(SQLiteError) -> Connection {
+        var settings = settings
+        // A value as long as the source may have, or it could not be checked.
+        settings.lengthLimitBytes = 1 << 30
+        settings.memoryMapBytes = 0
+        let copy = try Connection(path: path, mode: .readWrite, settings: settings)
+        watch.attach(to: copy)
+        // Nobody else may read it before it is complete, and its only sync is the one before it gets its name.
+        try copy.executeInternal(
+            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
+        return copy
+    }
+
+    private func copySnapshot(
+        to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
+    ) throws(SQLiteError) {
+        try awaitSnapshot(watch)
+        defer { snapshots.end() }
+        try copyPages(to: copy, directory, watch, onStep)
+    }
+
+    /// Leave to open the database; waits while the exclusive gate is closed.
+    private func awaitSnapshot(_ watch: Watch) throws(SQLiteError) {
+        while !snapshots.begin(MonotonicClock.now) {
+            try watch.requireNoStop()
+            MonotonicClock.sleepForOutsider(milliseconds: Self.pauseMilliseconds)
+        }
+    }
+
+    /// Copies the pages. When this returns, the connection it read from is closed.
+    private func copyPages(
+        to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
+    ) throws(SQLiteError) {
+        let source = try Connection(path: database, mode: .readOnly, settings: settings)
+        watch.attach(to: source)
+        try source.executeInternal("BEGIN")
+        // The first statement that reads takes the snapshot.
+        let pages = Int(try source.firstText("PRAGMA page_count") ?? "") ?? 0
+        let bytes = pages * (Int(try source.firstText("PRAGMA page_size") ?? "") ?? 0)
+        box.withLock { status in
+            status.pages = pages
+            status.bytes = bytes
+        }
+        try watch.requireRoom(bytes, directory)
+        let backup = try OnlineBackup(from: source, to: copy)
+        var step = OnlineBackup.Step.more
+        while step != .done {
+            try watch.requireNoStop()
+            step = try backup.step(pages: Self.stepPages)
+            if step == .busy { MonotonicClock.sleepForOutsider(milliseconds: Self.pauseMilliseconds) }
+            let copied = backup.pageCount - backup.remainingPages
+            box.withLock { $0.copiedPages = copied }
+            onStep(status)
+        }
+        try backup.finish()
+    }
+
+    /// Whether to go on, asked between steps and from inside of SQLite.
+    private final class Watch {
+        private let backup: Backup
+        private let owner: any StatementOwner
+        /// Why it ended, where SQLite can only say that it was interrupted.
+        var error: BackupError?
+
+        init(_ backup: Backup, _ owner: any StatementOwner) {
+            self.backup = backup
+            self.owner = owner
+        }
+
+        func attach(to connection: Connection) {
+            connection.callbacks.onProgress = { self.mustStop() }
+            connection.callbacks.onBusy = { _ in
+                MonotonicClock.sleepForOutsider(milliseconds: Backup.pauseMilliseconds)
+                return !self.mustStop()
+            }
+        }
+
+        private func mustStop() -> Bool {
+            let now = MonotonicClock.now
+            if let why = backup.box.withLock({ $0.cancellation }) {
+                error = .cancelled(why)
+            } else if let reason = owner.reasonToStop(now: now) {
+                error = .stopped(reason)
+            } else if owner.isClientGone(now: now) {
+                error = .stopped(.disconnected)
+            }
+            return error != nil
+        }
+
+        func requireNoStop() throws(SQLiteError) {
+            if mustStop() { throw SQLiteError(extendedCode: 9, message: "interrupted") }
+        }
+
+        /// A backup must not be what fills the disk: the writers' commits would fail, too.
+        func requireRoom(_ bytes: Int, _ directory: String) throws(SQLiteError) {
+            var status = statvfs()
+            guard statvfs(directory, &status) == 0 else { return }
+            let free = Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+            guard free < bytes else { return }
+            error = .noRoom(neededBytes: bytes, freeBytes: free)
+            throw SQLiteError(extendedCode: 13, message: "no room")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Scheduling
+
+/// The pool at one moment, for whoever looks at it from the console.
+public struct PoolView: Sendable {
+    public var holder: WriterQueue.Holder
+    /// Who waits for the writer, in order.
+    public var writerQueue: [Waiter]
+    /// Who waits for a reader, those who only want to prepare a statement last.
+    public var readerQueue: [Waiter]
+    public var readersInUse: Int
+    /// Handed out at least once, so open.
+    public var readersOpen: Int
+    public var readersLimit: Int
+
+    /// The longest wait in any queue.
+    public func longestWaitMilliseconds(now: Instant) -> Int64 {
+        (writerQueue + readerQueue).reduce(0) { max($0, now.milliseconds(since: $1.since)) }
+    }
+}
+
+extension Pool {
+    public var view: PoolView {
+        state.withLock { state in
+            PoolView(
+                holder: state.writerQueue.holder, writerQueue: state.writerQueue.waiters,
+                readerQueue: state.readerQueue.waiters + state.analystQueue.waiters,
+                readersInUse: state.readerQueue.inUseCount, readersOpen: state.readerQueue.usedCount,
+                readersLimit: state.readerQueue.limit)
+        }
+    }
+}
+
+// MARK: Snapshots
+
+/// A snapshot that is kept open, and so keeps the WAL from being emptied.
+public struct SnapshotView: Sendable {
+    public var began: Instant
+    /// nil: a backup's.
+    public var client: ClientID?
+}
+
+extension Pool {
+    /// Those that clients have, and a backup's. What idle readers keep is ended before every checkpoint, so it is none.
+    public var snapshots: [SnapshotView] {
+        let ofClients = state.withLock { state in
+            state.readerQueue.indexesInUse.compactMap { index in
+                slots[index].snapshot.began.map { SnapshotView(began: $0, client: state.readerUsers[index]) }
+            }
+        }
+        return ofClients + (backups.snapshots.began.map { [SnapshotView(began: $0)] } ?? [])
+    }
+
+    /// Has a checkpoint made, whether one is due or not. Returns the job, if the writer is free for it; otherwise it waits
+    /// its turn.
+    public func requestCheckpoint() -> Resumption? {
+        state.withLock { state in
+            guard state.queuedJobs.insert(.checkpoint).inserted else { return nil }
+            return state.resumption(
+                state.writerQueue.request(WriterJob.checkpoint.client, .job, now: MonotonicClock.now))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// A thread of a console session's own, for what takes long: the crew's threads are for the clients.
+///
+/// From its start to its end it owns the session, as a worker would, and at the end it goes on with what else the client
+/// has sent. A cancel, a timeout, a client that hangs up and a stop of the daemon reach it as they reach a running
+/// statement: by `reasonToStop`, which whatever it does asks.
+enum ConsoleThread {
+    /// How many at a time: each has a stack, and nobody needs more.
+    static let limit = 8
+    /// PRAGMA integrity_check runs on it, and SQLite's parser.
+    private static let stackBytes = 1 << 20
+
+    typealias Body = @Sendable (Session) throws(WireError) -> Void
+
+    private final class Start {
+        let session: Session
+        let body: Body
+        init(_ session: Session, _ body: @escaping Body) { (self.session, self.body) = (session, body) }
+    }
+
+    /// Once this has returned the session is the new thread's.
+    static func start(_ session: Session, _ body: @escaping Body) throws(WireError) {
+        let server = session.server
+        guard server.consoleThreads.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
+            server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
+            throw WireError(
+                state: .insufficientResources, message: "too many commands of the console are running",
+                hint: "Up to \(limit) may run at a time.")
+        }
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, stackBytes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(Start(session, body)).toOpaque()
+        let code = pthread_create(
+            &thread, &attributes,
+            { context in
+                let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
+                ConsoleThread.run(start.session, start.body)
+                return nil
+            }, context)
+        guard code != 0 else { return }
+        Unmanaged<Start>.fromOpaque(context).release()
+        server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
+        throw WireError(state: .insufficientResources, message: "\(SystemError("pthread_create", code))")
+    }
+
+    private static func run(_ session: Session, _ body: Body) {
+        let server = session.server
+        // The thread it was on goes about other work.
+        session.worker = nil
+        do throws(WireError) {
+            try body(session)
+            session.consoleOutcome = .success(())
+        } catch {
+            session.consoleOutcome = .failure(error)
+        }
+        // Before the client hears of it: it may ask for the next one at once.
+        server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
+        let worker = Worker(server: server)
+        session.resume(worker)
+        worker.handOver()
+    }
+}

@@ -1,0 +1,72 @@
+import CLinux
+import Glibc
+import Pool
+import PostgresWire
+import Scheduling
+
+/// The console: a session without a database behind it, which looks at the daemon and tells it what to do.
+extension Session {
+    /// The names one connects to. The second is what PgBouncer's users and their tools know.
+    static let consoleNames: Set<String> = ["walpool", "pgbouncer"]
+
+    /// Lets root and the daemon's own user in, as the kernel knows them; a name in a startup message proves nothing.
+    func enterConsole() throws(WireError) {
+        guard let peer, peer.user == 0 || peer.user == geteuid() else {
+            throw WireError(
+                severity: .fatal, state: .invalidAuthorizationSpecification,
+                message: "user ID \(peer.map { String($0.user) } ?? "?") may not use the console",
+                hint: "The console is for root and for the user that walpoold runs as (user ID \(geteuid())).")
+        }
+        isConsole = true
+    }
+
+    /// The process at the other end, as it was when it connected.
+    static func peer(of socket: Int32) -> walpool_peer? {
+        var peer = walpool_peer()
+        return walpool_peer_credentials(socket, &peer) == 0 ? peer : nil
+    }
+
+    /// A statement's text with what is known of it.
+    func parsedQuery(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
+        isConsole ? try Query(console: sql) : try server.registry.query(sql)
+    }
+
+    func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws -> Wait? {
+        switch statement {
+        case .show(let topic):
+            let formats = invocation.formats ?? []
+            if invocation.describes { ConsoleTable.describe(topic, formats: formats, to: out) }
+            let table = server.consoleTable(topic)
+            table.send(formats: formats, to: out)
+            complete("SHOW")
+            return nil
+        case .backup(let name):
+            return try runAside("BACKUP") { session throws(WireError) in try session.backUp(to: name) }
+        case .checkpoint:
+            return try runAside("CHECKPOINT") { session throws(WireError) in try session.awaitCheckpoint() }
+        case .vacuum:
+            requestMaintenance()
+            complete("VACUUM")
+            return nil
+        }
+    }
+
+    /// Runs a command on a thread of its own. The message is handled again when that has ended, and finds how.
+    private func runAside(_ tag: StaticString, _ body: @escaping ConsoleThread.Body) throws(WireError) -> Wait? {
+        guard let outcome = consoleOutcome else {
+            try ConsoleThread.start(self, body)
+            return .parked
+        }
+        consoleOutcome = nil
+        try outcome.get()
+        complete(tag)
+        return nil
+    }
+
+    /// News while a command runs. What the socket does not take now goes out with the reply.
+    func tell(_ message: String, detail: String? = nil, hint: String? = nil) {
+        out.notice(
+            WireError(severity: .notice, state: .successfulCompletion, message: message, detail: detail, hint: hint))
+        _ = flush()
+    }
+}

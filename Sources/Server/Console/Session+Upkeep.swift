@@ -1,0 +1,33 @@
+import Glibc
+import Pool
+import PostgresWire
+import Scheduling
+
+/// CHECKPOINT and VACUUM: jobs of the daemon's own that an administrator wants now.
+extension Session {
+    /// Between two looks at whether the checkpoint has been made.
+    private static let pollNanoseconds = 2_000_000
+
+    /// Waits until one has been tried, on a thread that has nothing else to do, and says what came of it. Who no longer
+    /// wants to wait takes nothing back: the job stays in the queue.
+    func awaitCheckpoint() throws(WireError) {
+        let before = pool.walStatus.checkpoints.attempts
+        if let job = pool.requestCheckpoint() { server.enqueue(job) }
+        while pool.walStatus.checkpoints.attempts == before {
+            let now = MonotonicClock.now
+            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
+                throw ErrorTranslation.wireError(reason)
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
+            nanosleep(&pause, nil)
+        }
+        guard let outcome = pool.walStatus.checkpoints.last else { return }
+        tell("checkpoint (\(outcome.mode)): \(Server.describe(outcome)), \(outcome.milliseconds) ms")
+    }
+
+    /// Not waited for: it takes minutes where it is worth anything, and a client that goes away must not end it.
+    func requestMaintenance() {
+        if let job = pool.requestMaintenance(now: MonotonicClock.now) { server.enqueue(job) }
+        tell("upkeep was asked for", hint: "SHOW MAINTENANCE says how it goes.")
+    }
+}
