@@ -63,7 +63,7 @@ extension Pool {
         let began = MonotonicClock.now
         var resumptions = endIdleSnapshots()
         do {
-            let result = try mode == .passive ? writer.connection.checkpoint(.passive) : truncate()
+            let result = try mode == .passive ? writer.checkpoint(.passive) : truncate()
             record(mode, result, began: began)
             if result.isComplete {
                 epoch.wrappingAdd(1, ordering: .relaxed)
@@ -96,7 +96,7 @@ extension Pool {
             writer.isCheckpointing = false
             writer.endRun()
         }
-        return try writer.connection.checkpoint(.truncate)
+        return try writer.checkpoint(.truncate)
     }
 
     private func record(_ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant) {

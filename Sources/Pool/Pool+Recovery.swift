@@ -20,7 +20,7 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         guard writer.hasDatabaseFile else {
             emptyWALOfLostFile()
-            return giveUp("\(path) was moved, replaced, deleted or emptied while it was served")
+            return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
         }
         do {
             try rescueWAL()

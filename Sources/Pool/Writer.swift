@@ -120,6 +120,14 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         throw error
     }
 
+    /// A checkpoint, which is what may make the file shorter; how long it is afterwards is remembered.
+    func checkpoint(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
+        let result = try connection.checkpoint(mode)
+        // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
+        if files.problem(wasCheckpointed: true) == nil { checkpointsSeen = connection.checkpoints }
+        return result
+    }
+
     /// Ends the transaction, if SQLite has not done so already.
     public func rollback() {
         guard !connection.isAutocommit else { return }

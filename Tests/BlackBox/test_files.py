@@ -137,7 +137,7 @@ def ways_to_lose_the_file():
             yield pytest.param(event, how, marks=marks, id=f"{event.__name__}-{how}")
 
 
-@pytest.mark.parametrize("event, how", ways_to_lose_the_file())
+@pytest.mark.parametrize("event, how", list(ways_to_lose_the_file()))
 def test_no_commit_is_acknowledged_on_a_lost_file(watched, event, how):
     check_not_acknowledged(write_while(event, watched, how))
     check_exit(watched)

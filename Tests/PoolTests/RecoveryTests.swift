@@ -68,6 +68,39 @@ import Testing
         #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced, deleted"))
     }
 
+    /// A file that has lost its end is noticed, too.
+    @Test func aTruncatedDatabase() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        try #require(truncate(test.path, 4096) == 0)
+        let member = test.member("INSERT INTO t VALUES(1, 1)")
+        _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+        _ = pool.commitGroup([member])
+        #expect(member.commitError?.isInputOutput == true)
+        #expect(pool.releaseWriter()?.picture == "recovery")
+    }
+
+    /// The daemon's own checkpoint after a VACUUM makes the file shorter, and that is no loss.
+    @Test func aFileShortenedByACheckpoint() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let connection = pool.writer.connection
+        try connection.executeInternal("CREATE TABLE filler(x); INSERT INTO filler VALUES(zeroblob(100000))")
+        #expect(try connection.checkpoint(.truncate).isComplete)
+        let long = try FileManager.default.attributesOfItem(atPath: test.path)[.size] as? Int ?? 0
+        for id in 1...2 {
+            let member = test.member("INSERT INTO t VALUES(\(id), \(id))")
+            _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+            _ = pool.commitGroup([member])
+            #expect(member.succeeded)
+            #expect(pool.releaseWriter() == nil)
+            try connection.executeInternal("DROP TABLE IF EXISTS filler; VACUUM")
+            #expect(try connection.checkpoint(.truncate).isComplete)
+        }
+        #expect(try FileManager.default.attributesOfItem(atPath: test.path)[.size] as? Int ?? 0 < long)
+    }
+
     /// The -wal is deleted: the commit is not acknowledged, but everything committed is copied before it is closed.
     @Test func aDeletedWAL() throws {
         let test = try TestPool()
