@@ -100,7 +100,8 @@ struct GroupCommit {
         for member in members { member.rewind() }
         // After an I/O error nothing is tried again on the same connection: the writer is opened anew first.
         guard writer.failure == nil else { return result.postponed += members }
-        for member in members {
+        for (index, member) in zip(members.indices, members) {
+            guard writer.failure == nil else { return result.postponed += members[index...] }
             guard !begin([member], &result).isEmpty else { continue }
             member.mark()
             member.runTransaction(on: writer)

@@ -23,8 +23,12 @@ final class PipelinedSync: @unchecked Sendable {
     /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
     private var failure: SQLiteError?
 
-    init(file: WALFile) {
+    /// How often the writer had been opened anew when it was opened this time.
+    let recoveries: Int
+
+    init(file: WALFile, recoveries: Int) {
         self.file = file
+        self.recoveries = recoveries
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
     }
@@ -70,6 +74,27 @@ final class PipelinedSync: @unchecked Sendable {
         if let failed { failure = failure ?? failed }
         if failure == nil { synced = reached }
         pthread_cond_broadcast(condition)
+    }
+
+    /// Runs a checkpoint in the turn of a sync, with the WAL on the disk before it.
+    ///
+    /// A checkpoint syncs the same descriptor, and a descriptor is told of a failed write-back once. Side by side, the
+    /// checkpoint would take the error and the waiting commit would be acknowledged, or the other way round.
+    func exclusively<Result>(_ checkpoint: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while isSyncing { pthread_cond_wait(condition, mutex) }
+        syncOnce()
+        if let failure { throw failure }
+        isSyncing = true
+        pthread_mutex_unlock(mutex)
+        var outcome: Swift.Result<Result, SQLiteError>
+        do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
+        pthread_mutex_lock(mutex)
+        if case .failure(let error) = outcome, error.isInputOutput { failure = failure ?? error }
+        isSyncing = false
+        pthread_cond_broadcast(condition)
+        return try outcome.get()
     }
 
     /// Returns when no thread uses the file any more; whoever still waits is told `error`. Before the connection closes.

@@ -7,7 +7,11 @@ extension Pool {
     /// Puts a checkpoint into the writer's queue once the WAL is large enough: it runs when its turn comes, after the
     /// replies of the commits before it went out. Once readers have to wait for it, nobody writes before it.
     func queueCheckpointIfNeeded(_ state: inout State, now: Instant) {
-        guard let mode = state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied) else { return }
+        state.policy.sees(frames: state.walFrames.all)
+        // What a writer with an I/O error has in its WAL must not be copied before it has been opened anew.
+        guard !state.queuedJobs.contains(.recovery),
+            let mode = state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied)
+        else { return }
         if mode == .gate, state.queuedJobs.contains(.checkpoint),
             state.writerQueue.withdraw(WriterJob.checkpoint.client)
         {
@@ -60,6 +64,7 @@ extension Pool {
 
     /// One checkpoint, after which nothing is left in the WAL, or something still is.
     func attempt(_ mode: CheckpointPolicy.Mode) -> (isComplete: Bool, resumptions: [Resumption]) {
+        guard writer.failure == nil else { return (false, []) }
         let began = MonotonicClock.now
         var resumptions = endIdleSnapshots()
         do {
@@ -84,7 +89,7 @@ extension Pool {
     }
 
     /// Empties the WAL, unless readers or another process are in the way for longer than a moment.
-    private func truncate() throws(SQLiteError) -> Connection.Checkpoint {
+    func truncate() throws(SQLiteError) -> Connection.Checkpoint {
         // While it waits, no snapshot lease is kept: each read begins anew, and once all is copied it uses the file alone.
         // Otherwise readers that come one after the other on the same snapshot would keep it waiting for good.
         let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds)) {
@@ -101,13 +106,15 @@ extension Pool {
 
     private func record(_ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant) {
         let now = MonotonicClock.now
+        // -1: another process checkpoints, so nothing was done and nothing is known. The WAL is as long as it was.
+        let frames = result.frames < 0 ? writer.walFrames : (all: result.frames, copied: result.copiedFrames)
         let outcome = CheckpointHistory.Outcome(
             mode: mode, frames: result.frames, copiedFrames: result.copiedFrames, isBusy: result.isBusy,
             milliseconds: now.milliseconds(since: began), ended: now)
         state.withLock { state in
             state.checkpoints.record(outcome)
-            state.policy.ended(mode, frames: max(0, result.frames), isComplete: result.isComplete)
-            state.walFrames = (max(0, result.frames), max(0, result.copiedFrames))
+            state.policy.ended(mode, frames: frames.all, isComplete: result.isComplete)
+            state.walFrames = frames
             state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
         }
         log.log(
@@ -130,7 +137,8 @@ extension Pool {
 
     /// The checkpoint, if it is due and the writer is free for it; if it is not free, the checkpoint waits its turn.
     func checkpointIfDue(_ state: inout State) -> Resumption? {
-        guard state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied) != nil,
+        guard !state.queuedJobs.contains(.recovery),
+            state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied) != nil,
             state.queuedJobs.insert(.checkpoint).inserted
         else { return nil }
         return state.resumption(
@@ -164,8 +172,13 @@ extension Pool {
     public func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
+        guard writer.failure == nil else {
+            // What is in memory may differ from what is on the disk: the next start recovers from that.
+            writer.connection.keepWALWhenClosed()
+            return log.error("the last checkpoint is left out after an I/O error")
+        }
         do {
-            let result = try writer.connection.checkpoint(.truncate)
+            let result = try writer.checkpoint(.truncate)
             log.debug("last checkpoint", metadata: ["frames": "\(result.frames)", "busy": "\(result.isBusy)"])
         } catch {
             log.error("last checkpoint failed", metadata: ["error": "\(error.message)"])

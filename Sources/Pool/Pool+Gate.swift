@@ -55,6 +55,10 @@ extension Pool {
         }
     }
 
+    /// Readers that are still in use keep the gate waiting for too long.
+    @inline(__always)
+    public var isGateExpired: Bool { gate.isExpired.load(ordering: .relaxed) }
+
     /// When the snapshot began that a client has on this reader.
     public func snapshotBegan(_ index: Int) -> Instant? { slots[index].snapshot.began }
 

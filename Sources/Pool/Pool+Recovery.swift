@@ -26,8 +26,9 @@ extension Pool {
             try rescueWAL()
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
+            let fileName = writer.fileName
             closeWriter()
-            dropCachedWAL()
+            dropCachedWAL(of: fileName)
             try openWriter()
             if let problem = try writer.connection.firstText("PRAGMA quick_check(1)"), problem != "ok" {
                 return giveUp("\(path) is damaged: \(problem)")
@@ -36,6 +37,7 @@ extension Pool {
             return giveUp("\(path) cannot be opened again: \(error.message)")
         }
         epoch.wrappingAdd(1, ordering: .relaxed)
+        state.withLock { $0.recoveries += 1 }
         log.notice("the database was opened again and is whole")
         return openGate()
     }
@@ -60,8 +62,9 @@ extension Pool {
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.
     private func rescueWAL() throws(SQLiteError) {
         guard !writer.hasWALFile else { return }
-        let result = try writer.connection.checkpoint(.truncate)
-        guard !result.isBusy else {
+        // Somebody who only keeps it from being truncated does not matter: the copy is what counts.
+        let result = try truncate()
+        guard result.frames >= 0, result.frames == result.copiedFrames else {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning("the -wal was deleted; what it held is in the database now")
@@ -70,8 +73,8 @@ extension Pool {
     /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there.
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    private func dropCachedWAL() {
-        let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+    private func dropCachedWAL(of fileName: String) {
+        let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         Glibc.close(descriptor)

@@ -18,6 +18,15 @@ extension Pool {
         }
     }
 
+    /// Takes a client out of the writer's queue, and of no other.
+    public func withdrawWriter(_ client: ClientID) -> Bool {
+        state.withLock { state in
+            guard state.writerQueue.withdraw(client) else { return false }
+            state.parked[client] = nil
+            return true
+        }
+    }
+
     public struct Due {
         /// Taken out of a queue because their time is over.
         public var expired: [any PoolClient]

@@ -45,11 +45,14 @@ extension Pool {
             .run(members)
         if !result.postponed.isEmpty {
             let now = MonotonicClock.now
-            state.withLock { state in
+            // The timer may have looked while they were in no queue.
+            let due = state.withLock { state in
                 for member in result.postponed { state.parked[member.clientID] = member }
                 state.writerQueue.returnToFront(
                     result.postponed.map { ($0.clientID, $0.waitDeadline) }, now: now)
+                return state.writerQueue.nextDeadline
             }
+            announce(due)
         }
         return result.finished
     }
@@ -62,10 +65,11 @@ extension Pool {
 
     /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it
     /// has the writer next.
-    public func syncFailed() -> Resumption? {
+    public func syncFailed(_ commit: UnsyncedCommit) -> Resumption? {
         let now = MonotonicClock.now
         return state.withLock { state in
-            guard state.queuedJobs.insert(.recovery).inserted else { return nil }
+            // One that hears of it late, when the writer has been opened anew by now.
+            guard commit.sync.recoveries == state.recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }
             return state.resumption(state.writerQueue.requestFirst(WriterJob.recovery.client, now: now))
         }
     }

@@ -44,6 +44,8 @@ public final class Pool: Sendable {
         /// Who was last granted each reader.
         var readerUsers: [ClientID]
         var checkpoints = CheckpointHistory()
+        /// How often the writer was opened anew.
+        var recoveries = 0
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {
             ids.compactMap { parked.removeValue(forKey: $0) }
@@ -73,14 +75,13 @@ public final class Pool: Sendable {
     /// holds it too. nil while that job has closed the old one.
     private final class WriterSlot: @unchecked Sendable {
         var writer: Writer?
-        var pipelinedSync: PipelinedSync?
     }
 
     /// The writer; only for who holds its lease. There is one except inside the recovery job.
     public var writer: Writer { writerSlot.writer! }
 
     /// Only for who holds the writer's lease.
-    var pipelinedSync: PipelinedSync? { writerSlot.pipelinedSync }
+    var pipelinedSync: PipelinedSync? { writer.pipelinedSync }
 
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
     /// when they are first needed.
@@ -110,20 +111,24 @@ public final class Pool: Sendable {
     }
 
     private static func openWriter(
-        into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits, _ log: Logger
+        into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits, _ log: Logger,
+        recoveries: Int = 0
     ) throws(SQLiteError) {
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
         let writer = try Writer(path: path, settings: settings, limits: limits, log: log)
         slot.writer = writer
-        slot.pipelinedSync =
-            limits.durability == .pipelined ? writer.connection.walFile().map(PipelinedSync.init(file:)) : nil
+        if limits.durability == .pipelined {
+            writer.pipelinedSync = writer.connection.walFile().map { PipelinedSync(file: $0, recoveries: recoveries) }
+        }
     }
 
-    func openWriter() throws(SQLiteError) { try Self.openWriter(into: writerSlot, path, settings, limits, log) }
+    func openWriter() throws(SQLiteError) {
+        let recoveries = state.withLock { $0.recoveries } + 1
+        try Self.openWriter(into: writerSlot, path, settings, limits, log, recoveries: recoveries)
+    }
 
     func closeWriter() {
-        writerSlot.pipelinedSync = nil
         writerSlot.writer = nil
     }
 

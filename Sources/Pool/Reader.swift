@@ -68,6 +68,9 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         age.ends()
     }
 
+    /// From here on the snapshot is kept for a client; until now it was the lease's, which any commit would have ended.
+    public func beginsToBeKept() { age.begins() }
+
     /// Whether nothing was committed since this snapshot began: then a transaction that read it may write.
     public var isNewest: Bool {
         guard isLeased, let walIndex else { return false }

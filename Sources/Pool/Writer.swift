@@ -17,9 +17,13 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private var files: OpenFiles
     private var checkpointsSeen = 0
     let pageBytes: Int
+    /// What the path leads to.
+    let fileName: String
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
     private(set) var failure: SQLiteError?
+    /// With synchronous = pipelined. Set when the connection has been opened.
+    var pipelinedSync: PipelinedSync?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
     /// How often another process was in the way, for the log.
@@ -38,7 +42,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         releaseMember = try connection.prepareInternal("RELEASE \"walpool group member\"")
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
-        files = OpenFiles(path: path)
+        fileName = connection.fileName
+        files = OpenFiles(path: fileName)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         super.init(connection: connection, statementLimit: limits.statementsPerConnection)
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
@@ -111,6 +116,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// Commits; when it returns, the commit is where it will be found again.
     public func commit() throws(SQLiteError) {
+        if let failure { throw failure }
         try run(commitStatement)
         let checkpoints = connection.checkpoints
         defer { checkpointsSeen = checkpoints }
@@ -122,7 +128,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// A checkpoint, which is what may make the file shorter; how long it is afterwards is remembered.
     func checkpoint(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
-        let result = try connection.checkpoint(mode)
+        let result: Connection.Checkpoint
+        if let pipelinedSync {
+            result = try pipelinedSync.exclusively { () throws(SQLiteError) in try connection.checkpoint(mode) }
+        } else {
+            result = try connection.checkpoint(mode)
+        }
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         if files.problem(wasCheckpointed: true) == nil { checkpointsSeen = connection.checkpoints }
         return result

@@ -136,6 +136,9 @@ public final class Connection: @unchecked Sendable {
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
     public func walFile() -> WALFile? { walpool_wal_file(handle).map(WALFile.init(file:)) }
 
+    /// The database's file as SQLite has it open: absolute, and no symbolic link. Its -wal stands beside this one.
+    public var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "" }
+
     /// Closing this connection shall leave the WAL as it is, even if it is the last one.
     public func keepWALWhenClosed() { _ = walpool_db_config_int(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 

@@ -23,6 +23,7 @@ public struct CheckpointPolicy: Sendable {
     private var nextPassiveFrames = 0
     private var nextTruncateFrames = 0
     private var nextGateFrames = 0
+    private var lastFrames = 0
     /// The WAL is as long as VACUUM has made it.
     private var isVacuumed = false
 
@@ -43,6 +44,15 @@ public struct CheckpointPolicy: Sendable {
         if frames >= max(hardFrames, nextTruncateFrames) { return .truncate }
         if frames - copied >= softFrames, frames >= nextPassiveFrames { return .passive }
         return nil
+    }
+
+    /// The WAL is this long now. Shorter than before: it has begun anew, by whoever's doing, and the attempts of its
+    /// former life say nothing of this one.
+    public mutating func sees(frames: Int) {
+        defer { lastFrames = frames }
+        guard frames < lastFrames else { return }
+        (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (0, 0, 0)
+        isVacuumed = false
     }
 
     /// An attempt has ended.

@@ -267,8 +267,8 @@ public final class Server: Sendable {
             if let owned = table.own(slot: session.slot, generation: session.generation) {
                 if owned.endSnapshot(before: before, worker) { ended += 1 }
                 worker.handOverIfAny()
-            } else if before == .distantFuture, session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
-                pool.withdraw(session.clientID)
+            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
+                pool.withdrawWriter(session.clientID)
             {
                 session.waitEnded(worker, .snapshotTooOld)
                 ended += 1

@@ -65,7 +65,7 @@ import Testing
         #expect(member.commitError?.isInputOutput == true)
         #expect(pool.releaseWriter()?.picture == "recovery")
         _ = pool.run(.recovery)
-        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced, deleted"))
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced or deleted"))
     }
 
     /// A file that has lost its end is noticed, too.
@@ -125,14 +125,83 @@ import Testing
     @Test func aFailedSync() throws {
         let test = try TestPool { $0.durability = .pipelined }
         let pool = test.pool
-        #expect(pool.syncFailed()?.picture == "recovery")
-        #expect(pool.syncFailed() == nil)
+        func commit() throws -> UnsyncedCommit { try #require(pool.commitToSync()) }
+        #expect(pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "granted")
+        let first = try commit(), second = try commit()
+        #expect(pool.releaseWriter() == nil)
+        #expect(pool.syncFailed(first)?.picture == "recovery")
+        #expect(pool.syncFailed(second) == nil)
         #expect(pool.run(.recovery).isEmpty)
         #expect(pool.releaseWriter() == nil)
-        let holder = test.member()
-        #expect(pool.requestWriter(holder, .transaction, deadline: .distantFuture).picture == "granted")
-        #expect(pool.syncFailed() == nil)
+        // One that hears of it late does not have the new writer opened again.
+        #expect(pool.syncFailed(second) == nil)
+        #expect(pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "granted")
+        #expect(pool.syncFailed(try commit()) == nil)
         #expect(pool.releaseWriter()?.picture == "recovery")
         #expect(test.ends.reasons.isEmpty)
+    }
+
+    /// What the writer has in its WAL then must not be copied into the database.
+    @Test func recoveryComesBeforeTheGate() throws {
+        let test = try TestPool { limits in
+            limits.walLimitBytes = 16 * 4120
+            limits.checkpointFrames = 4
+        }
+        let pool = test.pool
+        let holder = test.member()
+        _ = pool.requestWriter(holder, .transaction, deadline: .distantFuture)
+        try pool.writer.connection.executeInternal(
+            "CREATE TABLE big(x);"
+                + "INSERT INTO big SELECT randomblob(4000) FROM json_each('[\(Array(repeating: "1", count: 40).joined(separator: ","))]')")
+        pool.writer.note(Self.failure)
+        #expect(pool.releaseWriter()?.picture == "recovery")
+    }
+
+    /// The members that run again one by one stop at the first error of that kind.
+    @Test func nothingElseIsCommittedAfterAnError() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let members = [
+            test.member("INSERT INTO t VALUES(1, 1)"), test.member("INSERT INTO t VALUES(2, 2)"),
+            test.member("INSERT INTO tripwire VALUES(1)"),
+        ]
+        members[0].onRun = { if members[0].rewinds == 1 { pool.writer.note(Self.failure) } }
+        let result = test.run(members)
+        #expect(result.postponed.map(\.clientID) == [2])
+        #expect(members[0].commitError != nil)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["0"]])
+    }
+
+    /// Everything could be copied, only the emptying met a reader of another process.
+    @Test func aDeletedWALWithAnOutsiderThatReads() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let outsider = try Connection(path: test.path, mode: .readOnly, settings: ConnectionSettings())
+        for id in 1...3 {
+            let member = test.member("INSERT INTO t VALUES(\(id), \(id))")
+            _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+            if id == 3 {
+                try FileManager.default.removeItem(atPath: test.path + "-wal")
+            }
+            _ = pool.commitGroup([member])
+            // It has the -wal open before that is deleted, and a snapshot of all that is in it.
+            if id == 2 { try outsider.executeInternal("SELECT count(*) FROM t") }
+            if id == 3 { try outsider.executeInternal("BEGIN; SELECT count(*) FROM t") }
+            _ = pool.releaseWriter()
+        }
+        _ = pool.run(.recovery)
+        #expect(test.ends.reasons == [])
+    }
+
+    /// The timer may have looked while a member that goes back to the queue was in none.
+    @Test func aPostponedMembersDeadlineIsAnnounced() throws {
+        let test = try TestPool { $0.groupMilliseconds = 0 }
+        let pool = test.pool
+        let members = [test.member("INSERT INTO t VALUES(1, 1)"), test.member("INSERT INTO t VALUES(2, 2)")]
+        let deadline = MonotonicClock.now.advanced(byMilliseconds: 60_000)
+        members[1].waitDeadline = deadline
+        _ = pool.requestWriter(members[0], .member, deadline: .distantFuture)
+        _ = pool.commitGroup(members)
+        #expect(test.observer.announced.contains(deadline))
     }
 }

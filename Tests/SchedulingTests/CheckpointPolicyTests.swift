@@ -35,6 +35,20 @@ import Testing
         #expect(policy.due(frames: 100, copied: 0) == .passive)
     }
 
+    /// Another process has emptied the WAL, or it has begun anew by itself: what was tried before says nothing of it.
+    @Test(arguments: [CheckpointPolicy.Mode.passive, .truncate, .gate])
+    func aWALThatBeginsAnew(_ mode: CheckpointPolicy.Mode) {
+        var policy = Self.policy
+        policy.sees(frames: 1_000)
+        policy.ended(mode, frames: 1_000, isComplete: false)
+        policy.sees(frames: 1_000)
+        #expect(policy.due(frames: 1_000, copied: 0) != mode)
+        policy.sees(frames: 10)
+        #expect(policy.due(frames: 100, copied: 0) == .passive)
+        #expect(policy.due(frames: 200, copied: 0) == .truncate)
+        #expect(policy.due(frames: 300, copied: 0) == .gate)
+    }
+
     @Test func theEndOfASnapshotMakesItWorthAnotherAttempt() {
         var policy = Self.policy
         policy.ended(.passive, frames: 150, isComplete: false)

@@ -15,8 +15,12 @@ import Testing
         note.events.store(1, ordering: .relaxed)
         note.began.store(at(100).nanoseconds, ordering: .relaxed)
         #expect(watch.look(now: at(102)) == .allIsWell)
-        #expect(watch.look(now: at(103)) == .someoneIsStuck)
+        #expect(watch.look(now: at(103)) == .stuck(1))
+        // Another polls in its place; once is enough.
+        #expect(watch.look(now: at(105)) == .allIsWell)
         note.began.store(0, ordering: .relaxed)
+        let isReplaced = note.isReplaced.exchange(false, ordering: .relaxed)
+        #expect(isReplaced)
         #expect(watch.look(now: at(105)) == .allIsWell)
     }
 

@@ -87,8 +87,8 @@ final class Crew: @unchecked Sendable {
                 pthread_cond_wait(watcherCondition, mutex)
             case .allIsWell:
                 wait(nanoseconds: Watch.intervalNanoseconds)
-            case .someoneIsStuck:
-                call(census.willBlock(now: MonotonicClock.now))
+            case .stuck(let count):
+                for _ in 0..<count where census.willBeLong() { call(1) }
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
         }
@@ -152,6 +152,11 @@ final class Crew: @unchecked Sendable {
         let until = census.fullUntil?.nanoseconds
         let next = until ?? (census.active > census.target ? 0 : .max)
         lookAgainAt.store(next, ordering: .relaxed)
+    }
+
+    /// A thread that was replaced twice, because it announced itself when the watcher had just done it.
+    func isCountedAgain() {
+        locked { census.isCountedTwice() }
     }
 
     func stop() {

@@ -8,7 +8,11 @@ import Synchronization
 /// when it began its event, and one thread of the reserve looks at the notes now and then, as long as anything happens at
 /// all: an idle daemon wakes nobody.
 final class Watch: Sendable {
-    enum Finding { case nothingHappens, allIsWell, someoneIsStuck }
+    enum Finding: Equatable {
+        case nothingHappens, allIsWell
+        /// So many more threads than at the last look: others must poll in their place.
+        case stuck(Int)
+    }
 
     /// How often the watcher looks, and after how long a thread is stuck.
     static let intervalNanoseconds: Int64 = 2_000_000
@@ -20,6 +24,8 @@ final class Watch: Sendable {
         /// When the event began that it is at, in nanoseconds; 0 while it waits for one.
         let began = Atomic<Int64>(0)
         let events = Atomic<Int>(0)
+        /// The watcher has had another thread poll in its place: when it is done it joins anew.
+        let isReplaced = Atomic<Bool>(false)
     }
 
     private let notes: [Note]
@@ -48,14 +54,15 @@ final class Watch: Sendable {
     /// One look; only one thread at a time does so.
     func look(now: Instant) -> Finding {
         var sum = 0
-        var isStuck = false
+        var stuck = 0
         var isBusy = false
         for note in notes {
             sum &+= note.events.load(ordering: .relaxed)
             let began = note.began.load(ordering: .relaxed)
             guard began != 0 else { continue }
             isBusy = true
-            if now.nanoseconds &- began > Self.intervalNanoseconds { isStuck = true }
+            guard now.nanoseconds &- began > Self.intervalNanoseconds else { continue }
+            if !note.isReplaced.exchange(true, ordering: .sequentiallyConsistent) { stuck += 1 }
         }
         if sum == lastSum.exchange(sum, ordering: .relaxed), !isBusy {
             let looks = quiet.wrappingAdd(1, ordering: .relaxed).newValue
@@ -64,6 +71,6 @@ final class Watch: Sendable {
             quiet.store(0, ordering: .relaxed)
             isAsleep.store(false, ordering: .relaxed)
         }
-        return isStuck ? .someoneIsStuck : .allIsWell
+        return stuck > 0 ? .stuck(stuck) : .allIsWell
     }
 }

@@ -54,7 +54,9 @@ final class Worker: @unchecked Sendable {
             now = MonotonicClock.now
             note.began.store(0, ordering: .relaxed)
             let taken = now.nanoseconds &- began.nanoseconds
-            if isLong {
+            let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
+            if isLong || isReplaced {
+                if isLong && isReplaced { server.crew.isCountedAgain() }
                 isLong = false
                 guard server.crew.joinOrStandBy() else { return }
             } else if taken > PollerCensus.slowNanoseconds {
@@ -165,7 +167,7 @@ final class Worker: @unchecked Sendable {
             willBeLong()
             do { try unsynced.waitUntilDurable() } catch {
                 for member in finished { member.commitFailed(error) }
-                if let recovery = server.pool.syncFailed() { enqueue(recovery) }
+                if let recovery = server.pool.syncFailed(unsynced) { enqueue(recovery) }
             }
             return answer(finished)
         }
@@ -184,7 +186,11 @@ final class Worker: @unchecked Sendable {
 
     func answer(_ members: [any GroupMember]) {
         for member in members { (member as? Session)?.replyAfterGroup() }
-        for member in members { (member as? Session)?.continueAfterGroup(self) }
+        for member in members {
+            guard let session = member as? Session else { continue }
+            // What a client has sent besides may be long, and the others must not wait for it.
+            if session.hasMoreInput { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+        }
     }
 
     private func releaseWriter() {

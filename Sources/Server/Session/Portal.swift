@@ -69,12 +69,23 @@ final class Portal {
     struct Description {
         var isDescribed: Bool
         var isClosed: Bool
+        var isDone: Bool
+        var hasLostSnapshot: Bool
+        var rowsOfExecute: Int
         var encoder: RowEncoder
     }
 
     var description: Description {
-        get { Description(isDescribed: isDescribed, isClosed: isClosed, encoder: encoder) }
-        set { (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder) }
+        get {
+            Description(
+                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, hasLostSnapshot: hasLostSnapshot,
+                rowsOfExecute: rowsOfExecute, encoder: encoder)
+        }
+        set {
+            (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
+            (isDone, hasLostSnapshot) = (newValue.isDone, newValue.hasLostSnapshot)
+            rowsOfExecute = newValue.rowsOfExecute
+        }
     }
 
     /// As if it had not run.

@@ -139,6 +139,8 @@ extension Session: GroupMember {
         if !flush() { isClosing = true }
     }
 
+    var hasMoreInput: Bool { state.inputPosition < input.count }
+
     /// After the writer is released: whatever the client has sent meanwhile.
     func continueAfterGroup(_ worker: Worker) {
         self.worker = worker

@@ -11,7 +11,13 @@ extension Session {
     func acquireReader(onlyToPrepare: Bool = false) throws -> Wait? {
         if state.transaction.hasLostSnapshot { throw Self.snapshotTooOld }
         if readerIsOnlyToPrepare && !onlyToPrepare { releaseReader() }
-        if reader != nil { return nil }
+        if reader != nil {
+            if state.transaction.pinsSnapshot, pool.isGateExpired {
+                loseSnapshot()
+                throw Self.snapshotTooOld
+            }
+            return nil
+        }
         if readerIndex == nil {
             beginWait()
             // Before the request: once parked, the session may be another thread's.
@@ -28,6 +34,7 @@ extension Session {
             releaseReader()
             throw ErrorTranslation.wireError(error)
         }
+        if state.transaction.pinsSnapshot, !onlyToPrepare { reader?.beginsToBeKept() }
         return nil
     }
 

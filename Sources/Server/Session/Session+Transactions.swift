@@ -244,7 +244,7 @@ extension Session {
     private func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
         worker?.willBeLong()
         do { try commit.waitUntilDurable() } catch {
-            if let recovery = pool.syncFailed() { enqueue(recovery) }
+            if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
             throw commitError(error)
         }
     }
