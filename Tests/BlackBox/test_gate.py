@@ -1,5 +1,7 @@
 """The WAL's limit: whoever reads, however long, it is emptied before it outgrows the limit, and writers go on."""
 
+import fcntl
+
 import pytest
 
 import wire
@@ -139,3 +141,74 @@ def test_many_readers_and_writers(db):
             assert reader.reply().texts == [("1",)]
     for pin in pins:
         assert pin.query("SELECT count(*) FROM t").state == "40001"
+
+
+# What others do
+
+
+def insert(client):
+    return client.query("INSERT INTO t (v) VALUES (hex(randomblob(6000)))")
+
+
+def test_another_process_that_checkpoints(db):
+    """It holds the checkpoint lock, so nothing can be emptied; that is tried now and then, and writers go on."""
+    with open(f"{db.database}-shm", "r+b") as index:
+        # WAL_CKPT_LOCK, https://www.sqlite.org/walformat.html#wal_locks
+        fcntl.lockf(index, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 121)
+        writer = db.client()
+        for _ in range(60):
+            insert(writer).check()
+        assert wal_bytes(db) > LIMIT
+        assert db.errors.count("mode=gate") < 60
+    # Soon after it has let go.
+    for _ in range(20):
+        insert(writer).check()
+    assert wal_bytes(db) <= LIMIT
+    writer.query("DELETE FROM t WHERE id > 1").check()
+    write(db, rows=60)
+
+
+def test_another_process_that_reads_and_then_checkpoints(db, outsider):
+    """What was tried in vain while it read is not held against the WAL it has emptied."""
+    other = outsider(db.database)
+    other("BEGIN")
+    other("SELECT count(*) FROM t")
+    writer = db.client()
+    for _ in range(200):
+        insert(writer).check()
+    assert wal_bytes(db) > LIMIT
+    other("COMMIT")
+    other("PRAGMA wal_checkpoint(TRUNCATE)")
+    reader = db.client()
+    reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ").check()
+    reader.query("SELECT count(*) FROM t").check()
+    write(db)
+
+
+def killed_group(daemon, member, sql):
+    """Runs `sql` of this client in a group that another member kills, so that it runs again; returns its reply."""
+    holder, killer = daemon.client(), daemon.client()
+    holder.query("BEGIN IMMEDIATE").check()
+    member.send(wire.query(sql))
+    daemon.settle(member)
+    killer.send(wire.query("INSERT OR ROLLBACK INTO t VALUES (1, 'twice')"))
+    daemon.settle(killer)
+    holder.query("COMMIT").check()
+    assert killer.reply().state == "23505"
+    return member.reply()
+
+
+def test_a_lost_cursor_stays_lost_when_its_group_runs_again(db):
+    reader = db.client()
+    reader.query("BEGIN; DECLARE c CURSOR FOR SELECT id FROM t UNION ALL SELECT id + 1 FROM t").check()
+    assert reader.query("FETCH 1 FROM c").texts == [("1",)]
+    write(db, rows=60)
+    assert killed_group(db, reader, "INSERT INTO t VALUES (1000, 'm'); FETCH 1 FROM c; COMMIT").state == "40001"
+
+
+def test_a_finished_cursor_stays_finished_when_its_group_runs_again(db):
+    reader = db.client()
+    reader.query("BEGIN; DECLARE c CURSOR FOR SELECT id FROM t").check()
+    assert reader.query("FETCH ALL FROM c").texts == [("1",)]
+    again = killed_group(db, reader, "INSERT INTO t VALUES (1000, 'm'); FETCH ALL FROM c; COMMIT").check()
+    assert again.texts == []

@@ -112,3 +112,44 @@ def test_replies_do_not_pile_up_for_a_client_that_does_not_read(db):
     client.send(*[wire.describe_statement("s")] * 1000)
     db.check_alive()
     assert db.memory() < before + (64 << 20)
+
+
+def test_what_a_member_sends_next_does_not_hold_up_the_others_of_its_group(db):
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    holder = db.client()
+    holder.query("BEGIN IMMEDIATE").check()
+    members = []
+    for number in range(8):
+        members.append(db.client())
+        members[-1].send(wire.query(f"INSERT INTO r VALUES ({number}, 'a')") + (wire.query(endless) if number == 0 else b""))
+        db.settle(members[-1])
+    holder.query("COMMIT").check()
+    for member in members[1:]:
+        assert member.reply().tag == "INSERT 0 1"
+        assert member.value("SELECT 1") == "1"
+    members[0].close()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4])
+def test_steps_that_are_long_do_not_keep_others_waiting(daemon, threads):
+    """One step of SQLite's machine, in which no progress handler runs, for longer than a thread may be away."""
+    long = "SELECT instr(hex(zeroblob(200000)), hex(zeroblob(100000)) || '1')"
+    stuck = [daemon.client() for _ in range(threads)]
+    for client in stuck:
+        client.send(wire.query(long))
+    other = daemon.client()
+    assert other.value("SELECT 1") == "1"
+    assert not all(client.has_reply() for client in stuck), "it was not long enough to show anything"
+    for client in stuck:
+        client.close()
+
+
+def test_a_deleted_wal_behind_a_symbolic_link(start_daemon, tmp_path):
+    file = tmp_path / "real" / "data.db"
+    file.parent.mkdir()
+    link = tmp_path / "link.db"
+    link.symlink_to(file)
+    daemon = start_daemon(link)
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    file.with_name("data.db-wal").unlink()
+    assert daemon.client().query("INSERT INTO t VALUES (1)").state == "08007", "acknowledged into a deleted -wal"
