@@ -44,8 +44,9 @@ final class Maintenance: Sendable {
 
     let state: Locked<State>
     let file: MaintenanceFile
-    /// Held while the file is replaced, by the thread of the job or by the one that looks.
-    private let storing = Locked<Void>(())
+    /// The file is replaced by the thread of the job or by the one that looks, and each wants it on the disk when it
+    /// goes on.
+    private let storing = Turn()
     private let isStopping = Atomic<Bool>(false)
     let log: Logger
     let databaseDirectory: String
@@ -110,7 +111,7 @@ final class Maintenance: Sendable {
     }
 
     func store() {
-        storing.withLock { _ in
+        storing.take {
             guard let record = state.withLock({ $0.schedule.record }) else { return }
             do throws(MaintenanceFile.WriteError) { try file.write(record) } catch {
                 log.error(

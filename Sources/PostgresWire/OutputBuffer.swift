@@ -25,6 +25,8 @@ public final class OutputBuffer {
     @usableFromInline @exclusivity(unchecked) var openMessage = -1
     /// The message being written did not fit; `endMessage` drops it.
     @usableFromInline @exclusivity(unchecked) var overflowed = false
+    /// There was no memory for something outside a message: what is here must not be sent, and the connection ends.
+    public private(set) var hasHole = false
     private let initialCapacity: Int
 
     /// Allocates nothing yet; the first byte appended does.
@@ -110,8 +112,7 @@ public final class OutputBuffer {
         if capacity - tail >= n { return true }
         let wanted = max(capacity * 2, tail + n, initialCapacity)
         guard let grown = realloc(storage, wanted) else {
-            guard openMessage >= 0 else { fatalError("out of memory for \(wanted) bytes of output") }
-            overflowed = true
+            if openMessage >= 0 { overflowed = true } else { hasHole = true }
             return false
         }
         storage = grown

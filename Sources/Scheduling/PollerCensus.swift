@@ -63,8 +63,8 @@ public struct PollerCensus: Sendable {
     /// A thread that was long is back.
     public mutating func isBack() -> Role { join() }
 
-    /// A thread was counted as long twice, and is still polling or about to join.
-    public mutating func isCountedTwice() { active += 1 }
+    /// A thread was counted as long twice: once because it said so, once because it was found to be stuck.
+    public mutating func wasCountedTwice() { active += 1 }
 
     private mutating func callReserve(upTo wanted: Int) -> Int {
         let called = min(reserve, wanted - active)

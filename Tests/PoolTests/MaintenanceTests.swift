@@ -273,6 +273,7 @@ import Testing
         let deadline = began.advanced(byMilliseconds: 30_000)
         while job == nil, MonotonicClock.now < deadline {
             job = test.pool.lookAtMaintenance(now: MonotonicClock.now, willBeLong: {})
+            // Both clocks have to go on by a second; this only keeps the loop from spinning until they have.
             usleep(1000)
         }
         #expect(job?.picture == "maintenance")

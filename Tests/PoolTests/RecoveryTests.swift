@@ -193,6 +193,21 @@ import Testing
         #expect(test.ends.reasons == [])
     }
 
+    /// SQLite asks the progress handler when a statement has done everything, too, and counts the steps of all its runs
+    /// together: so sooner or later BEGIN IMMEDIATE is called interrupted after it has taken the lock.
+    @Test func aBeginThatIsStoppedLateLeavesNoTransaction() throws {
+        let test = try TestPool()
+        let owner = test.member()
+        owner.whileRunning = { _ in .cancelled }
+        var stopped = 0
+        for _ in 0..<3_000 {
+            do { try test.pool.writer.begin(owner) } catch { stopped += 1 }
+            if test.pool.writer.stopReason != nil { #expect(test.pool.writer.connection.isAutocommit) }
+            test.pool.writer.rollback()
+        }
+        #expect(stopped > 0)
+    }
+
     /// The timer may have looked while a member that goes back to the queue was in none.
     @Test func aPostponedMembersDeadlineIsAnnounced() throws {
         let test = try TestPool { $0.groupMilliseconds = 0 }

@@ -35,6 +35,19 @@ import Testing
         #expect(census.reserve == reserve)
     }
 
+    /// It said that it would be long just when it was found to be stuck: two were called for one, and it is counted back
+    /// before it joins.
+    @Test func oneThreadReplacedTwice() {
+        var census = PollerCensus(target: 2)
+        for _ in 0..<5 { _ = census.join() }
+        _ = census.willBeLong()
+        _ = census.willBeLong()
+        #expect(census.active == 2 && census.reserve == 1)
+        census.wasCountedTwice()
+        let role = census.join()
+        #expect(role == .standBy && census.reserve == 2)
+    }
+
     /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. e: a polling thread looks
     /// between two events. A digit: so many times 5 ms pass.
     /// Answers of s, h and k are how many of the reserve are woken.

@@ -155,8 +155,8 @@ final class Crew: @unchecked Sendable {
     }
 
     /// A thread that was replaced twice, because it announced itself when the watcher had just done it.
-    func isCountedAgain() {
-        locked { census.isCountedTwice() }
+    func wasReplacedTwice() {
+        locked { census.wasCountedTwice() }
     }
 
     func stop() {

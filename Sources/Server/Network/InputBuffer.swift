@@ -13,11 +13,11 @@ final class InputBuffer {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
 
-    enum Received: Equatable { case some, nothingYet, closed }
+    enum Received: Equatable { case some, nothingYet, closed, noMemory }
 
     /// Reads once, whatever the socket has, up to the free room (at least `minimum` bytes of it).
     func receive(from socket: Int32, minimum: Int) -> Received {
-        if capacity - count < minimum { grow(to: max(count + minimum, capacity * 2)) }
+        if capacity - count < minimum, !grow(to: max(count + minimum, capacity * 2)) { return .noMemory }
         while true {
             let received = walpool_receive(socket, storage! + count, capacity - count)
             if received > 0 {
@@ -45,9 +45,10 @@ final class InputBuffer {
         capacity = 0
     }
 
-    private func grow(to size: Int) {
-        guard let grown = realloc(storage, size) else { fatalError("out of memory for \(size) bytes of input") }
+    private func grow(to size: Int) -> Bool {
+        guard let grown = realloc(storage, size) else { return false }
         storage = grown
         capacity = size
+        return true
     }
 }

@@ -56,7 +56,7 @@ final class Worker: @unchecked Sendable {
             let taken = now.nanoseconds &- began.nanoseconds
             let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
             if isLong || isReplaced {
-                if isLong && isReplaced { server.crew.isCountedAgain() }
+                if isLong && isReplaced { server.crew.wasReplacedTwice() }
                 isLong = false
                 guard server.crew.joinOrStandBy() else { return }
             } else if taken > PollerCensus.slowNanoseconds {

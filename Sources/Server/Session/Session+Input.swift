@@ -38,6 +38,10 @@ extension Session {
             case .some: break
             case .nothingYet: return settle(.input)
             case .closed: return close()
+            case .noMemory:
+                return terminate(
+                    WireError(
+                        severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
             }
             endIdleHolding()
         }
@@ -134,6 +138,7 @@ extension Session {
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
     func flush() -> Bool {
+        guard !out.hasHole else { return false }
         while out.count > 0 {
             let bytes = out.readable
             let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
