@@ -41,19 +41,25 @@ let package = Package(
             name: "Server",
             dependencies: ["CLinux", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
+        .target(
+            name: "Configuration",
+            dependencies: [
+                "Server", .product(name: "Logging", package: "swift-log"), .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "walpoold",
             dependencies: [
-                "Server", "CSystemd",
+                "Configuration", "Server", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),
+        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
     ]
 )

@@ -47,7 +47,7 @@ public struct PoolLimits: Sendable {
 
 extension PoolLimits {
     /// When a commit is visible to others, and when it is answered.
-    public enum Durability: String, Sendable {
+    public enum Durability: String, CaseIterable, Sendable {
         /// Visible when it is on the disk, and answered then.
         case full
         /// Answered when it is on the disk, visible up to one sync earlier: the writer goes on while the disk works.

@@ -6,7 +6,7 @@ import CSQLite
 /// quoted strings, trusted schema and the two-argument fts3_tokenizer() are all on there.
 public struct ConnectionSettings: Sendable {
     public enum Synchronous: String, Sendable { case normal = "NORMAL", full = "FULL" }
-    public enum SecureDelete: String, Sendable { case off = "OFF", on = "ON", fast = "FAST" }
+    public enum SecureDelete: String, CaseIterable, Sendable { case off = "OFF", on = "ON", fast = "FAST" }
 
     /// When a commit waits for the disk. https://www.sqlite.org/pragma.html#pragma_synchronous
     public var synchronous: Synchronous = .full

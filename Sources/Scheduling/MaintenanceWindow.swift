@@ -76,6 +76,11 @@ extension MaintenanceWindow {
         self.init(days: days, opensAtSecond: from, lengthSeconds: length)
     }
 
+    private static func clock(_ second: Int64) -> String {
+        let parts = [second / 3600, second / 60 % 60]
+        return parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+    }
+
     private static func days(_ text: Substring) -> UInt8? {
         if text == "daily" { return 0x7F }
         var days: UInt8 = 0
@@ -95,4 +100,20 @@ extension MaintenanceWindow {
         else { return nil }
         return (hour * 60 + minute) * 60
     }
+}
+
+extension MaintenanceWindow: CustomStringConvertible {
+    /// In the form in which it is read.
+    public var description: String {
+        if self == .any { return "any" }
+        let names = Self.dayNames.enumerated().filter { days & (1 << $0.offset) != 0 }.map(\.element.capitalizedASCII)
+        let from = Self.clock(opensAtSecond)
+        let end = opensAtSecond + lengthSeconds
+        let to = Self.clock(end > Self.secondsPerDay ? end - Self.secondsPerDay : end)
+        return "\(days == 0x7F ? "daily" : names.joined(separator: ",")) \(from)-\(to)"
+    }
+}
+
+extension String {
+    fileprivate var capitalizedASCII: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -38,6 +38,9 @@ public struct ServerConfiguration: Sendable {
         do { try sessionDefaults.set(name, [value]) } catch { throw StartError(error.message) }
         settings.append((name, value))
     }
+
+    /// What a session starts with, as SHOW gives it.
+    public func settingDefault(_ name: String) -> String? { sessionDefaults.value(name) }
 }
 
 extension ServerConfiguration {
@@ -51,4 +54,7 @@ extension ServerConfiguration {
     ) throws(StartError) -> Int64 {
         do { return try Settings.milliseconds(name, value, upTo: longest) } catch { throw StartError(error.message) }
     }
+
+    /// A time as SHOW gives it.
+    public static func shown(milliseconds: Int64) -> String { Settings.shown(milliseconds) }
 }

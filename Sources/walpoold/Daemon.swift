@@ -1,4 +1,5 @@
 import CSystemd
+import Configuration
 import Glibc
 import Logging
 import SQLite

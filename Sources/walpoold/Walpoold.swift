@@ -1,4 +1,6 @@
 import ArgumentParser
+import CSystemd
+import Configuration
 import Glibc
 import Logging
 import Server
@@ -11,32 +13,46 @@ struct Walpoold: ParsableCommand {
         abstract: "Serves one SQLite database to local clients over the PostgreSQL wire protocol.",
         version: "walpoold 0.1")
 
-    @Argument(help: "The database file; created when absent.")
+    @Argument(help: .key("database"))
     var database: String?
     @Option(help: "Configuration file in TOML.  (default: none)")
     var config: String?
-    @Option(help: "Directory of the socket.  (default: RUNTIME_DIRECTORY, XDG_RUNTIME_DIR/walpool, or one under TMPDIR)")
+    @Option(help: .key("socket_directory"))
     var socketDirectory: String?
-    @Option(help: "Port: the number in the socket's name.  (default: 5432)")
+    @Option(help: .key("port"))
     var port: Int?
-    @Option(help: "The database's name for clients.  (default: the file's name without its extension)")
+    @Option(help: .key("name"))
     var name: String?
-    @Option(help: "Read-only connections.  (default: 8)")
+    @Option(help: .key("readers"))
     var readers: Int?
-    @Option(help: "The most sessions at a time.  (default: 1000)")
+    @Option(help: .key("max_sessions"))
     var maxSessions: Int?
-    @Option(help: "When a commit waits for the disk: full, pipelined or normal.  (default: full)")
+    @Option(help: .key("synchronous"))
     var synchronous: String?
-    @Option(help: "Permissions of the socket, in octal.  (default: 0660)")
+    @Option(help: .key("socket_mode"))
     var socketMode: String?
-    @Option(help: "Log level: debug, info, notice, warning or error.  (default: info)")
+    @Option(help: .key("log_level"))
     var logLevel: String?
 
-    /// One clear line on stderr for whatever is wrong, in place of the library's several.
+    /// The options that stand for keys of the configuration file.
+    private var options: [StartSettings.Option] {
+        let texts = [
+            ("database", database), ("socket_directory", socketDirectory), ("name", name), ("synchronous", synchronous),
+            ("socket_mode", socketMode), ("log_level", logLevel),
+        ]
+        let numbers = [("port", port), ("readers", readers), ("max_sessions", maxSessions)]
+        return texts.compactMap { key, text in text.map { (key, .string($0)) } }
+            + numbers.compactMap { key, number in number.map { (key, .integer($0)) } }
+    }
+
+    /// One clear line on stderr for each thing that is wrong, in place of the library's several.
     static func main() {
         do {
             var command = try parseAsRoot()
             try command.run()
+        } catch let error as ConfigurationError {
+            for line in error.lines.dropLast() { say(line) }
+            fail(error.lines.last ?? "")
         } catch let error as StartError {
             fail(error.description)
         } catch {
@@ -49,14 +65,30 @@ struct Walpoold: ParsableCommand {
     }
 
     private static func fail(_ message: String) -> Never {
-        let line = message.split(separator: "\n").first.map(String.init) ?? message
-        StandardError.write("walpoold: \(line)\n")
+        say(message)
         Glibc.exit(1)
     }
 
+    private static func say(_ message: String) {
+        StandardError.write("walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
+    }
+
     func run() throws {
-        let settings = try StartSettings(self)
-        LoggingSystem.bootstrap { _ in JournalLogHandler(level: settings.logLevel) }
+        var settings = try StartSettings(file: config, options: options)
+        // Socket activation: "The first descriptor … is SD_LISTEN_FDS_START", which is 3: sd_listen_fds(3).
+        if sd_listen_fds(1) == 1 { settings.server.inheritedSocket = 3 }
+        LoggingSystem.bootstrap { [level = settings.logLevel] _ in JournalLogHandler(level: level) }
         try Daemon.run(settings)
+    }
+}
+
+extension ArgumentHelp {
+    /// What the configuration file's key of that name is for.
+    fileprivate static func key(_ name: String) -> ArgumentHelp {
+        guard let key = ConfigurationKey.named(name) else { preconditionFailure("no key \(name)") }
+        let isPlain = key.defaultInWords == nil
+        var text = key.defaultText
+        if isPlain, case .string(let string)? = key.defaultValue { text = string }
+        return text == "none" ? "\(key.summary)." : "\(key.summary).  (default: \(text))"
     }
 }

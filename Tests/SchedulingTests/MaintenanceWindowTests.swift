@@ -58,4 +58,15 @@ private func at(_ day: Int64, _ hour: Int64, _ minute: Int64 = 0, _ second: Int6
         "any 03:00-05:00", "Sun 03.00-05.00",
     ])
     func refused(_ text: String) { #expect(MaintenanceWindow(text) == nil) }
+
+    @Test("A window is shown in the form in which it is read", arguments: [
+        ("any", "any"), ("daily 02:00-04:00", "daily 02:00-04:00"), ("sat,SUN 23:00-01:00", "Sun,Sat 23:00-01:00"),
+        ("Mon 00:00-24:00", "Mon 00:00-24:00"), ("03:30-24:00", "daily 03:30-24:00"), ("daily 00:00-24:00", "any"),
+        ("tue 22:05-00:00", "Tue 22:05-24:00"),
+    ])
+    func shown(text: String, expected: String) throws {
+        let window = try #require(MaintenanceWindow(text))
+        #expect("\(window)" == expected)
+        #expect(MaintenanceWindow(expected) == window)
+    }
 }

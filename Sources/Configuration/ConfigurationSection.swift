@@ -1,0 +1,84 @@
+import Server
+
+/// A `[[section]]` of the configuration file, of which there may be any number, in an order that may matter.
+///
+/// The section's own part of the program turns its tables into settings: `read` gets them with their lines, all of them at
+/// once, and adds a problem for each thing that is wrong. A key of a table that is not in `keys`, and one that is there
+/// twice, is a problem already.
+public struct ConfigurationSection: Sendable {
+    /// A key in such a table, for the manual and the example file.
+    public struct Key: Sendable {
+        public let name: String
+        /// What it takes, in words.
+        public let form: String
+        public let summary: String
+
+        public init(_ name: String, form: String, _ summary: String) {
+            self.name = name
+            self.form = form
+            self.summary = summary
+        }
+    }
+
+    public let name: String
+    public let change: ConfigurationKey.Change
+    public let summary: String
+    /// Whole sentences, for the manual and the example file.
+    public let details: String
+    public let keys: [Key]
+    /// TOML for the example file, whole tables; it comes out as a comment.
+    public let example: String
+    let read: @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
+
+    public init(
+        _ name: String, change: ConfigurationKey.Change, _ summary: String, details: String, keys: [Key], example: String,
+        read: @escaping @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
+    ) {
+        self.name = name
+        self.change = change
+        self.summary = summary
+        self.details = details
+        self.keys = keys
+        self.example = example
+        self.read = read
+    }
+}
+
+/// Reading the values of a table: each says what is wrong, with the line, and is nil then.
+extension ConfigurationTable {
+    public func string(_ key: String, _ problems: inout [ConfigurationProblem]) -> String? {
+        guard let entry = self[key] else { return nil }
+        guard case .string(let text) = entry.value else { return wrong(entry, "a string", &problems) }
+        return text
+    }
+
+    public func integer(_ key: String, _ range: ClosedRange<Int>, _ problems: inout [ConfigurationProblem]) -> Int? {
+        guard let entry = self[key] else { return nil }
+        guard case .integer(let number) = entry.value, range.contains(number) else {
+            return wrong(entry, "an integer from \(range.lowerBound) to \(range.upperBound)", &problems)
+        }
+        return number
+    }
+
+    public func boolean(_ key: String, _ problems: inout [ConfigurationProblem]) -> Bool? {
+        guard let entry = self[key] else { return nil }
+        guard case .boolean(let isOn) = entry.value else { return wrong(entry, "true or false", &problems) }
+        return isOn
+    }
+
+    /// A time, as the file's other times.
+    public func milliseconds(
+        _ key: String, upTo longest: Int64 = Int64(Int32.max), _ problems: inout [ConfigurationProblem]
+    ) -> Int64? {
+        guard let entry = self[key] else { return nil }
+        do { return try ConfigurationKey.time(key, entry.value, upTo: longest) } catch {
+            problems.append(.init(line: entry.line, error.description))
+            return nil
+        }
+    }
+
+    private func wrong<Value>(_ entry: ConfigurationEntry, _ form: String, _ problems: inout [ConfigurationProblem]) -> Value? {
+        problems.append(.init(line: entry.line, "\(entry.key) must be \(form), not \(entry.value.text)"))
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+extension ConfigurationKey {
+    static let connections: [ConfigurationKey] = [
+        .integer(
+            "cache_size_kib", \.server.connection.cacheSizeKibibytes, 16...16_000_000, unit: "KiB", .restart,
+            "Page cache of each connection", details: "There are as many connections as readers, and two more."),
+        .integer(
+            "mmap_size_bytes", \.server.connection.memoryMapBytes, 0...(1 << 40), unit: "bytes", .restart,
+            "Memory map of each connection; 0: none",
+            details: """
+                Reads become faster when it covers the file, but an I/O error is then a signal that ends the daemon instead \
+                of an error that ends a statement.
+                """),
+        .integer(
+            "length_limit_bytes", \.server.connection.lengthLimitBytes, 1000...(64 << 20), unit: "bytes", .restart,
+            "Largest value or row", details: "SQLite's SQLITE_LIMIT_LENGTH."),
+        .integer(
+            "sql_length_limit_bytes", \.server.connection.sqlLengthLimitBytes, 1000...(64 << 20), unit: "bytes", .restart,
+            "Longest statement"),
+        .boolean("foreign_keys", \.server.connection.foreignKeys, .restart, "Enforce foreign keys"),
+        .boolean(
+            "double_quoted_strings", \.server.connection.doubleQuotedStrings, .restart,
+            "Take \"text\" in double quotes that names nothing as a string",
+            details: "For databases written for it: with it, a mistyped column's name is a string and no error."),
+        .boolean(
+            "trusted_schema", \.server.connection.trustedSchema, .restart,
+            "Let views and triggers call functions with side effects"),
+        .boolean(
+            "recursive_triggers", \.server.connection.recursiveTriggers, .restart, "Let triggers fire themselves",
+            details: "SQLite's PRAGMA of that name."),
+        .choice(
+            "secure_delete", \.server.connection.secureDelete, .restart, "Overwrite deleted content",
+            details: "\"fast\" does so where it costs no I/O."),
+    ]
+}

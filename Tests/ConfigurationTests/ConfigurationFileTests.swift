@@ -1,0 +1,162 @@
+import Server
+import Testing
+
+@testable import Configuration
+
+struct ConfigurationFileTests {
+    /// What is wrong with a text, a line each, without the path.
+    private func problems(_ text: String, sections: [ConfigurationSection] = []) -> [String] {
+        var settings = StartSettings()
+        do {
+            try ConfigurationFile(path: "f", text: text, sections: sections).apply(to: &settings)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    private func settings(_ text: String) throws -> StartSettings {
+        var settings = StartSettings()
+        try ConfigurationFile(path: "f", text: text).apply(to: &settings)
+        return settings
+    }
+
+    @Test("Values arrive where they belong")
+    func values() throws {
+        let settings = try settings("""
+            database = "/a.db"
+            port = 1_234
+            readers = 0x10
+            synchronous = "Pipelined"
+            gate_limit = "3s"
+            group_time_limit = 7
+            vacuum_interval = "2d"
+            vacuum_window = "Sun 03:00-05:00"
+            secure_delete = "on"
+            socket_mode = "0600"
+            foreign_keys = false
+            log_level = "debug"
+            statement_timeout = "5s"
+            default_transaction_read_only = true
+            """)
+        #expect(settings.database == "/a.db" && settings.port == 1234)
+        #expect(settings.server.pool.readers == 16 && settings.server.pool.durability == .pipelined)
+        #expect(settings.server.pool.gateMilliseconds == 3000 && settings.server.pool.groupMilliseconds == 7)
+        #expect(settings.server.pool.maintenance.intervalSeconds == 172_800)
+        #expect("\(settings.server.pool.maintenance.window)" == "Sun 03:00-05:00")
+        #expect(settings.server.connection.secureDelete == .on && !settings.server.connection.foreignKeys)
+        #expect(settings.server.socketMode == 0o600 && settings.logLevel == .debug)
+        #expect(settings.server.settingDefault("statement_timeout") == "5s")
+        #expect(settings.server.settingDefault("default_transaction_read_only") == "on")
+    }
+
+    @Test("Everything that is wrong is told at once, in the file's order")
+    func everything() {
+        let lines = problems("""
+            reders = 3
+            port = "many"
+            # a comment
+            readers = 0
+            gate_limit = "soon"
+
+            vacuum_window = "Sunday"
+            foreign_keys = 1
+            port = 5432
+            name = "walpool"
+            statement_timeout = -1
+            cache_size_kib =
+            max_sessions 3
+            [metrics]
+            synchronous = "full"
+            """)
+        let expected = [
+            (1, "unknown key \"reders\": did you mean \"readers\"?"),
+            (2, "port must be an integer, not \"many\""),
+            (4, "readers must be between 1 and 1000, not 0"),
+            (5, "invalid value for parameter \"gate_limit\": \"soon\""),
+            (7, "vacuum_window must be \"any\""),
+            (8, "foreign_keys must be true or false, not 1"),
+            (9, "port is given twice, first in line 2"),
+            (10, "name must be a name; \"walpool\" and \"pgbouncer\" are the console's, not \"walpool\""),
+            (11, "-1 is outside the valid range for parameter \"statement_timeout\""),
+            (12, "encountered the end of the line"),
+            (13, "expected '='"),
+            (14, "unknown table [metrics]"),
+        ]
+        #expect(lines.count == expected.count, "\(lines)")
+        for (line, (number, words)) in zip(lines, expected) {
+            #expect(line.hasPrefix("f:\(number): ") && line.contains(words), "\(line)")
+        }
+    }
+
+    @Test("The text itself", arguments: [
+        ("readers = 3\nname = \"a\u{0}b\"\n", "f:2: a NUL character"),
+        ("readers = 3\nname = \"a\\u0000b\"\n", "f:2: name: a NUL character"),
+        ("name = \"unclosed\nreaders = 3\n", "f:1: "),
+        ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
+        ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
+        ("a.b = 1", "f:1: unknown key \"a\""),
+    ])
+    func text(text: String, expected: String) {
+        let lines = problems(text)
+        #expect(lines.count == 1 && lines[0].hasPrefix(expected), "\(lines)")
+    }
+
+    @Test("The nearest known spelling", arguments: [
+        ("reader", "readers"), ("raeders", "readers"), ("max_session", "max_sessions"), ("socket_dir", nil),
+        ("Readers", "readers"), ("statement_timout", "statement_timeout"), ("x", nil), ("interval", "vacuum_interval"),
+        ("completely_other", nil),
+    ] as [(String, String?)])
+    func spelling(word: String, expected: String?) {
+        #expect(nearestSpelling(to: word, among: ConfigurationKey.all.map(\.name)) == expected)
+    }
+
+    // MARK: Sections
+
+    private static let rules = ConfigurationSection(
+        "rule", change: .reload, "", details: "", keys: [.init("user", form: "", ""), .init("limit", form: "", "")], example: ""
+    ) { tables, settings, problems in
+        settings.name = tables.map { "\($0.line)\($0.string("user", &problems) ?? "-")" }.joined(separator: ",")
+        for table in tables {
+            _ = table.integer("limit", 1...9, &problems)
+            if table["user"] == nil { problems.append(.init(line: table.line, "no user")) }
+        }
+    }
+
+    @Test("A section's tables come in order, with their lines")
+    func section() throws {
+        var settings = StartSettings()
+        let text = "readers = 3\n[[rule]]\nuser = 'a'\nlimit = 1\n\n[[rule]] # another\nuser = 'b'\n"
+        try ConfigurationFile(path: "f", text: text, sections: [Self.rules]).apply(to: &settings)
+        #expect(settings.name == "2a,6b" && settings.server.pool.readers == 3)
+    }
+
+    @Test("What is wrong in a section")
+    func wrongSection() {
+        let text = """
+            [[rule]]
+            usr = 'a'
+            [[rule]]
+            user = 3
+            limit = 10
+            user = 'x'
+            readers = 3
+            [rule]
+            user = 'a'
+            [[rules]]
+            user = 'a'
+            [[rule]
+            user = 'a'
+            """
+        let lines = problems(text, sections: [Self.rules])
+        #expect(lines.count == 9, "\(lines)")
+        let expected = [
+            "f:1: no user", "f:2: unknown key \"usr\" in [[rule]]: did you mean \"user\"?", "f:4: user must be a string, not 3",
+            "f:5: limit must be an integer from 1 to 9, not 10", "f:6: user is given twice, first in line 4",
+            "f:7: unknown key \"readers\" in [[rule]]", "f:8: unknown table [rule]: write [[rule]]",
+            "f:10: unknown table [[rules]]: did you mean [[rule]]?", "f:12: ",
+        ]
+        for (line, words) in zip(lines, expected) { #expect(line.hasPrefix(words), "\(line)") }
+        #expect(problems("rule = [{ user = 'a' }]", sections: [Self.rules]) == ["f:1: \"rule\" is no key: write tables headed [[rule]]"])
+    }
+}
