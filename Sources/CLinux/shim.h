@@ -15,11 +15,12 @@
 
 static inline int walpool_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-enum walpool_interest { WALPOOL_READABLE, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL };
+enum walpool_interest { WALPOOL_READABLE, WALPOOL_STREAM, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL };
 
 static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool_interest interest, uint64_t token) {
     static const uint32_t events[] = {
-        [WALPOOL_READABLE] = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
+        [WALPOOL_READABLE] = EPOLLIN | EPOLLONESHOT,
+        [WALPOOL_STREAM] = EPOLLIN | EPOLLRDHUP | EPOLLET,
         [WALPOOL_WRITABLE] = EPOLLOUT | EPOLLONESHOT,
         [WALPOOL_EDGE] = EPOLLIN | EPOLLET,
         [WALPOOL_LEVEL] = EPOLLIN,
@@ -31,11 +32,14 @@ static inline void walpool_epoll_remove(int poller, int fd) {
     struct epoll_event unused = {0};
     epoll_ctl(poller, EPOLL_CTL_DEL, fd, &unused);
 }
-/* One event; 1 and its token, 0 when a signal came instead, -1 with errno. */
-static inline int walpool_epoll_wait(int poller, uint64_t *token) {
+/* One event; 1, its token and whether the other side has hung up, 0 when a signal came instead, -1 with errno. */
+static inline int walpool_epoll_wait(int poller, uint64_t *token, int *is_hung_up) {
     struct epoll_event event;
     int count = epoll_wait(poller, &event, 1, -1);
-    if (count == 1) *token = event.data.u64;
+    if (count == 1) {
+        *token = event.data.u64;
+        *is_hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    }
     return count < 0 && errno == EINTR ? 0 : count;
 }
 

@@ -88,8 +88,8 @@ public final class Server: Sendable {
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
         do throws(SystemError) {
-            try poller.addOneShot(listener.descriptor, .readable, token: Event.listener)
-            try poller.addOneShot(deadlines.descriptor, .readable, token: Event.timer)
+            try poller.add(listener.descriptor, .readable, token: Event.listener)
+            try poller.add(deadlines.descriptor, .readable, token: Event.timer)
             try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
             try poller.addLevelTriggered(stopSignal, token: Event.stop)
             for _ in 0..<threadCount {
@@ -128,15 +128,16 @@ public final class Server: Sendable {
     // MARK: Events
 
     /// Handles one event; false when the thread shall end.
-    func handle(_ token: Poller.Token, _ worker: Worker) -> Bool {
+    func handle(_ event: Poller.Event, _ worker: Worker) -> Bool {
+        let token = event.token
         switch token {
         case Event.listener: accept(worker)
         case Event.timer: lookAtDeadlines(worker)
         case Event.wakeUp: break
         case Event.stop: return false
         default:
-            if let session = table.own(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
-                session.socketIsReady(worker)
+            if let session = table.ownAtEvent(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
+                session.socketIsReady(worker, isHungUp: event.isHungUp)
             }
         }
         return true
@@ -162,13 +163,12 @@ public final class Server: Sendable {
             }
             session.worker = worker
             do {
-                try poller.addOneShot(socket, .readable, token: session.token)
+                try poller.add(socket, .stream, token: session.token)
             } catch {
                 session.close()
                 continue
             }
             session.armDeadline(.startup, afterMilliseconds: configuration.startupTimeoutMilliseconds)
-            // Its event may have come and gone while the session was owned here, so it is armed again.
             session.settle(.input)
         }
         armListener()

@@ -281,3 +281,47 @@ def test_many_clients_killed_at_once(patient):
         vanish(victim)
     eventually(lambda: patient.sockets <= before, "every socket closed")
     assert patient.value("SELECT count(*) FROM t") == "0"
+
+
+# Events: sockets are edge-triggered, so each of these would hang if an edge were lost
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_the_end_of_input_together_with_the_last_bytes(shared, gap):
+    """The answer still comes, and then the end, although the end of the client's input was no event of its own."""
+    for _ in range(50):
+        client = shared.client()
+        client.send(wire.query("SELECT 1"))
+        if gap:
+            shared.settle(client)
+        client.half_close()
+        assert b"SELECT 1" in client.rest()
+
+
+def test_the_end_of_input_while_its_statement_waits(shared):
+    """The event comes while the session is parked: it is noted, and looked at when the statement has been answered."""
+    shared.run("CREATE TABLE IF NOT EXISTS ended (x)")
+    with shared.client() as holder:
+        holder.query("BEGIN IMMEDIATE")
+        waiter = shared.client()
+        waiter.send(wire.query("INSERT INTO ended VALUES (1)"))
+        shared.settle(waiter)
+        waiter.send(wire.query("SELECT count(*) FROM ended"))
+        waiter.half_close()
+        shared.settle()
+        holder.query("ROLLBACK")
+        answers = waiter.rest()
+    assert b"INSERT 0 1" in answers and b"SELECT 1" in answers
+
+
+@pytest.mark.parametrize("size", [4095, 4096, 8192, 16384, 65536, 1 << 20])
+def test_input_as_large_as_the_buffer(shared, size):
+    """A message that fills what was free for it exactly, give or take a byte, and one after it."""
+    for length in range(size - 2, size + 3):
+        with shared.client() as client:
+            # Type and length take five bytes, the zero at the end one.
+            text = "SELECT 1 --" + "x" * (length - 6 - len("SELECT 1 --"))
+            assert len(wire.query(text)) == length
+            client.send(wire.query(text), wire.query("SELECT 2"))
+            assert client.reply().value == "1"
+            assert client.reply().value == "2"

@@ -13,7 +13,12 @@ final class InputBuffer {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
 
-    enum Received: Equatable { case some, nothingYet, closed, noMemory }
+    enum Received: Equatable {
+        case some
+        /// As much as there was room for: the socket may have more.
+        case full
+        case nothingYet, closed, noMemory
+    }
 
     /// Reads once, whatever the socket has, up to the free room (at least `minimum` bytes of it).
     func receive(from socket: Int32, minimum: Int) -> Received {
@@ -22,7 +27,7 @@ final class InputBuffer {
             let received = walpool_receive(socket, storage! + count, capacity - count)
             if received > 0 {
                 count += received
-                return .some
+                return count == capacity ? .full : .some
             }
             if received == 0 { return .closed }
             if errno == EINTR { continue }

@@ -41,6 +41,8 @@ final class SessionTable: Sendable {
     /// Its socket is being armed: whoever receives the event waits for the moment until it is idle. Otherwise the socket
     /// could be closed, and its number given to another connection, before it is armed.
     private static let arming: UInt64 = 2
+    /// Owned, and an event has come since: its owner looks at the socket before it lets go of it.
+    private static let ownedAndNotified: UInt64 = 3
 
     /// A slot for a new session, which the calling thread owns; nil when all are taken.
     func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
@@ -71,6 +73,27 @@ final class SessionTable: Sendable {
         }
     }
 
+    /// The session whose event this is, now owned by the calling thread; nil when it is gone, or when another thread owns
+    /// it, which is then told that there was an event.
+    @inline(__always)
+    func ownAtEvent(slot index: Int, generation: UInt64) -> Session? {
+        let slot = slots[index]
+        while true {
+            let (exchanged, original) = slot.word.compareExchange(
+                expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
+                ordering: .acquiringAndReleasing)
+            if exchanged { return slot.session }
+            switch original {
+            case generation << 2 | Self.arming: sched_yield()
+            case generation << 2 | Self.owned:
+                if slot.word.compareExchange(
+                    expected: original, desired: generation << 2 | Self.ownedAndNotified,
+                    ordering: .acquiringAndReleasing).exchanged { return nil }
+            default: return nil
+            }
+        }
+    }
+
     /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
     @inline(__always)
     func own(slot index: Int, generation: UInt64) -> Session? {
@@ -83,6 +106,16 @@ final class SessionTable: Sendable {
             guard original == generation << 2 | Self.arming else { return nil }
             sched_yield()
         }
+    }
+
+    /// The calling thread is done with the session, whose next event will come by itself. False, and it is still owned,
+    /// when an event has come meanwhile.
+    @inline(__always)
+    func disown(_ session: Session) -> Bool {
+        let generation = session.generation << 2
+        return slots[session.slot].word.compareExchange(
+            expected: generation | Self.owned, desired: generation | Self.idle, ordering: .acquiringAndReleasing
+        ).exchanged
     }
 
     /// The calling thread is done with the session; `arm` arms its socket.

@@ -46,10 +46,10 @@ final class Worker: @unchecked Sendable {
         var now = MonotonicClock.now
         while true {
             guard server.crew.mayPollOn(now: now) else { return }
-            let token = server.poller.waitForEvent()
+            let event = server.poller.waitForEvent()
             let began = MonotonicClock.now
             begins(at: began)
-            guard server.handle(token, self) else { return }
+            guard server.handle(event, self) else { return }
             runResumptions()
             now = MonotonicClock.now
             note.began.store(0, ordering: .relaxed)

@@ -21,8 +21,11 @@ enum Wait {
 
 extension Session {
     /// The socket is ready; the calling worker owns the session.
-    func socketIsReady(_ worker: Worker) {
+    ///
+    /// - Parameter isHungUp: its end may follow the bytes that are read now, without another event.
+    func socketIsReady(_ worker: Worker, isHungUp: Bool) {
         self.worker = worker
+        if isHungUp { needsArming = true }
         // The deadline of a startup is for all of it, however many pieces it comes in.
         if case .ready = phase { disarmDeadline() }
         if interest == .writable {
@@ -36,6 +39,7 @@ extension Session {
             state.inputPosition = 0
             switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
             case .some: break
+            case .full: needsArming = true
             case .nothingYet: return settle(.input)
             case .closed: return close()
             case .noMemory:
@@ -96,7 +100,7 @@ extension Session {
                     .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
                     orAt: state.transaction.deadline)
             } else {
-                interest = .readable
+                interest = .stream
                 becomeIdle()
             }
             disownAndArm()
@@ -156,6 +160,9 @@ extension Session {
     func disownAndArm() {
         worker = nil
         let interest = interest
+        if interest == .stream, !needsArming, server.table.disown(self) { return }
+        // After one event of a writable socket there is none until it is armed for something again.
+        needsArming = interest == .writable
         server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
     }
 

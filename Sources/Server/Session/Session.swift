@@ -24,7 +24,9 @@ final class Session: @unchecked Sendable {
     let out = OutputBuffer()
     var phase = Phase.startup(refusedEncryption: [])
     /// What the socket is armed for when no thread owns the session.
-    var interest = Poller.Interest.readable
+    var interest = Poller.Interest.stream
+    /// No edge would announce what the socket has now, so it is armed anew before the session is let go of.
+    var needsArming = false
     /// What the armed deadline is about.
     var awaited = Awaited.startup
     var userName = ""
