@@ -59,7 +59,8 @@ let package = Package(
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),
-        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: settings),
+        .testTarget(name: "ConfigurationTests",
+            dependencies: ["Configuration", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
     ]
 )

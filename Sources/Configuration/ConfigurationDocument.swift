@@ -45,6 +45,11 @@ struct ConfigurationDocument {
             problems.append(.init(line: expression.line, "a bracket is never closed"))
             return
         }
+        guard expression.kind != .header || expression.hasName else {
+            problems.append(.init(line: expression.line, "table header: a name is expected after the bracket"))
+            sections.append(.init(name: "", line: expression.line))
+            return
+        }
         let table: TOMLTable
         do {
             table = try TOMLTable(string: expression.text)

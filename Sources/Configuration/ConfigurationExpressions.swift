@@ -10,6 +10,14 @@ struct ConfigurationExpressions {
         let line: Int
         let kind: Kind
         let text: String
+
+        /// Whether a header's brackets are followed by what a name can begin with. TOMLKit takes that for granted: on "[é]"
+        /// an assertion of its parser ends the process.
+        var hasName: Bool {
+            let inside = text.utf8.dropFirst(text.hasPrefix("[[") ? 2 : 1).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard let first = inside.first else { return false }
+            return ConfigurationExpressions.isBareKey(first) || first == UInt8(ascii: "\"") || first == UInt8(ascii: "'")
+        }
     }
 
     private let bytes: [UInt8]
@@ -17,9 +25,16 @@ struct ConfigurationExpressions {
     private var line = 1
     private(set) var all: [Expression] = []
 
+    /// After each of these the rest is read again. Who has so many to close mends some of them first.
+    private static let unclosedBracketLimit = 20
+
     init(_ text: String) {
         bytes = Array(text.utf8)
-        while let expression = next() { all.append(expression) }
+        var unclosed = 0
+        while unclosed < Self.unclosedBracketLimit, let expression = next() {
+            if expression.kind == .unclosedBracket { unclosed += 1 }
+            all.append(expression)
+        }
     }
 
     private mutating func next() -> Expression? {
@@ -142,7 +157,7 @@ struct ConfigurationExpressions {
         }
     }
 
-    private static func isBareKey(_ byte: UInt8) -> Bool {
+    static func isBareKey(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true

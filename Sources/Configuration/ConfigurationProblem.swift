@@ -18,8 +18,15 @@ public struct ConfigurationError: Error, Equatable, Sendable {
 
     public init(_ lines: [String]) { self.lines = lines }
 
+    /// Nobody reads further, and a reload writes them into the log.
+    private static let lineLimit = 100
+
     init(path: String, _ problems: [ConfigurationProblem]) {
-        lines = problems.sorted { $0.line < $1.line }.map { $0.line == 0 ? "\(path): \($0.message)" : "\(path):\($0)" }
+        let told = problems.sorted { $0.line < $1.line }.prefix(Self.lineLimit)
+        let more = problems.count - told.count
+        lines =
+            told.map { $0.line == 0 ? "\(path): \($0.message)" : "\(path):\($0)" }
+            + (more > 0 ? ["\(path): and \(more) more problems"] : [])
     }
 }
 

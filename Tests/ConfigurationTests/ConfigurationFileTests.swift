@@ -96,6 +96,8 @@ struct ConfigurationFileTests {
         ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
         ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
         ("a.b = 1", "f:1: unknown key \"a\""),
+        ("\n[é]\na = 1", "f:2: table header: "), ("[", "f:1: table header: "), ("[[#]]", "f:1: table header: "),
+        ("[ [a]]", "f:1: table header: "),
     ])
     func text(text: String, expected: String) {
         let lines = problems(text)
@@ -109,6 +111,13 @@ struct ConfigurationFileTests {
     ] as [(String, String?)])
     func spelling(word: String, expected: String?) {
         #expect(nearestSpelling(to: word, among: ConfigurationKey.all.map(\.name)) == expected)
+    }
+
+    @Test("A file of nothing but errors is told in a page")
+    func manyProblems() {
+        #expect(problems(String(repeating: "a = [\n", count: 10_000)).count <= 21)
+        let lines = problems(String(repeating: "a\n", count: 1000))
+        #expect(lines.count == 101 && lines.last == "f: and 900 more problems")
     }
 
     // MARK: Sections
