@@ -1,26 +1,30 @@
 import CSystemd
 import Configuration
 import Glibc
+import Journal
 import Logging
 import SQLite
 import Server
 
 /// From start to exit.
 enum Daemon {
-    static func run(_ settings: StartSettings) throws {
+    static func run(_ settings: StartSettings, _ writer: LogWriter) throws {
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
         let signals = blockSignals()
+        try writer.start()
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
         try server.start()
         log.notice(
+            .started,
             "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
         )
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
+                .started,
                 "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
             )
         }
@@ -28,9 +32,9 @@ enum Daemon {
         sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
         let signal = wait(for: signals)
         sd_notify(0, "STOPPING=1")
-        log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+        log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
-        log.notice("stopped")
+        log.notice(.stopped, "stopped")
     }
 
     /// SQLite's temporary files, VACUUM's copy above all, lie beside the database: there is room for it, or it is known

@@ -77,8 +77,11 @@ struct Walpoold: ParsableCommand {
         var settings = try StartSettings(file: config, options: options)
         // Socket activation: "The first descriptor … is SD_LISTEN_FDS_START", which is 3: sd_listen_fds(3).
         if sd_listen_fds(1) == 1 { settings.server.inheritedSocket = 3 }
-        LoggingSystem.bootstrap { [level = settings.logLevel] _ in JournalLogHandler(level: level) }
-        try Daemon.run(settings)
+        let writer = LogWriter()
+        // What was said must be read before why the program failed.
+        defer { writer.drain(withinMilliseconds: LogWriter.lastDrainMilliseconds) }
+        LoggingSystem.bootstrap { [level = settings.logLevel] _ in JournalLogHandler(level: level, writer: writer) }
+        try Daemon.run(settings, writer)
     }
 }
 

@@ -121,6 +121,11 @@ extension Session {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
+        if loggingSetting(name) != nil {
+            throw WireError(
+                state: .cantChangeRuntimeParam, message: "parameter \"\(name)\" cannot be changed in a session",
+                hint: "It is a setting of the daemon's configuration.")
+        }
         if name == "session_authorization" || name == "role" {
             guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
                 throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
@@ -224,7 +229,7 @@ extension Session {
                 state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
             value = isReadOnly ? "on" : "off"
         default:
-            guard let found = state.settings.value(name) else { throw Settings.unknown(name) }
+            guard let found = state.settings.value(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
             value = found
         }
         answer([name], [[value]], tag: "SHOW", formats, describes)
@@ -232,7 +237,9 @@ extension Session {
     }
 
     private func showAll(_ formats: [Format], _ describes: Bool) {
-        let rows = state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+        let rows =
+            state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+            + server.eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
         answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
     }
 
