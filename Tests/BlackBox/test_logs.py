@@ -2,53 +2,11 @@
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-import journal
 import wire
-from daemon import Daemon, eventually
-from journal import Journal
-
-# Slow enough at any limit of milliseconds, and it scans.
-SLOW = "SELECT count(*) FROM accounts a, accounts b WHERE a.owner = 'nobody' OR b.name LIKE '%x%'"
-FAST_LIMIT = 'log_min_duration_statement = "1ms"\n'
-SCHEMA = """
-    CREATE TABLE accounts (id INTEGER PRIMARY KEY, owner TEXT, name TEXT);
-    WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000)
-    INSERT INTO accounts SELECT n, 'owner ' || n, 'name ' || n FROM c;
-"""
-
-
-def lines(daemon, text):
-    return [line for line in daemon.errors.splitlines() if text in line]
-
-
-def line(daemon, text, count=1):
-    """The one line with this text, once it has come."""
-    found = eventually(lambda: len(lines(daemon, text)) >= count and lines(daemon, text), f"a line with {text}")
-    assert len(found) == count, found
-    return found[-1]
-
-
-def field(text, name):
-    """A field's value in a line."""
-    found = re.search(rf' {name}=(?:"((?:[^"\\]|\\.)*)"|(\S*))', text)
-    assert found, (name, text)
-    return re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2]
-
-
-def has_field(text, name):
-    return re.search(rf" {name}=", text) is not None
-
-
-def milliseconds(text, name):
-    value = field(text, name)
-    assert value.endswith("ms"), value
-    return float(value[:-2])
-
+from logs import FAST_LIMIT, FORGERY, SCHEMA, SLOW, field, has_field, line, lines, milliseconds
 
 @pytest.fixture
 def serve(start_daemon):
@@ -124,9 +82,9 @@ def test_either_protocol_and_each_statement_for_itself(serve, protocol):
     else:
         # The first row is looked for when the portal is described.
         client.extended(SLOW).check()
-    assert field(line(daemon, "was slow"), "sql") == SLOW
+    assert field(line(daemon, "a statement was slow"), "sql") == SLOW
     daemon.stop()
-    assert len(lines(daemon, "was slow")) == 1
+    assert len(lines(daemon, "a statement was slow")) == 1
 
 
 def test_writes(serve):
@@ -146,7 +104,7 @@ def test_what_a_statement_waited_is_told_apart(serve):
     daemon.client().query("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000000) SELECT max(n) FROM c").check()
     holder.query("COMMIT").check()
     waiter.reply().check()
-    found = line(daemon, "waited")
+    found = line(daemon, "a statement was slow", "waited")
     assert milliseconds(found, "wait") >= 100
     assert milliseconds(found, "wait") > milliseconds(found, "run")
 
@@ -170,7 +128,7 @@ def test_long_statements_are_cut(serve):
     daemon = serve(FAST_LIMIT)
     sql = SLOW + " /* " + "é" * 3000 + " */"
     daemon.client().query(sql).check()
-    shown = field(line(daemon, "was slow"), "sql")
+    shown = field(line(daemon, "a statement was slow", "é"), "sql")
     assert shown.endswith("…") and sql.startswith(shown[:-1])
     assert 1990 <= len(shown.encode()) <= 2010
 
@@ -182,7 +140,7 @@ def test_one_user_cannot_flood_the_log(serve):
     for _ in range(2000):
         client.reply().check()
     daemon.stop()
-    logged = len(lines(daemon, "was slow"))
+    logged = len(lines(daemon, "a statement was slow"))
     assert 20 <= logged < 200
     (left_out,) = {int(field(each, "lines")) for each in lines(daemon, "lines were left out") if "slow_statement" in each} or {0}
     # Those of the schema count, too.
@@ -199,7 +157,7 @@ def secret_run(daemon):
         wire.parse("SELECT count(*) FROM accounts a, accounts b WHERE a.name || b.name = $1 OR a.owner = $2"),
         wire.bind(["hunter2", None]), wire.execute()).check()
     client.ask(wire.parse("SELECT $1::int8 + 1"), wire.bind(["not-a-number-hunter2"]), wire.execute())
-    return line(daemon, "was slow")
+    return line(daemon, "a statement was slow", "a.owner = $2")
 
 
 def test_parameters_are_not_logged(serve):
@@ -317,7 +275,7 @@ def test_connections(serve):
         assert found.startswith("info: connected") and field(found, "session") == str(client.process_id)
         assert field(found, "database") == daemon.name
         client.send(wire.terminate())
-    found = line(daemon, "application=visitor", 2)
+    found = line(daemon, "application=visitor", count=2)
     assert found.startswith("info: disconnected") and milliseconds(found, "duration") > 0
 
 
@@ -343,15 +301,13 @@ def test_settings_are_shown_and_cannot_be_set(serve):
 
 # Hostile text
 
-FORGERY = 'x"\nerror: forged duration=1ms\r\x1b[2J\u202e\u2028 session=0 hint="all is well'
-
 
 def test_nothing_a_client_sends_is_taken_for_a_line_or_a_field(serve):
     daemon = serve(FAST_LIMIT + "log_connections = true\n")
     client = daemon.client(application_name=FORGERY[:60], user=FORGERY)
     sql = f"{SLOW} /* {FORGERY} */"
     client.query(sql).check()
-    found = line(daemon, "was slow")
+    found = line(daemon, "a statement was slow", "forged")
     assert field(found, "sql") == re.sub(r"[\r\n\x1b\u202e\u2028]", " ", sql)
     assert field(found, "session") == str(client.process_id)
     daemon.stop()
@@ -359,159 +315,3 @@ def test_nothing_a_client_sends_is_taken_for_a_line_or_a_field(serve):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", text)
     assert all(re.match(r"(debug|info|notice|warning|error|critical): ", each) for each in text.splitlines())
     assert not [each for each in text.splitlines() if each.startswith("error:")]
-
-
-# Who reads the log
-
-
-def pipe_daemon(start_daemon):
-    """A daemon whose stderr is a pipe, and the end it is read from."""
-    daemon = start_daemon(config='log_client_errors = "all"\n', start=False)
-    reader, writer = os.pipe()
-    daemon.process = subprocess.Popen(daemon.command(), stdin=subprocess.DEVNULL, stderr=writer, cwd=daemon.directory)
-    os.close(writer)
-    eventually(daemon._accepts, "a socket that accepts")
-    return daemon, reader
-
-
-def test_a_reader_of_the_log_that_has_stopped_stops_nobody(start_daemon):
-    """Far more than a pipe holds, from as many users as there are: nobody reads it, and everybody is served."""
-    daemon, reader = pipe_daemon(start_daemon)
-    # Limits are by user; without them the log would be short. So it is filled by connections refused, whose limit is
-    # another kind's for each database name... no: by what the daemon itself may say without limit.
-    client = daemon.client()
-    for n in range(200):
-        assert client.query(f"SELECT * FROM pg_missing_{n} WHERE x = '{'y' * 1500}'").state == "42P01"
-    assert client.value("SELECT 1") == "1"
-    # It stops in order, though its last words are heard by nobody.
-    daemon.terminate()
-    assert daemon.wait() == 0
-    os.close(reader)
-
-
-def test_lines_that_nobody_read_are_counted(start_daemon):
-    daemon, reader = pipe_daemon(start_daemon)
-    client = daemon.client()
-    for n in range(4000):
-        client.send(wire.query(f"SELECT * FROM pg_missing_{n} WHERE x = '{'y' * 2000}'"))
-        assert client.reply().state == "42P01"
-    with open(reader, "rb") as log:
-        text = b""
-        daemon.terminate()
-        while part := os.read(log.fileno(), 1 << 16):
-            text += part
-    assert daemon.wait() == 0
-    text = text.decode()
-    assert "stopped" in text.splitlines()[-1]
-    (left_out,) = re.findall(r"lines were left out: whoever reads the log is too slow lines=(\d+)", text)
-    assert len(re.findall(r"catalog query", text)) + int(left_out) >= 4000
-
-
-# The journal
-
-
-@pytest.fixture
-def journal_daemon(start_daemon, tmp_path):
-    """A daemon for which journald listens, and what that hears. stderr is a file, whose numbers JOURNAL_STREAM has."""
-    if not journal.can_have_namespaces():
-        pytest.skip("mount namespaces need root, and a container that lets it: the journal's socket has a fixed path")
-    heard = Journal(tmp_path / "journal.socket")
-
-    def start(config="", matches=True):
-        daemon = start_daemon(config=config, start=False)
-        daemon._errors_path.touch()
-        status = daemon._errors_path.stat()
-        stream = f"{status.st_dev}:{status.st_ino + (0 if matches else 1)}"
-        with open(daemon._errors_path, "ab") as errors:
-            daemon.process = subprocess.Popen(
-                journal.namespace_command(heard.path, daemon.command()), stdin=subprocess.DEVNULL, stdout=errors,
-                stderr=errors, cwd=daemon.directory, env=os.environ | {"JOURNAL_STREAM": stream})
-        eventually(daemon._accepts, "a socket that accepts")
-        return daemon
-
-    yield start, heard
-    heard.close()
-
-
-def entry(heard, text):
-    return eventually(lambda: heard.with_message(text), f"an entry with {text}")[-1]
-
-
-def test_entries_of_the_journal(journal_daemon):
-    start, heard = journal_daemon
-    daemon = start(FAST_LIMIT + 'log_client_errors = "all"\nlog_lock_waits_after = "20ms"\n')
-    daemon.run(SCHEMA)
-    client = daemon.client(application_name="reports")
-    sql = f"{SLOW}\nORDER BY 1 -- {FORGERY}\n"
-    client.query(sql).check()
-    found = entry(heard, "ORDER BY 1")
-    assert found["MESSAGE"].startswith("a statement was slow application=reports ") and "\n" not in found["MESSAGE"]
-    assert found["PRIORITY"] == "5" and found["SYSLOG_IDENTIFIER"] == "walpoold"
-    assert re.fullmatch("[0-9a-f]{32}", found["MESSAGE_ID"])
-    # As it was sent: the protocol says how long each value is.
-    assert found["WALPOOL_SQL"] == sql.strip()
-    assert found["WALPOOL_PLAN"] == "SCAN a; SCAN b" and "no index was used" in found["WALPOOL_HINT"]
-    assert int(found["WALPOOL_DURATION_USEC"]) == int(found["WALPOOL_RUN_USEC"]) + int(found["WALPOOL_WAIT_USEC"])
-    assert int(found["WALPOOL_DURATION_USEC"]) >= 1000
-    assert found["WALPOOL_SESSION"] == str(client.process_id) and found["WALPOOL_APPLICATION"] == "reports"
-    assert found["WALPOOL_PEER_UID"] == str(os.getuid()) and found["WALPOOL_PEER_PID"] == str(os.getpid())
-    assert found["WALPOOL_ROWS"] == "1"
-    assert found["CODE_FILE"].endswith(".swift") and int(found["CODE_LINE"]) > 0
-
-    client.query("SELECT nonsense")
-    failed = entry(heard, "a statement failed")
-    assert failed["WALPOOL_SQLSTATE"] == "42703" and failed["WALPOOL_SQL"] == "SELECT nonsense"
-
-    holder, waiter = daemon.client(), daemon.client()
-    holder.query("BEGIN IMMEDIATE").check()
-    waiter.send(wire.query("DELETE FROM accounts WHERE id = 2"))
-    waits = entry(heard, "still waits")
-    assert waits["WALPOOL_HOLDER_SESSION"] == str(holder.process_id)
-    assert waits["WALPOOL_HOLDER_PEER_PID"] == str(os.getpid())
-    holder.query("COMMIT").check()
-    waiter.reply().check()
-
-    daemon.stop()
-    entry(heard, "stopped")
-    ids = {each["MESSAGE_ID"] for each in (found, failed, waits, entry(heard, "stopping"), entry(heard, "stopped"))}
-    assert len(ids) == 5
-    names = {name for each in heard.entries for name in each}
-    assert all(re.fullmatch("[A-Z][A-Z0-9_]{0,63}", name) for name in names), names
-    assert daemon.errors == ""
-
-
-def test_a_journal_that_does_not_answer(journal_daemon):
-    """Then lines go to stderr, with the prefix that says how important each is."""
-    start, heard = journal_daemon
-    heard.socket.close()
-    daemon = start('log_client_errors = "all"\n')
-    daemon.client().query("SELECT nonsense")
-    assert line(daemon, "a statement failed").startswith("<6>a statement failed ")
-    daemon.stop()
-    assert all(re.match("<[2-7]>", each) for each in daemon.errors.splitlines()), daemon.errors
-
-
-def test_a_stderr_that_is_not_the_journals(journal_daemon):
-    """JOURNAL_STREAM is inherited by whoever is started with another stderr."""
-    start, heard = journal_daemon
-    daemon = start('log_client_errors = "all"\n', matches=False)
-    daemon.client().query("SELECT nonsense")
-    assert line(daemon, "a statement failed").startswith("info: ")
-    daemon.stop()
-    assert not heard.entries
-
-
-def test_a_journal_that_has_stopped_stops_nobody(journal_daemon):
-    """Its queue is full, and sending to it blocks: only the log's own thread."""
-    start, heard = journal_daemon
-    daemon = start()
-    entry(heard, "SQLite")
-    heard.pause()
-    client = daemon.client()
-    for n in range(200):
-        assert client.query(f"SELECT * FROM pg_missing_{n} WHERE x = '{'y' * 1500}'").state == "42P01"
-    assert client.value("SELECT 1") == "1"
-    daemon.terminate()
-    assert daemon.wait() == 0
-    heard.go_on()
-    entry(heard, "pg_missing_0")

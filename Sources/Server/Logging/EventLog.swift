@@ -110,11 +110,12 @@ final class EventLog: Sendable {
 // MARK: Groups
 
 extension EventLog {
-    /// A group's members are measured without the commit they share, which may be what was slow.
+    /// A group's members are measured without the commit they share, which may be what was slow. Where a member was slow
+    /// itself, that says why.
     func noteGroup(began: Instant, _ clients: [any PoolClient]) {
         let now = MonotonicClock.now
         let taken = now.nanoseconds - began.nanoseconds
-        guard isSlow(taken), let first = clients.first as? Session, first.admitsLine(.slowGroup, now: now) else { return }
+        guard isSlow(taken), !clients.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = clients.first as? Session, first.admitsLine(.slowGroup, now: now) else { return }
         let named = clients.prefix(LogLimits.namedMembers).map { String($0.clientID) }.joined(separator: ",")
         log.notice(
             .slowGroup, "a group of transactions was slow to run and commit",

@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// What is logged, beyond what always is. The names are PostgreSQL's where it has one:
 /// https://www.postgresql.org/docs/current/runtime-config-logging.html
 ///
@@ -38,6 +40,13 @@ extension Session {
         let name = name.lowercased()
         guard name.hasPrefix("log_") else { return nil }
         return server.eventLog.configuration.shown.first { $0.name == name }?.value
+    }
+
+    func requireSessionSetting(_ name: String) throws(WireError) {
+        guard loggingSetting(name) != nil else { return }
+        throw WireError(
+            state: .cantChangeRuntimeParam, message: "parameter \"\(name)\" cannot be changed in a session",
+            hint: "It is a setting of the daemon's configuration.")
     }
 }
 

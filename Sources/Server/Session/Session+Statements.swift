@@ -90,6 +90,7 @@ extension Session {
                 state: .featureNotSupported, message: "SET CONSTRAINTS is not available",
                 hint: "A foreign key declared DEFERRABLE INITIALLY DEFERRED is checked at COMMIT.")
         case .reset(let name):
+            try requireSessionSetting(name)
             try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
@@ -121,11 +122,7 @@ extension Session {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
-        if loggingSetting(name) != nil {
-            throw WireError(
-                state: .cantChangeRuntimeParam, message: "parameter \"\(name)\" cannot be changed in a session",
-                hint: "It is a setting of the daemon's configuration.")
-        }
+        try requireSessionSetting(name)
         if name == "session_authorization" || name == "role" {
             guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
                 throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
