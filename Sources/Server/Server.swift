@@ -187,7 +187,10 @@ public final class Server: Sendable {
 
     /// The connection stays in the backlog, and asking for it again at once would only burn time.
     private func pauseAccepting() {
-        log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        // It is tried again ten times a second, for as long as it lasts.
+        if eventLog.admits(.outOfDescriptors, user: geteuid(), now: MonotonicClock.now, deadlines) {
+            log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        }
         isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
         deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
     }

@@ -24,6 +24,14 @@ enum LogDestination {
         return .journal
     }
 
+    /// In front of an error that is written past the log, since there is none yet.
+    var errorPrefix: String {
+        switch self {
+        case .journal: "<3>"
+        case .standardError: ""
+        }
+    }
+
     func write(_ record: LogRecord) {
         switch self {
         case .standardError:

@@ -70,7 +70,7 @@ struct Walpoold: ParsableCommand {
     }
 
     private static func say(_ message: String) {
-        StandardError.write("walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
+        StandardError.write("\(LogDestination.current.errorPrefix)walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
     }
 
     func run() throws {

@@ -16,7 +16,8 @@ extension Session {
         var metadata = identity
         metadata["sqlstate"] = "\(code)"
         metadata["error"] = "\(Self.shownMessage(of: error, code, isAboutParameters: state.query == nil && !configuration.parameters))"
-        if let statement { metadata["sql"] = "\(statement.text)" }
+        // Of one that was idle: what it ran last, if that was on the writer.
+        if let text = statement?.text ?? server.holderStatementText(clientID) { metadata["sql"] = "\(text)" }
         if let parameters = loggedParameters(of: statement?.portal) { metadata["parameters"] = "\(parameters)" }
         let message: Logger.Message =
             switch kind {
@@ -78,5 +79,13 @@ extension Session {
         guard admitsLine(.sessionEvicted) else { return }
         server.eventLog.log.notice(
             .sessionEvicted, "a session was ended: its client did not take its reply", metadata: identity)
+    }
+
+    /// Drivers ask PostgreSQL's catalogs unprompted. Whoever wonders what does not work finds it here.
+    func noteCatalogQuery(_ sql: UnsafeRawBufferPointer) {
+        guard admitsLine(.catalogQuery) else { return }
+        server.eventLog.log.info(
+            .catalogQuery, "catalog query",
+            metadata: identity.merging(["sql": "\(StatementAtHand(sql: sql).text)"]) { $1 })
     }
 }

@@ -45,6 +45,7 @@ extension Session {
     /// The statement of the message that is being handled: such a message is not consumed before it is done. Its text lies
     /// where the message does. nil: there is none, as for Sync.
     var statementAtHand: StatementAtHand? {
+        guard case .ready = phase else { return nil }
         if let query = state.query {
             guard query.next < query.statements.count else {
                 return StatementAtHand(sql: UnsafeRawBufferPointer(rebasing: input.bytes[query.sql]))

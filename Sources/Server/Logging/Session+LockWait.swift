@@ -45,6 +45,12 @@ extension Server {
         holderStatement.withLock { $0 = HolderStatement(client: client, text: text) }
     }
 
+    /// nil when it was another session that had the lease last.
+    func holderStatementText(_ client: ClientID) -> String? {
+        guard let text = holderStatement.withLock({ $0?.client == client ? $0?.text : nil }) else { return nil }
+        return Session.StatementAtHand(sql: text.bytes).text
+    }
+
     fileprivate func describeHolder(_ holder: WriterQueue.Holder, now: Instant) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         switch holder {
@@ -66,9 +72,7 @@ extension Server {
                         introduction.peer, prefix: "holder_")
                 ) { $1 }
             }
-            if let text = holderStatement.withLock({ $0?.client == client ? $0?.text : nil }) {
-                metadata["holder_sql"] = "\(Session.StatementAtHand(sql: text.bytes).text)"
-            }
+            if let text = holderStatementText(client) { metadata["holder_sql"] = "\(text)" }
         }
         return metadata
     }

@@ -53,7 +53,7 @@ extension Session {
 
     private func wasSlow(_ taken: Int64, _ now: Instant) {
         // The console's commands take as long as they take, and have lines of their own.
-        guard !isConsole, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
+        guard !isConsole, server.eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
         var slow = SlowStatement(
             text: statement.text, taken: taken,
             waited: min(taken, times.runBegan.nanoseconds - times.began.nanoseconds), unread: times.unread,

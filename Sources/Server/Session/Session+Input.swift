@@ -65,6 +65,7 @@ extension Session {
     /// The session was taken out of a queue, so its statement fails; the calling worker owns it.
     func waitEnded(_ worker: Worker, _ reason: StopReason) {
         closeParking()
+        hasLoggedWait = false
         self.worker = worker
         let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }

@@ -1,4 +1,3 @@
-import Journal
 import Pool
 import PostgresWire
 import SQLite
@@ -111,8 +110,7 @@ extension Session {
         if translated.state != .insufficientPrivilege, translated.state != .undefinedFunction,
             CatalogNames.appear(in: query.text.bytes)
         {
-            server.log.info(
-                .catalogQuery, "catalog query", metadata: ["sql": "\(String(decoding: query.text.bytes, as: UTF8.self))"])
+            noteCatalogQuery(query.text.bytes)
             translated.state = .undefinedTable
             translated.hint = "PostgreSQL's system catalogs are not served; sqlite_schema lists this database's tables."
         }
