@@ -49,7 +49,8 @@ enum LogDestination {
 
     /// False: the journal has not taken it.
     private static func send(_ fields: [LogRecord.Field]) -> Bool {
-        // Without that socket libsystemd reports success ("Fail silently if the journal is not available").
+        // Without that socket libsystemd reports success: "Fail silently if the journal is not available"
+        // (https://github.com/systemd/systemd/blob/v252/src/libsystemd/sd-journal/journal-send.c).
         guard access(socketPath, F_OK) == 0 else { return false }
         var bytes: [UInt8] = []
         var lengths: [Int] = []

@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -277,6 +279,25 @@ def test_connections(serve):
         client.send(wire.terminate())
     found = line(daemon, "application=visitor", count=2)
     assert found.startswith("info: disconnected") and milliseconds(found, "duration") > 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs to become another user")
+def test_who_is_not_let_in_is_named(start_daemon):
+    daemon = start_daemon(options=["--socket-mode", "0666"])
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import wire;"
+        " client = wire.Client(sys.argv[2]); print(client.start(user='root', database='walpool').errors[0]['C'])")
+    command = [sys.executable, "-c", script, os.path.dirname(os.path.abspath(wire.__file__)), str(daemon.socket_path)]
+    # An interpreter that this user may start may be none of ours.
+    command[0] = next((path for path in ("/usr/bin/python3", sys.executable) if os.access(path, os.X_OK)), sys.executable)
+    result = subprocess.run(command, capture_output=True, text=True, user=65534, group=65534, extra_groups=[])
+    if result.returncode != 0:
+        pytest.skip(f"this user cannot run Python here: {result.stderr[-200:]}")
+    assert result.stdout == "28000\n"
+    found = line(daemon, "not let in")
+    assert found.startswith("warning: ")
+    assert field(found, "sqlstate") == "28000" and field(found, "user") == "root"
+    assert field(found, "peer_uid") == "65534"
 
 
 def test_connections_are_silent_by_default(serve):

@@ -112,16 +112,16 @@ final class EventLog: Sendable {
 extension EventLog {
     /// A group's members are measured without the commit they share, which may be what was slow. Where a member was slow
     /// itself, that says why.
-    func noteGroup(began: Instant, _ clients: [any PoolClient]) {
+    func noteGroup(began: Instant, _ members: [any GroupMember]) {
         let now = MonotonicClock.now
         let taken = now.nanoseconds - began.nanoseconds
-        guard isSlow(taken), !clients.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = clients.first as? Session, first.admitsLine(.slowGroup, now: now) else { return }
-        let named = clients.prefix(LogLimits.namedMembers).map { String($0.clientID) }.joined(separator: ",")
+        guard isSlow(taken), !members.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = members.first as? Session, first.admitsLine(.slowGroup, now: now) else { return }
+        let named = members.prefix(LogLimits.namedMembers).map { String($0.clientID) }.joined(separator: ",")
         log.notice(
             .slowGroup, "a group of transactions was slow to run and commit",
             metadata: [
-                "duration": .stringConvertible(LoggedDuration(nanoseconds: taken)), "members": "\(clients.count)",
-                "sessions": "\(named)\(clients.count > LogLimits.namedMembers ? ",…" : "")",
+                "duration": .stringConvertible(LoggedDuration(nanoseconds: taken)), "members": "\(members.count)",
+                "sessions": "\(named)\(members.count > LogLimits.namedMembers ? ",…" : "")",
             ])
     }
 }

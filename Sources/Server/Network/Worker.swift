@@ -175,7 +175,7 @@ final class Worker: @unchecked Sendable {
             self.server.enqueue(.answered(member))
         }
         for member in finished { (member as? Session)?.didCommit() }
-        if let began { server.eventLog.noteGroup(began: began, clients) }
+        if let began { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
             willBeLong()
