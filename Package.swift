@@ -34,12 +34,14 @@ let package = Package(
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: settings),
         .target(
+            name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
+        .target(
             name: "Pool",
-            dependencies: ["Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["Journal", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Server",
-            dependencies: ["CLinux", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Configuration",
@@ -50,13 +52,14 @@ let package = Package(
         .executableTarget(
             name: "walpoold",
             dependencies: [
-                "Configuration", "Server", "CSystemd",
+                "Configuration", "Server", "CSystemd", "Journal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
+        .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),
         .testTarget(name: "ConfigurationTests",

@@ -10,6 +10,7 @@ extension ConfigurationKey {
         ("VACUUM and backups", upkeep),
         ("Every connection to the database", connections),
         ("What a session starts with", sessions),
+        ("The log", logging),
     ]
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

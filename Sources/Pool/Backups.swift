@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -53,17 +54,18 @@ public final class Backups: Sendable {
         let status = backup.status
         var metadata: Logger.Metadata = [
             "name": "\(backup.name)", "bytes": "\(status.bytes)",
-            "ms": "\((status.ended ?? MonotonicClock.now).milliseconds(since: backup.began))",
+            "duration": .stringConvertible(
+                LoggedDuration(milliseconds: (status.ended ?? MonotonicClock.now).milliseconds(since: backup.began))),
         ]
-        guard let error = status.error else { return log.notice("backup made", metadata: metadata) }
+        guard let error = status.error else { return log.notice(.backup, "backup made", metadata: metadata) }
         metadata["error"] = "\(error)"
-        log.error("backup failed", metadata: metadata)
+        log.error(.backupTrouble, "backup failed", metadata: metadata)
     }
 
     /// Removes what backups of killed daemons have left in the directory.
     public func removeStale(in directory: String) {
         for name in BackupFile.removeStale(in: directory) {
-            log.notice("removed an unfinished backup", metadata: ["file": "\(directory)/\(name)"])
+            log.notice(.backupTrouble, "removed an unfinished backup", metadata: ["file": "\(directory)/\(name)"])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import Logging
 import Scheduling
 import Synchronization
@@ -64,7 +65,7 @@ final class Maintenance: Sendable {
         case .nothing: break
         case .unreadable(let why):
             log.warning(
-                "the maintenance file cannot be read: VACUUM counts from now", metadata: ["file": "\(file.path)", "why": "\(why)"])
+                .vacuumTrouble, "the maintenance file cannot be read: VACUUM counts from now", metadata: ["file": "\(file.path)", "why": "\(why)"])
         }
         state = Locked(State(schedule: MaintenanceSchedule(configuration: configuration, record: record)))
     }
@@ -126,7 +127,7 @@ final class Maintenance: Sendable {
             guard let record = state.withLock({ $0.schedule.record }) else { return }
             do throws(MaintenanceFile.WriteError) { try file.write(record) } catch {
                 log.error(
-                    "the maintenance file cannot be written", metadata: ["file": "\(file.path)", "error": "\(error.description)"])
+                    .vacuumTrouble, "the maintenance file cannot be written", metadata: ["file": "\(file.path)", "error": "\(error.description)"])
             }
         }
     }
@@ -134,13 +135,13 @@ final class Maintenance: Sendable {
     private func report(_ finding: MaintenanceSchedule.Finding) {
         switch finding {
         case .firstSight:
-            log.info("no VACUUM is known of this database: the interval begins now", metadata: ["file": "\(file.path)"])
+            log.info(.vacuum, "no VACUUM is known of this database: the interval begins now", metadata: ["file": "\(file.path)"])
         case .clockStepped(let seconds):
-            log.notice("the system's clock was set", metadata: ["seconds": "\(seconds)"])
+            log.notice(.vacuum, "the system's clock was set", metadata: ["seconds": "\(seconds)"])
         case .stampReplaced(let ago):
             log.warning(
-                "the time of the last VACUUM cannot be right: the interval begins now",
-                metadata: ["secondsAgo": "\(ago)", "file": "\(file.path)"])
+                .vacuumTrouble, "the time of the last VACUUM cannot be right: the interval begins now",
+                metadata: ["seconds_ago": "\(ago)", "file": "\(file.path)"])
         }
     }
 }

@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -83,7 +84,7 @@ extension Pool {
                 state.checkpoints.failed += 1
                 state.policy.ended(mode, frames: frames, isComplete: false)
             }
-            log.error("checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])
+            log.error(.checkpointTrouble, "checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])
             return (false, resumptions)
         }
     }
@@ -118,10 +119,10 @@ extension Pool {
             state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
         }
         log.log(
-            level: mode == .passive ? .debug : .notice, "checkpoint",
+            level: mode == .passive ? .debug : .notice, .checkpoint, "checkpoint",
             metadata: [
                 "mode": "\(mode)", "frames": "\(result.frames)", "copied": "\(result.copiedFrames)",
-                "busy": "\(result.isBusy)", "ms": "\(outcome.milliseconds)",
+                "busy": "\(result.isBusy)", "duration": .stringConvertible(LoggedDuration(milliseconds: outcome.milliseconds)),
             ])
     }
 
@@ -175,13 +176,13 @@ extension Pool {
         guard writer.failure == nil else {
             // What is in memory may differ from what is on the disk: the next start recovers from that.
             writer.connection.keepWALWhenClosed()
-            return log.error("the last checkpoint is left out after an I/O error")
+            return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
         }
         do {
             let result = try writer.checkpoint(.truncate)
-            log.debug("last checkpoint", metadata: ["frames": "\(result.frames)", "busy": "\(result.isBusy)"])
+            log.debug(.checkpoint, "last checkpoint", metadata: ["frames": "\(result.frames)", "busy": "\(result.isBusy)"])
         } catch {
-            log.error("last checkpoint failed", metadata: ["error": "\(error.message)"])
+            log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
         }
     }
 }

@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import Scheduling
 
@@ -42,7 +43,7 @@ extension Pool {
     private func noteEnded(_ count: Int) {
         guard count > 0 else { return }
         state.withLock { $0.checkpoints.snapshotsEnded += count }
-        log.notice("snapshots were ended that kept the WAL from being emptied", metadata: ["sessions": "\(count)"])
+        log.notice(.snapshotsEnded, "snapshots were ended that kept the WAL from being emptied", metadata: ["sessions": "\(count)"])
     }
 
     private func readersAreBack(within milliseconds: Int64) -> Bool {

@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -84,14 +85,14 @@ extension Pool {
             }
             guard isWorthwhile else {
                 log.info(
-                    "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+                    .vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
                 return nil
             }
             hasBegun = true
             // Before anything else: if it takes the daemon down with it, the next start has to know.
             maintenance.store()
             owner.expectedPages = size.pages - size.freePages
-            log.notice("VACUUM begins", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+            log.notice(.vacuum, "VACUUM begins", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
             try vacuum.analyze(always: changeable.analyzesAlways.load(ordering: .relaxed))
             if size.isIncremental {
                 // Pages that are freed meanwhile are the next VACUUM's.
@@ -144,8 +145,8 @@ extension Pool {
         let frames = writer.walFrames.all
         state.withLock { $0.policy.vacuumed(frames: frames) }
         log.notice(
-            "VACUUM is done",
-            metadata: ["pages": "\(after.pages)", "freedBytes": "\(success.bytesFreed)", "ms": "\(success.durationMilliseconds)"])
+            .vacuum, "VACUUM is done",
+            metadata: ["pages": "\(after.pages)", "freed_bytes": "\(success.bytesFreed)", "duration": .stringConvertible(LoggedDuration(milliseconds: success.durationMilliseconds))])
         return .emptyWAL
     }
 
@@ -155,7 +156,7 @@ extension Pool {
         if writer.stopReason == .shutdown {
             if hasBegun { maintenance.state.withLock { $0.schedule.stopped() } }
             maintenance.store()
-            log.notice("VACUUM was stopped: the daemon stops")
+            log.notice(.vacuum, "VACUUM was stopped: the daemon stops")
         } else {
             failed(error.isBusy ? "another process has the database locked" : error.message)
         }
@@ -165,7 +166,7 @@ extension Pool {
     private func failed(_ reason: String) {
         maintenance.state.withLock { $0.schedule.failed(reason, .now) }
         maintenance.store()
-        log.warning("VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
+        log.warning(.vacuumTrouble, "VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
     }
 
     // MARK: Until the file has shrunk
@@ -175,7 +176,7 @@ extension Pool {
     private func shrinkFile() -> (Maintenance.Step?, [Resumption]) {
         let (isComplete, resumptions) = attempt(.truncate)
         if isComplete {
-            log.info("the file has shrunk")
+            log.info(.vacuum, "the file has shrunk")
             return (nil, resumptions)
         }
         let now = MonotonicClock.now
@@ -241,6 +242,6 @@ final class MaintenanceOwner: StatementOwner {
         guard now >= nextLogLine else { return }
         nextLogLine = now.advanced(byMilliseconds: Self.logMilliseconds)
         maintenance.log.notice(
-            "VACUUM goes on", metadata: ["copied": "\(percent) %", "seconds": "\(now.milliseconds(since: began) / 1000)"])
+            .vacuum, "VACUUM goes on", metadata: ["copied": "\(percent) %", "seconds": "\(now.milliseconds(since: began) / 1000)"])
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -14,7 +15,7 @@ extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let failure = writer.failure ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
-            "I/O error on the writer: every connection is closed and opened again",
+            .ioError, "I/O error on the writer: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
@@ -38,7 +39,7 @@ extension Pool {
         }
         epoch.wrappingAdd(1, ordering: .relaxed)
         state.withLock { $0.recoveries += 1 }
-        log.notice("the database was opened again and is whole")
+        log.notice(.recovery, "the database was opened again and is whole")
         return openGate()
     }
 
@@ -53,9 +54,9 @@ extension Pool {
     private func emptyWALOfLostFile() {
         do {
             guard try writer.connection.checkpoint(.truncate).isBusy else { return }
-            log.error("another process reads from \(path)-wal: delete it before the daemon starts on another file")
+            log.error(.ioError, "another process reads from \(path)-wal: delete it before the daemon starts on another file")
         } catch {
-            log.error("\(path)-wal cannot be emptied: delete it before the daemon starts on another file", metadata: ["error": "\(error.message)"])
+            log.error(.ioError, "\(path)-wal cannot be emptied: delete it before the daemon starts on another file", metadata: ["error": "\(error.message)"])
         }
     }
 
@@ -67,7 +68,7 @@ extension Pool {
         guard result.frames >= 0, result.frames == result.copiedFrames else {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
-        log.warning("the -wal was deleted; what it held is in the database now")
+        log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
     }
 
     /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there.

@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -59,7 +60,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         outsiderWaits += 1
         let holders = OutsiderLocks.holders(ofDatabase: path)
         log.warning(
-            "waiting for another process that has the database locked",
+            .outsider, "waiting for another process that has the database locked",
             metadata: [
                 "holders": "\(holders.isEmpty ? "not shown by /proc/locks" : holders.joined(separator: ", "))",
                 "waits": "\(outsiderWaits)",

@@ -67,6 +67,7 @@ extension Server {
         next.connection = configuration.connection
         changeable.withLock { $0 = next }
         pool.apply(next.pool)
+        eventLog.apply(next.log)
     }
 
     /// A part of the configuration as it is now. A copy: take only what is needed.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Journal
 import Pool
 import PostgresWire
 
@@ -15,12 +16,13 @@ extension Server {
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit })
         if table.count > 0 {
-            log.notice("ending statements that still run", metadata: ["sessions": "\(table.count)"])
+            log.notice(.stopping, "ending statements that still run", metadata: ["sessions": "\(table.count)"])
             mustStopStatements.store(true, ordering: .sequentiallyConsistent)
             let lastLimit = MonotonicClock.now.advanced(byMilliseconds: 2_000)
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
         stopThreads()
+        eventLog.reportLeftOut()
         pool.close()
     }
 

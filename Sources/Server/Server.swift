@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Journal
 import Logging
 import Pool
 import PostgresWire
@@ -21,6 +22,9 @@ public final class Server: Sendable {
     private let threadCount: Int
     let registry: QueryRegistry
     let log: Logger
+    let eventLog: EventLog
+    /// See Logging/Session+LockWait.
+    let holderStatement = Locked<HolderStatement?>(nil)
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
@@ -57,6 +61,7 @@ public final class Server: Sendable {
         self.configuration = configuration
         changeable = Locked(configuration)
         self.log = log
+        eventLog = EventLog(log, configuration.log)
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
         do {
             pool = try Pool(
@@ -111,7 +116,7 @@ public final class Server: Sendable {
     private static let ioErrorStatus: Int32 = 74
 
     private static func endProcess(_ reason: String, _ log: Logger) {
-        log.critical("\(reason): the daemon ends, so that it is started again on what is on the disk")
+        log.critical(.cannotGoOn, "\(reason): the daemon ends, so that it is started again on what is on the disk")
         _exit(ioErrorStatus)
     }
 
@@ -186,7 +191,10 @@ public final class Server: Sendable {
 
     /// The connection stays in the backlog, and asking for it again at once would only burn time.
     private func pauseAccepting() {
-        log.warning("out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        // It is tried again ten times a second, for as long as it lasts.
+        if eventLog.admits(.outOfDescriptors, user: geteuid(), now: MonotonicClock.now, deadlines) {
+            log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        }
         isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
         deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
     }
@@ -234,7 +242,9 @@ public final class Server: Sendable {
         var toEnd: [Session] = []
         for session in table.sessions {
             let noticeAt = session.noticeAt.load(ordering: .sequentiallyConsistent)
-            if noticeAt <= now.nanoseconds { toNotify.append(session) } else { next = min(next, Instant(nanoseconds: noticeAt)) }
+            let reportAt = session.waitReportAt.load(ordering: .sequentiallyConsistent)
+            if min(noticeAt, reportAt) <= now.nanoseconds { toNotify.append(session) }
+            for at in [noticeAt, reportAt] where at > now.nanoseconds { next = min(next, Instant(nanoseconds: at)) }
             let at = session.deadline.load(ordering: .sequentiallyConsistent)
             if at <= now.nanoseconds || due.toEvict == session.clientID {
                 toEnd.append(session)
@@ -244,12 +254,13 @@ public final class Server: Sendable {
                 next = min(next, Instant(nanoseconds: at))
             }
         }
+        next = min(next, eventLog.reportLeftOut(now: now))
         // Before anything is done about them, which may take its time.
         deadlines.announce(next)
         for client in due.expired {
             enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
         }
-        for session in toNotify { session.notifyQueued() }
+        for session in toNotify { session.notifyQueued(now: now) }
         for session in toEnd {
             guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
             if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }

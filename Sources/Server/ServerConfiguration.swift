@@ -23,6 +23,7 @@ public struct ServerConfiguration: Sendable {
     public var backupDirectory: String?
     public var pool = PoolLimits()
     public var connection = ConnectionSettings()
+    public var log = LogConfiguration()
     /// What a session starts with, by the names SET takes.
     public private(set) var settings: [(name: String, value: String)] = []
     var sessionDefaults = Settings()

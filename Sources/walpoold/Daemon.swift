@@ -1,27 +1,33 @@
 import CSystemd
 import Configuration
 import Glibc
+import Journal
 import Logging
 import SQLite
 import Server
 
 /// From start to exit.
 enum Daemon {
-    static func run(_ settings: StartSettings, file: String?, options: [StartSettings.Option]) throws {
+    static func run(
+        _ settings: StartSettings, file: String?, options: [StartSettings.Option], _ writer: LogWriter
+    ) throws {
         try settings.makeSocketDirectory()
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
         let signals = blockSignals()
+        try writer.start()
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
         try server.start()
         log.notice(
+            .started,
             "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
         )
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
+                .started,
                 "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
             )
         }
@@ -31,9 +37,9 @@ enum Daemon {
         server.onReload { reload(running, log) }
         let signal = serve(until: signals, server)
         sd_notify(0, "STOPPING=1")
-        log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+        log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
-        log.notice("stopped")
+        log.notice(.stopped, "stopped")
     }
 
     /// Around every reload, whether a signal or the console asked for it.
@@ -42,13 +48,13 @@ enum Daemon {
         switch outcome {
         case .applied(let changes, let needRestart):
             log.notice(
-                "configuration read again",
+                .reloaded, "configuration read again",
                 metadata: ["changes": "\(changes.count)", "needRestart": "\(needRestart.count)"])
-            for line in changes { log.notice("configuration: \(line)") }
-            for line in needRestart { log.warning("configuration: needs a restart: \(line)") }
+            for line in changes { log.notice(.reloaded, "configuration: \(line)") }
+            for line in needRestart { log.warning(.reloaded, "configuration: needs a restart: \(line)") }
         case .refused(let problems):
-            log.error("configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])
-            for line in problems { log.error("\(line)") }
+            log.error(.reloaded, "configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])
+            for line in problems { log.error(.reloaded, "\(line)") }
         }
         return outcome
     }

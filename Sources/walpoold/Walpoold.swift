@@ -77,7 +77,7 @@ struct Walpoold: ParsableCommand {
     }
 
     private static func say(_ message: String) {
-        StandardError.write("walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
+        StandardError.write("\(LogDestination.current.errorPrefix)walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
     }
 
     func run() throws {
@@ -92,8 +92,11 @@ struct Walpoold: ParsableCommand {
             return Swift.print("ok")
         }
         LogThreshold.level = settings.logLevel
-        LoggingSystem.bootstrap { _ in JournalLogHandler() }
-        try Daemon.run(settings, file: file, options: options)
+        let writer = LogWriter()
+        // What was said must be read before why the program failed.
+        defer { writer.drain(withinMilliseconds: LogWriter.lastDrainMilliseconds) }
+        LoggingSystem.bootstrap { _ in JournalLogHandler(writer: writer) }
+        try Daemon.run(settings, file: file, options: options, writer)
     }
 
     private static func printText(_ name: String) throws {

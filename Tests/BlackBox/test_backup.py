@@ -63,7 +63,7 @@ def test_a_backup(served, backups):
     assert (told["name"], told["state"], told["error"]) == ("copy.db", "done", None)
     assert told["pages"] == told["pages_copied"] and int(told["bytes"]) == (backups / "copy.db").stat().st_size
     assert admin.extended("BACKUP TO 'again.db'").check().kinds == "12nCZ"
-    assert "backup made" in served.errors
+    eventually(lambda: "backup made" in served.errors, "the line")
 
 
 def test_psql(served, backups):
@@ -222,7 +222,7 @@ def test_a_kill_leaves_what_the_next_start_removes(large, backups):
     assert [name for name in os.listdir(backups) if name.startswith(".copy.db")]
     large.restart()
     assert os.listdir(backups) == []
-    assert "removed an unfinished backup" in large.errors
+    eventually(lambda: "removed an unfinished backup" in large.errors, "the line")
 
 
 # Restoring, as the README says

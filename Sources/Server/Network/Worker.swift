@@ -12,6 +12,9 @@ final class Worker: @unchecked Sendable {
     private var resumptions: [Resumption] = []
     private var isLong = false
     private let note: Watch.Note
+    /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
+    /// need not ask the clock. 0: too long ago.
+    var time: Int64 = 0
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
@@ -67,6 +70,7 @@ final class Worker: @unchecked Sendable {
 
     @inline(__always)
     private func begins(at now: Instant) {
+        time = now.nanoseconds
         note.began.store(now.nanoseconds, ordering: .relaxed)
         // Only this thread writes it.
         note.events.store(note.events.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
@@ -120,7 +124,14 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    /// That time, once.
+    func takeTime() -> Instant? {
+        defer { time = 0 }
+        return time > 0 ? Instant(nanoseconds: time) : nil
+    }
+
     private func run(_ resumption: Resumption) {
+        time = 0
         switch resumption {
         case .reader(let client, let index):
             guard let session = client as? Session else { return }
@@ -155,13 +166,16 @@ final class Worker: @unchecked Sendable {
             guard let session = client as? Session else { continue }
             session.closeParking()
             session.worker = self
+            session.noteEndOfWait()
         }
         willBlock()
+        let began = server.eventLog.isTiming ? MonotonicClock.now : nil
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.enqueue(.answered(member))
         }
         for member in finished { (member as? Session)?.didCommit() }
+        if let began { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
             willBeLong()

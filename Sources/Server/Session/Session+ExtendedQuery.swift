@@ -24,7 +24,7 @@ extension Session {
         let statement = PreparedStatement(
             query: query, analysis: query.prepared.analysis, given: message.parameterTypes)
         if name.isEmpty { state.unnamedStatement = statement } else { state.statements[name] = statement }
-        endStatement()
+        finishStatement()
         out.parseComplete()
         return nil
     }
@@ -162,7 +162,7 @@ extension Session {
                     parameters: portal.parameters, parameterTypes: portal.statement.parameterTypes,
                     formats: portal.resultFormats))
         }
-        if wait == nil { endStatement() }
+        if wait == nil { finishStatement() }
         return wait
     }
 
@@ -207,7 +207,7 @@ extension Session {
                 // As for any query, the first row decides what open columns are.
                 beginStatement()
                 if let wait = try start(cursor) { return wait }
-                endStatement()
+                finishStatement()
             }
             describeOwn(portal.statement.query, formats: portal.resultFormats)
             return nil
@@ -221,7 +221,7 @@ extension Session {
         if analysis.isRead, !portal.isDescribed, analysis.columns.contains(where: { $0.type == .open }) {
             beginStatement()
             if let wait = try start(portal) { return wait }
-            endStatement()
+            finishStatement()
         }
         describeColumns(of: portal, again: true)
         return nil

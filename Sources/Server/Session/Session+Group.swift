@@ -36,6 +36,7 @@ extension Session: GroupMember {
     func runTransaction(on writer: Writer) {
         writerMode = .group
         defer { writerMode = .none }
+        noteRunning(at: worker?.takeTime() ?? MonotonicClock.now)
         do {
             if !isSingleStatement {
                 try writer.beginMemberSavepoint()
@@ -108,9 +109,11 @@ extension Session: GroupMember {
         guard commitMark >= out.start, commitMark <= out.end else {
             // Not reached while nothing of a group's replies leaves before its commit. If it did, silence is no answer.
             isClosing = true
+            noteError(commitError(error))
             return out.error(commitError(error))
         }
         out.truncate(toEnd: commitMark)
+        noteError(commitError(error))
         out.error(commitError(error))
         if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()

@@ -29,6 +29,7 @@ extension Session {
         // The deadline of a startup is for all of it, however many pieces it comes in.
         if case .ready = phase { disarmDeadline() }
         if interest == .writable {
+            noteRead()
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
@@ -56,12 +57,15 @@ extension Session {
     func resume(_ worker: Worker) {
         closeParking()
         self.worker = worker
+        noteEndOfWait()
+        noteRunning()
         settle(advance())
     }
 
     /// The session was taken out of a queue, so its statement fails; the calling worker owns it.
     func waitEnded(_ worker: Worker, _ reason: StopReason) {
         closeParking()
+        hasLoggedWait = false
         self.worker = worker
         let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
@@ -92,8 +96,10 @@ extension Session {
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
             guard flush() else { return close() }
+            if slowStatement != nil { logSlowStatement() }
             if out.count > 0 {
                 interest = .writable
+                noteUnread()
                 // A holder that does not read is as idle as one that does not send.
                 noteIdleHolder()
                 armDeadline(
@@ -187,7 +193,10 @@ extension Session {
         guard deadline.load(ordering: .relaxed) <= now.nanoseconds else { return disownAndArm() }
         disarmDeadline()
         switch awaited {
-        case .startup, .clientWrite, .nothing:
+        case .startup, .nothing:
+            close()
+        case .clientWrite:
+            noteUnreadReply()
             close()
         case .idleInTransaction:
             let isTransactionTimeout = now >= state.transaction.deadline
@@ -216,6 +225,7 @@ extension Session {
     /// Ends the session with a last word.
     func terminate(_ error: WireError) {
         closeParking()
+        noteError(error)
         if case .ready = phase { out.error(error) }
         _ = flush()
         close()
@@ -225,6 +235,8 @@ extension Session {
     func close() {
         if case .closed = phase { return }
         phase = .closed
+        logSlowStatement(withPlan: false)
+        noteDisconnected()
         disarmDeadline()
         abandonTransaction()
         endStatement()

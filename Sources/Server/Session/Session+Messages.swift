@@ -13,12 +13,15 @@ extension Session {
                 if let wait = try step() { return wait }
             } catch let error as WireError {
                 if error.severity == .fatal {
+                    noteError(error)
                     out.error(error)
                     return .closed
                 }
                 if let wait = fail(error) { return wait }
             } catch {
-                out.error(WireError(severity: .fatal, state: .internalError, message: "\(error)"))
+                let unforeseen = WireError(severity: .fatal, state: .internalError, message: "\(error)")
+                noteError(unforeseen)
+                out.error(unforeseen)
                 return .closed
             }
         }
@@ -108,6 +111,7 @@ extension Session {
     /// A statement has failed: the client is told, the transaction is failed or undone, and the rest of its message
     /// (or of its pipeline, up to Sync) is skipped.
     func fail(_ error: WireError) -> Wait? {
+        noteError(error)
         endStatement()
         if state.transaction.isExplicit, !state.transaction.savepoints.isEmpty, writerMode != .group {
             closePortals(deeperThan: state.transaction.savepoints.count - 1)

@@ -19,10 +19,15 @@ extension Session {
     /// Before the request that may park the session.
     func openParking(now: Instant) {
         let delay = state.settings.queueNoticeMilliseconds
-        guard delay > 0 else { return }
-        noticeAt.store(now.advanced(byMilliseconds: delay).nanoseconds, ordering: .sequentiallyConsistent)
+        let notice = delay > 0 ? now.advanced(byMilliseconds: delay) : nil
+        let report = server.eventLog.lockWaitReport(now: now)
+        guard notice != nil || report != nil else { return }
+        waitBegan = now
+        hasLoggedWait = false
+        noticeAt.store(notice?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
+        waitReportAt.store(report?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
         parking.store(Parking.open, ordering: .sequentiallyConsistent)
-        server.deadlines.announce(Instant(nanoseconds: noticeAt.load(ordering: .relaxed)))
+        server.deadlines.announce(min(notice ?? .distantFuture, report ?? .distantFuture))
     }
 
     /// A thread has the session again, or never let go of it.
@@ -34,14 +39,21 @@ extension Session {
             sched_yield()
         }
         noticeAt.store(.max, ordering: .relaxed)
+        waitReportAt.store(.max, ordering: .relaxed)
         isParkedWithReader.store(false, ordering: .relaxed)
     }
 
-    /// The timer's thread: tells the client, if the session is still parked.
-    func notifyQueued() {
+    /// The timer's thread: tells the client or the log, whichever is due, if the session is still parked.
+    func notifyQueued(now: Instant) {
         let (exchanged, _) = parking.compareExchange(
             expected: Parking.open, desired: Parking.notifying, ordering: .acquiringAndReleasing)
         guard exchanged else { return }
+        defer { parking.store(Parking.open, ordering: .releasing) }
+        if waitReportAt.load(ordering: .relaxed) <= now.nanoseconds {
+            waitReportAt.store(.max, ordering: .relaxed)
+            logLockWait(now: now)
+        }
+        guard noticeAt.load(ordering: .relaxed) <= now.nanoseconds else { return }
         noticeAt.store(.max, ordering: .relaxed)
         if let (place, holder) = pool.queuePlace(of: clientID) {
             out.notice(
@@ -53,7 +65,6 @@ extension Session {
             // What the socket does not take now goes out with the reply.
             _ = flush()
         }
-        parking.store(Parking.open, ordering: .releasing)
     }
 
     private static func describe(_ holder: WriterQueue.Holder, now: Instant) -> String {

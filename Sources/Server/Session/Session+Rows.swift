@@ -15,6 +15,7 @@ extension Session {
         }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
+            times.rows = portal.rowsOfExecute
             portal.rowsOfExecute = 0
             out.portalSuspended()
         case .full:
@@ -205,7 +206,9 @@ extension Session {
     private func complete(_ portal: Portal, changes: Int64) {
         commitMark = out.end
         let head = portal.query.head
+        times.rows = portal.rowsOfExecute
         if portal.statement.analysis?.countsRows == true {
+            times.rows = Int(changes)
             switch head.main {
             case .insert, .replace: out.commandComplete("INSERT 0", count: changes)
             case .update: out.commandComplete("UPDATE", count: changes)

@@ -110,8 +110,7 @@ extension Session {
         if translated.state != .insufficientPrivilege, translated.state != .undefinedFunction,
             CatalogNames.appear(in: query.text.bytes)
         {
-            server.log.info(
-                "catalog query", metadata: ["sql": "\(String(decoding: query.text.bytes, as: UTF8.self))"])
+            noteCatalogQuery(query.text.bytes)
             translated.state = .undefinedTable
             translated.hint = "PostgreSQL's system catalogs are not served; sqlite_schema lists this database's tables."
         }
@@ -134,6 +133,7 @@ extension Session {
             if let wait = try acquireReader() { return wait }
         }
         let isOnWriter = writerMode != .none
+        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
         do { lease = try prepare(portal.query, on: connection) } catch {

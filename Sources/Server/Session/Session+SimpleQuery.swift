@@ -17,7 +17,7 @@ extension Session {
     func continueQuery() throws -> Wait? {
         while let query = state.query, query.next < query.statements.count {
             if let wait = try runStatement(of: query) { return wait }
-            endStatement()
+            finishStatement()
             state.query?.next += 1
             state.query?.hasStarted = false
         }

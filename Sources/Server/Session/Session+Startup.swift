@@ -59,6 +59,7 @@ extension Session {
         out.readyForQuery(.idle)
         phase = .ready
         disarmDeadline()
+        noteConnected()
     }
 
     private func admit(database: String, replication: String?) throws(WireError) {

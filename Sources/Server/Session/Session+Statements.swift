@@ -90,6 +90,7 @@ extension Session {
                 state: .featureNotSupported, message: "SET CONSTRAINTS is not available",
                 hint: "A foreign key declared DEFERRABLE INITIALLY DEFERRED is checked at COMMIT.")
         case .reset(let name):
+            try requireSessionSetting(name)
             try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
@@ -121,6 +122,7 @@ extension Session {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
+        try requireSessionSetting(name)
         if name == "session_authorization" || name == "role" {
             guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
                 throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
@@ -224,7 +226,7 @@ extension Session {
                 state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
             value = isReadOnly ? "on" : "off"
         default:
-            guard let found = state.settings.value(name) else { throw Settings.unknown(name) }
+            guard let found = state.settings.value(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
             value = found
         }
         answer([name], [[value]], tag: "SHOW", formats, describes)
@@ -232,7 +234,9 @@ extension Session {
     }
 
     private func showAll(_ formats: [Format], _ describes: Bool) {
-        let rows = state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+        let rows =
+            state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+            + server.eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
         answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
     }
 

@@ -71,6 +71,13 @@ final class Session: @unchecked Sendable {
     var isStatementActive = false
     var statementDeadline = Instant.distantFuture
     var lockDeadline = Instant.distantFuture
+    /// See Logging/Session+SlowStatement.
+    var times = StatementTimes()
+    /// To be logged when the reply has gone out.
+    var slowStatement: SlowStatement?
+    /// See Logging/Session+LockWait.
+    var waitBegan = Instant(nanoseconds: 0)
+    var hasLoggedWait = false
     /// When the client's socket is looked at next; 0 before the first time.
     var nextLookAtClient = Instant(nanoseconds: 0)
 
@@ -109,6 +116,7 @@ final class Session: @unchecked Sendable {
     /// See Session+QueueNotice.
     let parking = Atomic<Int>(Parking.closed)
     let noticeAt = Atomic<Int64>(.max)
+    let waitReportAt = Atomic<Int64>(.max)
     /// When the timer shall look at this session, in nanoseconds; Int64.max is never.
     let deadline = Atomic<Int64>(.max)
 
@@ -210,6 +218,7 @@ extension Session {
         // Whoever was granted something by what this thread did last must not wait for what it does next.
         worker?.handOverIfAny()
         isStatementActive = true
+        if server.eventLog.isTiming { beginTiming() }
         activity.store(1, ordering: .relaxed)
         nextLookAtClient = Instant(nanoseconds: 0)
         let timeout = state.settings.statementTimeoutMilliseconds

@@ -1,0 +1,99 @@
+/// What a line in the log is about. Whoever filters a log goes by this and not by the words.
+///
+/// Each has a 128-bit number, the journal's MESSAGE_ID: "A 128-bit message identifier ID for recognizing certain message
+/// types, if this is desirable … developers can generate a new ID for this purpose with systemd-id128 new"
+/// (https://www.freedesktop.org/software/systemd/man/systemd.journal-fields.html). One that was released stays as it is
+/// and is never given to another kind.
+public enum EventKind: String, CaseIterable, Sendable {
+    /// The daemon serves its database.
+    case started
+    /// A signal or a command asks it to stop.
+    case stopping
+    /// Everything is closed.
+    case stopped
+    /// The configuration was read again, or was found wrong.
+    case reloaded
+    /// A session has begun.
+    case connected
+    /// A session has ended.
+    case disconnected
+    /// Somebody was not let in.
+    case accessDenied = "access_denied"
+    /// A statement or a session ended with an error.
+    case clientError = "client_error"
+    /// A statement took longer than log_min_duration_statement.
+    case slowStatement = "slow_statement"
+    /// A group of transactions took longer than that until it was committed.
+    case slowGroup = "slow_group"
+    /// A session waits for the writer for longer than log_lock_waits_after.
+    case lockWait = "lock_wait"
+    /// It has the writer now.
+    case lockWaitEnded = "lock_wait_ended"
+    /// A session was ended because it kept something from the others, or for a timeout of its own.
+    case sessionEvicted = "session_evicted"
+    /// Snapshots were ended that kept the WAL from being emptied.
+    case snapshotsEnded = "snapshots_ended"
+    /// A checkpoint was made.
+    case checkpoint
+    /// A checkpoint failed.
+    case checkpointTrouble = "checkpoint_trouble"
+    /// VACUUM, from its beginning to its end.
+    case vacuum
+    /// VACUUM failed, or it is not known when the last one was.
+    case vacuumTrouble = "vacuum_trouble"
+    /// A backup was made.
+    case backup
+    /// A backup failed, or the rest of one was found.
+    case backupTrouble = "backup_trouble"
+    /// The disk failed, or the database's file is not what it was.
+    case ioError = "io_error"
+    /// The database was opened again after that.
+    case recovery
+    /// The daemon ends itself.
+    case cannotGoOn = "cannot_go_on"
+    /// Another process has the database locked.
+    case outsider
+    /// Connections wait because the process may not open more files.
+    case outOfDescriptors = "out_of_descriptors"
+    /// A client asked for a catalog of PostgreSQL's.
+    case catalogQuery = "catalog_query"
+    /// Lines were left out, because there were too many or their reader was too slow.
+    case linesLeftOut = "lines_left_out"
+
+    /// 32 hexadecimal digits, as the journal wants them.
+    public var messageID: String {
+        switch self {
+        case .started: "b31dc12500cd4b60a42721694d0b8d93"
+        case .stopping: "f6726860d73641c5a539efef0e2756e7"
+        case .stopped: "85071adf97f64a64b66a3fa7548ffdc7"
+        case .reloaded: "1793686877754b919891e1bc8382c106"
+        case .connected: "b69f6a440c614dd586c1ad970915b635"
+        case .disconnected: "7f9dbd21c0bb43318574553c073749a5"
+        case .accessDenied: "8a03206bb72e4c1c916f92d15e1b9590"
+        case .clientError: "739644ccb386490ca8022b11c8454e22"
+        case .slowStatement: "b05749fd4a924ec390fb3de627692445"
+        case .slowGroup: "9acb276026324a1e9deffc467c388297"
+        case .lockWait: "8499a8fc756e4beda2555b0c7914c7cf"
+        case .lockWaitEnded: "a7b85c2d5fe943bb8c853f19451472bf"
+        case .sessionEvicted: "f88bd1308f88480ea9b3012ff63765c8"
+        case .snapshotsEnded: "ad7afab137c447ba9ae868b42f4b0f8c"
+        case .checkpoint: "11d8226340f943e6a9e234fa100d00b1"
+        case .checkpointTrouble: "e149a4fbb9c74888aa667e1c5d96fb5d"
+        case .vacuum: "84b761e09304428cab7affabcf88b607"
+        case .vacuumTrouble: "7b60c389618a4f5fa04ce4de8bdab563"
+        case .backup: "5f05851287fa45e0a3a7365b9fed5781"
+        case .backupTrouble: "8ee2a9dcde1e40f19995f904d516408c"
+        case .ioError: "85fed4ee1bdb4768b4ab19610afc0257"
+        case .recovery: "dde80f439985494390828b93aa1d5ef3"
+        case .cannotGoOn: "2888b82fa40045e6ad48fcf96280657a"
+        case .outsider: "b9667dafd44a4a2295b430931c4741b4"
+        case .outOfDescriptors: "4c323f88e93445e0b15e182f73f63362"
+        case .catalogQuery: "9c750007d94d4f44902f5a0054692128"
+        case .linesLeftOut: "2e19142e2ce1468c88d240f43d3df010"
+        }
+    }
+}
+
+extension EventKind: CustomStringConvertible {
+    public var description: String { rawValue }
+}

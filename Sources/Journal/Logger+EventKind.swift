@@ -1,0 +1,68 @@
+import Logging
+
+/// A line of a kind. The kind travels among the metadata, under a key of its own, so that any `LogHandler` will do.
+extension Logger {
+    public static let kindKey = "kind"
+
+    public func debug(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.debug, kind, message(), metadata(), file, function, line)
+    }
+
+    public func info(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.info, kind, message(), metadata(), file, function, line)
+    }
+
+    public func notice(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.notice, kind, message(), metadata(), file, function, line)
+    }
+
+    public func warning(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.warning, kind, message(), metadata(), file, function, line)
+    }
+
+    public func error(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.error, kind, message(), metadata(), file, function, line)
+    }
+
+    public func critical(
+        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.critical, kind, message(), metadata(), file, function, line)
+    }
+
+    /// A line whose level is known only when it is written.
+    public func log(
+        level: Level, _ kind: EventKind, _ message: @autoclosure () -> Message,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(level, kind, message(), metadata(), file, function, line)
+    }
+
+    /// What is not to be written is not put together either.
+    private func log(
+        _ level: Level, _ kind: EventKind, _ message: @autoclosure () -> Message,
+        _ metadata: @autoclosure () -> Metadata, _ file: String, _ function: String, _ line: UInt
+    ) {
+        guard level >= logLevel else { return }
+        var all = metadata()
+        all[Self.kindKey] = .stringConvertible(kind)
+        log(level: level, message(), metadata: all, file: file, function: function, line: line)
+    }
+}

@@ -1,0 +1,15 @@
+import Scheduling
+
+extension Pool {
+    /// A reader that nobody wants at the moment, to prepare something on; nil when there is none. It is given back with
+    /// `releaseReader`, soon. Who asks for this waits for nobody.
+    public func takeIdleReader(_ client: ClientID) -> Int? {
+        state.withLock { state in
+            if let index = state.readerQueue.take() {
+                state.readerUsers[index] = client
+                return index
+            }
+            return state.analystQueue.take() != nil ? analystIndex : nil
+        }
+    }
+}

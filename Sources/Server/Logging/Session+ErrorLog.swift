@@ -1,0 +1,91 @@
+import Journal
+import Logging
+import Pool
+import PostgresWire
+
+/// Errors and ends of sessions, in the log.
+extension Session {
+    /// A client is told of an error. Called before the message it is about has been passed over.
+    func noteError(_ error: WireError) {
+        let code = error.state.code
+        let configuration = server.eventLog.configuration
+        guard let (kind, level) = Self.importance(of: error, code, configuration.clientErrors),
+            server.eventLog.log.logLevel <= level, admitsLine(kind)
+        else { return }
+        let statement = statementAtHand
+        var metadata = identity
+        metadata["sqlstate"] = "\(code)"
+        metadata["error"] = "\(Self.shownMessage(of: error, code, isAboutParameters: state.query == nil && !configuration.parameters))"
+        // Of one that was idle: what it ran last, if that was on the writer.
+        if let text = statement?.text ?? server.holderStatementText(clientID) { metadata["sql"] = "\(text)" }
+        if let parameters = loggedParameters(of: statement?.portal) { metadata["parameters"] = "\(parameters)" }
+        let message: Logger.Message =
+            switch kind {
+            case .accessDenied: "not let in"
+            case .sessionEvicted: "a session was ended"
+            default: error.severity == .fatal ? "a session ended with an error" : "a statement failed"
+            }
+        server.eventLog.log.log(level: level, kind, message, metadata: metadata)
+    }
+
+    private static func importance(
+        of error: WireError, _ code: String, _ wanted: LogConfiguration.ClientErrors
+    ) -> (EventKind, Logger.Level)? {
+        // Invalid authorization: https://www.postgresql.org/docs/current/errcodes-appendix.html
+        if code.hasPrefix("28") { return (.accessDenied, .warning) }
+        if error.state == .idleInTransactionSessionTimeout || code == "25P04", error.severity == .fatal {
+            return (.sessionEvicted, .notice)
+        }
+        // All sessions are told that the daemon stops, which has its own line.
+        guard wanted != .none, error.state != .adminShutdown else { return nil }
+        if code.hasPrefix("XX") || code.hasPrefix("58") || error.state == .transactionResolutionUnknown {
+            return (.clientError, .error)
+        }
+        if code.hasPrefix("53") { return (.clientError, .warning) }
+        return wanted == .all ? (.clientError, .info) : nil
+    }
+
+    /// A message about a value ("invalid input syntax for type integer: …") quotes it, and it may be a parameter's.
+    private static func shownMessage(of error: WireError, _ code: String, isAboutParameters: Bool) -> String {
+        guard isAboutParameters, code.hasPrefix("22"), let quote = error.message.firstIndex(of: "\"") else {
+            return error.message
+        }
+        return error.message[..<quote] + "(not logged: log_parameters is off)"
+    }
+
+    // MARK: Coming and going
+
+    func noteConnected() {
+        let level: Logger.Level = server.eventLog.configuration.connections ? .info : .debug
+        guard server.eventLog.log.logLevel <= level, admitsLine(.connected) else { return }
+        server.eventLog.log.log(
+            level: level, .connected, "connected",
+            metadata: identity.merging(["database": isConsole ? "walpool" : "\(server.configuration.databaseName)"]) { $1 })
+    }
+
+    /// Only of those that were let in; the others were noted as refused.
+    func noteDisconnected() {
+        guard introduction != nil else { return }
+        let level: Logger.Level = server.eventLog.configuration.disconnections ? .info : .debug
+        guard server.eventLog.log.logLevel <= level, admitsLine(.disconnected) else { return }
+        var metadata = identity
+        metadata["duration"] = .stringConvertible(
+            LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - connected.nanoseconds))
+        server.eventLog.log.log(level: level, .disconnected, "disconnected", metadata: metadata)
+    }
+
+    /// It was ended because its client does not take what it asked for.
+    func noteUnreadReply() {
+        guard admitsLine(.sessionEvicted) else { return }
+        server.eventLog.log.notice(
+            .sessionEvicted, "a session was ended: its client did not take its reply", metadata: identity)
+    }
+
+    /// Drivers ask PostgreSQL's catalogs unprompted. Whoever wonders what does not work finds it here.
+    func noteCatalogQuery(_ sql: UnsafeRawBufferPointer) {
+        guard admitsLine(.catalogQuery) else { return }
+        server.eventLog.log.info(
+            .catalogQuery, "catalog query",
+            metadata: identity.merging(["sql": "\(StatementAtHand(sql: sql).text)"]) { $1 })
+    }
+}

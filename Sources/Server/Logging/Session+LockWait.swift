@@ -1,0 +1,79 @@
+import Journal
+import Logging
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// `log_lock_waits`: who waits for the writer for long, and who has it meanwhile.
+extension Session {
+    /// The timer's thread, while the session is parked and nobody can resume it (see Session+QueueNotice): whoever waits
+    /// is still waiting, so the holder is the one it waits for.
+    func logLockWait(now: Instant) {
+        guard let (place, holder) = pool.queuePlace(of: clientID), admitsLine(.lockWait, now: now) else { return }
+        hasLoggedWait = true
+        var metadata = identity
+        metadata["wait"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - waitBegan.nanoseconds))
+        metadata["place"] = "\(place)"
+        if let statement = statementAtHand { metadata["sql"] = "\(statement.text)" }
+        metadata.merge(server.describeHolder(holder, now: now)) { $1 }
+        server.eventLog.log.notice(.lockWait, "a session still waits for the writer", metadata: metadata)
+    }
+
+    /// It has the writer now; what was said of its wait is not left without its end.
+    func noteEndOfWait() {
+        guard hasLoggedWait else { return }
+        hasLoggedWait = false
+        var metadata = identity
+        metadata["wait"] = .stringConvertible(
+            LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - waitBegan.nanoseconds))
+        server.eventLog.log.notice(.lockWaitEnded, "a session has the writer it waited for", metadata: metadata)
+    }
+}
+
+// MARK: The holder
+
+extension Server {
+    /// What the holder of the lease runs, or ran last. It may be at work on another thread, so this is not looked up in its
+    /// session: who has the lease says it here.
+    struct HolderStatement {
+        var client: ClientID
+        var text: SQLText
+    }
+
+    func noteHolderStatement(_ client: ClientID, _ text: SQLText) {
+        holderStatement.withLock { $0 = HolderStatement(client: client, text: text) }
+    }
+
+    /// nil when it was another session that had the lease last.
+    func holderStatementText(_ client: ClientID) -> String? {
+        guard let text = holderStatement.withLock({ $0?.client == client ? $0?.text : nil }) else { return nil }
+        return Session.StatementAtHand(sql: text.bytes).text
+    }
+
+    fileprivate func describeHolder(_ holder: WriterQueue.Holder, now: Instant) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        switch holder {
+        case .nobody: metadata["holder"] = "nobody"
+        case .group: metadata["holder"] = "group"
+        case .job(let id): metadata["holder"] = "\(WriterJob(client: id).map { "\($0)" } ?? "job")"
+        case .transaction(let client, let since, let idleSince):
+            metadata["holder"] = "transaction"
+            metadata["holder_since"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - since.nanoseconds))
+            if let idleSince {
+                metadata["holder_idle"] = .stringConvertible(
+                    LoggedDuration(nanoseconds: now.nanoseconds - idleSince.nanoseconds))
+            }
+            metadata["holder_session"] = "\(client)"
+            if let introduction = table.session(processID: Int32(client))?.introduction {
+                metadata.merge(
+                    Session.identity(
+                        Int32(client), user: introduction.user, application: introduction.applicationName,
+                        introduction.peer, prefix: "holder_")
+                ) { $1 }
+            }
+            if let text = holderStatementText(client) { metadata["holder_sql"] = "\(text)" }
+        }
+        return metadata
+    }
+}

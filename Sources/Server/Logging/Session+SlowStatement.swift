@@ -1,0 +1,100 @@
+import Journal
+import Logging
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// Measuring statements, and logging those that were slow with their plans.
+///
+/// A statement begins when its message does: the time of the event that brought it, or of the end of the statement before
+/// it. So each costs one look at the clock, at its end, and none while `log_min_duration_statement` is off.
+extension Session {
+    /// The statement begins, and is to be measured.
+    @inline(never)
+    func beginTiming() {
+        times = StatementTimes()
+        times.began = worker?.takeTime() ?? MonotonicClock.now
+        times.runBegan = times.began
+    }
+
+    /// It was parked, and has what it waited for: from here on it runs.
+    func noteRunning(at now: @autoclosure () -> Instant = MonotonicClock.now) {
+        if isStatementActive, server.eventLog.isTiming { times.runBegan = now() }
+    }
+
+    /// Its client has not taken what there is of the result, so the statement stands still.
+    func noteUnread() {
+        if isStatementActive, times.unreadSince == nil, server.eventLog.isTiming { times.unreadSince = MonotonicClock.now }
+    }
+
+    func noteRead() {
+        guard let since = times.unreadSince else { return }
+        times.unreadSince = nil
+        times.unread += MonotonicClock.now.nanoseconds - since.nanoseconds
+    }
+
+    /// A statement has ended well. Its message is still at hand.
+    @inline(__always)
+    func finishStatement() {
+        if server.eventLog.isTiming { measure() }
+        endStatement()
+    }
+
+    @inline(never)
+    private func measure() {
+        let now = MonotonicClock.now
+        worker?.time = now.nanoseconds
+        // Zero when measuring was switched on while it ran.
+        guard isStatementActive, times.began.nanoseconds > 0 else { return }
+        let taken = now.nanoseconds - times.began.nanoseconds - times.unread
+        if server.eventLog.isSlow(taken) { wasSlow(taken, now) }
+    }
+
+    private func wasSlow(_ taken: Int64, _ now: Instant) {
+        // The console's commands take as long as they take, and have lines of their own.
+        guard !isConsole, server.eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
+        var slow = SlowStatement(
+            text: statement.text, taken: taken,
+            waited: min(taken, times.runBegan.nanoseconds - times.began.nanoseconds), unread: times.unread,
+            rows: times.rows, parameters: loggedParameters(of: statement.portal))
+        // One at a time: of a pipeline the first is explained.
+        guard slowStatement == nil, Self.hasPlan(statement), server.eventLog.admitsPlan(user: limitKey, now: now)
+        else { return log(slow, nil) }
+        slow.explained = String(decoding: statement.sql, as: UTF8.self)
+        slowStatement = slow
+    }
+
+    private static func hasPlan(_ statement: StatementAtHand) -> Bool {
+        guard statement.sql.count <= LogLimits.explainedTextBytes else { return false }
+        let head = StatementHead(statement.sql)
+        return head.verb != .explain
+            && [.select, .values, .insert, .replace, .update, .delete].contains(head.main)
+    }
+
+    /// The reply has gone out, so the plan of a slow statement costs nobody but this session, and not this thread's poll.
+    func logSlowStatement(withPlan: Bool = true) {
+        guard let slow = slowStatement else { return }
+        slowStatement = nil
+        var plan: QueryPlan?
+        if withPlan, let text = slow.explained {
+            worker?.willBeLong()
+            plan = explain(text)
+        }
+        log(slow, plan)
+    }
+
+    private func log(_ slow: SlowStatement, _ plan: QueryPlan?) {
+        server.eventLog.log.notice(
+            .slowStatement, "a statement was slow", metadata: identity.merging(slow.metadata(plan)) { $1 })
+    }
+
+    /// nil when no reader is free at the moment, or the statement cannot be prepared any more.
+    private func explain(_ text: String) -> QueryPlan? {
+        if let reader { return QueryPlan(of: text, on: reader) }
+        guard let index = pool.takeIdleReader(clientID) else { return nil }
+        defer { if let next = pool.releaseReader(index) { enqueue(next) } }
+        guard let reader = try? pool.reader(at: index) else { return nil }
+        return QueryPlan(of: text, on: reader)
+    }
+}

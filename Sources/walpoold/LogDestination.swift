@@ -1,0 +1,94 @@
+import CSystemd
+import Glibc
+import Journal
+
+/// Where a record is written to, and how: fields to the journal, or a line to stderr.
+enum LogDestination {
+    /// stderr is the journal's, so that records may go to it with their fields; and lines on stderr have the prefix it
+    /// understands.
+    case journal
+    /// A terminal, a file, another program.
+    case standardError
+
+    /// "If the standard output or standard error output of the executed processes are connected to the journal …
+    /// $JOURNAL_STREAM contains the device and inode numbers of the connection file descriptor, formatted in decimal,
+    /// separated by a colon" (https://www.freedesktop.org/software/systemd/man/systemd.exec.html). The variable alone
+    /// proves nothing: a child whose stderr was redirected inherits it.
+    static var current: LogDestination {
+        guard let value = getenv("JOURNAL_STREAM") else { return .standardError }
+        let numbers = String(cString: value).split(separator: ":", omittingEmptySubsequences: false)
+        var status = stat()
+        guard numbers.count == 2, fstat(2, &status) == 0, UInt64(numbers[0]) == UInt64(status.st_dev),
+            UInt64(numbers[1]) == UInt64(status.st_ino)
+        else { return .standardError }
+        return .journal
+    }
+
+    /// In front of an error that is written past the log, since there is none yet.
+    var errorPrefix: String {
+        switch self {
+        case .journal: "<3>"
+        case .standardError: ""
+        }
+    }
+
+    func write(_ record: LogRecord) {
+        switch self {
+        case .standardError:
+            Self.writeToStandardError("\(record.level): \(record.line)\n")
+        case .journal:
+            // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may
+            // still be read.
+            if record.fields.isEmpty || !Self.send(record.fields) {
+                Self.writeToStandardError("<\(record.level.syslogPriority)>\(record.line)\n")
+            }
+        }
+    }
+
+    private static let socketPath = "/run/systemd/journal/socket"
+
+    /// False: the journal has not taken it.
+    private static func send(_ fields: [LogRecord.Field]) -> Bool {
+        // Without that socket libsystemd reports success: "Fail silently if the journal is not available"
+        // (https://github.com/systemd/systemd/blob/v252/src/libsystemd/sd-journal/journal-send.c).
+        guard access(socketPath, F_OK) == 0 else { return false }
+        var bytes: [UInt8] = []
+        var lengths: [Int] = []
+        for field in fields {
+            let start = bytes.count
+            bytes += field.name.utf8
+            bytes.append(UInt8(ascii: "="))
+            bytes += field.value.utf8
+            lengths.append(bytes.count - start)
+        }
+        return bytes.withUnsafeMutableBytes { bytes in
+            var offset = 0
+            // libsystemd only reads them; iovec has no other kind of pointer.
+            let parts = lengths.map { length -> iovec in
+                defer { offset += length }
+                return iovec(iov_base: bytes.baseAddress! + offset, iov_len: length)
+            }
+            return sd_journal_sendv(parts, Int32(parts.count)) >= 0
+        }
+    }
+
+    /// All of it, however long that takes. A descriptor that is closed or broken takes nothing, and there is nobody to tell.
+    static func writeToStandardError(_ line: String) {
+        var line = line
+        line.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let written = Glibc.write(2, rest.baseAddress, rest.count)
+                if written > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+                } else if written < 0, errno == EAGAIN {
+                    // Whoever started us shares the descriptor and made it non-blocking.
+                    var descriptor = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+                    if poll(&descriptor, 1, -1) < 0, errno != EINTR { return }
+                } else if written == 0 || errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+"""Lines of the log, taken apart."""
+
+import re
+
+from daemon import eventually
+
+# Slow enough at any limit of milliseconds, and it scans.
+SLOW = "SELECT count(*) FROM accounts a, accounts b WHERE a.owner = 'nobody' OR b.name LIKE '%x%'"
+FAST_LIMIT = 'log_min_duration_statement = "1ms"\n'
+SCHEMA = """
+    CREATE TABLE accounts (id INTEGER PRIMARY KEY, owner TEXT, name TEXT);
+    WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000)
+    INSERT INTO accounts SELECT n, 'owner ' || n, 'name ' || n FROM c;
+"""
+
+# What would be another line and other fields if it were taken as it is.
+FORGERY = 'x"\nerror: forged duration=1ms\r\x1b[2J\u202e\u2028 session=0 hint="all is well'
+
+
+def lines(daemon, *texts):
+    return [line for line in daemon.errors.splitlines() if all(text in line for text in texts)]
+
+
+def line(daemon, *texts, count=1):
+    """The one line with these texts, once it has come."""
+    found = eventually(lambda: len(lines(daemon, *texts)) >= count and lines(daemon, *texts), f"a line with {texts}")
+    assert len(found) == count, found
+    return found[-1]
+
+
+def fields(text):
+    """Of a line, by their names. Read from left to right, so that what stands in a value is no field."""
+    found = re.finditer(r' (\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))', text)
+    return {m[1]: re.sub(r"\\(.)", r"\1", m[2]) if m[2] is not None else m[3] for m in found}
+
+
+def field(text, name):
+    return fields(text)[name]
+
+
+def has_field(text, name):
+    return name in fields(text)
+
+
+def milliseconds(text, name):
+    value = field(text, name)
+    assert value.endswith("ms"), value
+    return float(value[:-2])
