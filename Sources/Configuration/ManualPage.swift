@@ -72,7 +72,7 @@ public enum ManualPage {
             """)
         for group in ConfigurationKey.groups {
             page.section(group.title.uppercased())
-            for key in group.keys { page.item(key.name, key.manualText) }
+            for key in group.keys { page.item(key.name, key.purpose, key.usage) }
         }
         for section in ConfigurationSection.all {
             page.section("[[\(section.name)]]")
@@ -90,10 +90,10 @@ public enum ManualPage {
 }
 
 extension ConfigurationKey {
-    fileprivate var manualText: String {
-        var sentences = ["\(summary)."]
-        if !details.isEmpty { sentences.append(details) }
-        sentences.append("Takes \(form).")
+    fileprivate var purpose: String { details.isEmpty ? "\(summary)." : "\(summary). \(details)" }
+
+    fileprivate var usage: String {
+        var sentences = ["Takes \(form)."]
         sentences.append("Default: \(defaultInWords ?? defaultValue?.text ?? "none").")
         if let option { sentences.append("Option: --\(option).") }
         if let words = change.words { sentences.append(words) }

@@ -27,10 +27,13 @@ struct Roff {
         self.text(text)
     }
 
-    /// A term and what there is to say of it.
-    mutating func item(_ term: String, _ text: String) {
+    /// A term and what there is to say of it, each text from a line of its own.
+    mutating func item(_ term: String, _ texts: String...) {
         source += ".TP\n.B \(Self.argument(term))\n"
-        self.text(text)
+        for (index, text) in texts.enumerated() {
+            if index > 0 { source += ".br\n" }
+            self.text(text)
+        }
     }
 
     mutating func verbatim(_ text: String) {
