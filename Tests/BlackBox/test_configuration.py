@@ -252,13 +252,13 @@ def test_vacuum_is_turned_on(start_daemon):
     admin = daemon.client(database="walpool")
 
     def maintenance():
-        reply = admin.query("SHOW MAINTENANCE").check()
-        return dict(zip([column.name for column in reply.of("T")[0].columns], reply.texts[0]))
+        return dict(admin.query("SHOW MAINTENANCE").check().texts)
 
     assert maintenance()["interval_s"] == "0"
+    assert not (daemon.directory / "app.db-maintenance").exists()
     reload(daemon, 'vacuum_interval = "1s"\nvacuum_min_free = 3\n')
     assert maintenance()["interval_s"] == "1" and maintenance()["minimum_free_percent"] == "3"
-    # The interval begins when it is turned on: it is seen before it has run once.
+    # While it was off nothing was looked at, and nothing stored.
     eventually(lambda: (daemon.directory / "app.db-maintenance").exists(), "the first look")
 
 
@@ -390,4 +390,5 @@ def test_the_manual_is_good_roff(tmp_path, page):
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
         assert done.returncode == 0 and not done.stderr, done.stderr
-        assert "FILES" in done.stdout
+        # Bold is printed as a letter over itself.
+        assert "FILES" in re.sub(".\b", "", done.stdout)
