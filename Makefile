@@ -11,7 +11,7 @@ deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev groff man-db
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
@@ -73,6 +73,18 @@ power-test: build
 VACUUM_KILLS ?= 100
 vacuum-test: build
 	bench/vacuum-kills --kills $(VACUUM_KILLS)
+
+# The manual pages and the example configuration come from the lists that --help and the parser have too.
+MAN := .build/man
+.PHONY: man example
+
+man: build
+	mkdir -p $(MAN)
+	for page in walpoold.8 walpoold.toml.5; do $(WALPOOLD) --print $$page > $(MAN)/$$page || exit 1; done
+
+example: build
+	mkdir -p systemd
+	$(WALPOOLD) --print example > systemd/walpoold.toml.example
 
 bench: build
 	bench/run

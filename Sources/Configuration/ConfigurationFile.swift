@@ -75,6 +75,9 @@ struct ConfigurationFile {
 
     // MARK: Reading
 
+    /// Where the system's service has its configuration.
+    static let standardPath = "/etc/walpool/walpoold.toml"
+
     /// A configuration is a page of text.
     private static let longestBytes = 1 << 20
 

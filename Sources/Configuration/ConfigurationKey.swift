@@ -60,9 +60,6 @@ public struct ConfigurationKey: Sendable {
     }
 
     public var defaultValue: ConfigurationValue? { value(StartSettings()) }
-
-    /// "8", or "the file's name without its extension".
-    public var defaultText: String { defaultInWords ?? defaultValue?.text ?? "none" }
 }
 
 extension ConfigurationKey {

@@ -28,10 +28,13 @@ public struct ConfigurationSection: Sendable {
     public let keys: [Key]
     /// TOML for the example file, whole tables; it comes out as a comment.
     public let example: String
+    /// What the settings hold of it, in a few words that differ when it does: a reload compares and tells them.
+    let shown: @Sendable (StartSettings) -> String
     let read: @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
 
     public init(
         _ name: String, change: ConfigurationKey.Change, _ summary: String, details: String, keys: [Key], example: String,
+        shown: @escaping @Sendable (StartSettings) -> String = { _ in "" },
         read: @escaping @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
     ) {
         self.name = name
@@ -40,6 +43,7 @@ public struct ConfigurationSection: Sendable {
         self.details = details
         self.keys = keys
         self.example = example
+        self.shown = shown
         self.read = read
     }
 }

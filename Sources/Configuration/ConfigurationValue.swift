@@ -20,6 +20,12 @@ public enum ConfigurationValue: Equatable, Sendable {
         }
     }
 
+    /// As it is typed into the command line.
+    public var plainText: String {
+        if case .string(let string) = self { return string }
+        return text
+    }
+
     /// A basic string: https://toml.io/en/v1.0.0#string
     private static func quoted(_ string: String) -> String {
         var text = "\""

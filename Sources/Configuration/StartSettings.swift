@@ -9,6 +9,8 @@ public struct StartSettings: Sendable {
     public var socketDirectory: String?
     public var port = 5432
     public var logLevel = LogLevel.info
+    /// The socket's directory is to be made, and to be this user's alone.
+    public private(set) var mustMakeSocketDirectory = false
     /// Its paths and the database's name are filled in last, by `init(file:options:)`.
     public var server = ServerConfiguration(databasePath: "", databaseName: "", socketPath: "")
 
@@ -34,11 +36,29 @@ public struct StartSettings: Sendable {
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
 
+    /// The configuration file that is to be read, if there is one. A database on the command line is served as the command
+    /// line says: the system's file is another's.
+    public static func file(
+        given: String?, database: String?, exists: (String) -> Bool = { access($0, F_OK) == 0 || errno == EACCES }
+    ) -> String? {
+        if let given { return given }
+        let path = ConfigurationFile.standardPath
+        return database == nil && exists(path) ? path : nil
+    }
+
     private mutating func resolve() throws(StartError) {
-        guard let database else { throw StartError("which database? Give its path: walpoold app.db") }
+        guard let database else {
+            throw StartError(
+                "which database? Give its path: walpoold app.db (or name it in \(ConfigurationFile.standardPath))")
+        }
         server.databasePath = database
         server.databaseName = if let name { name } else { try Self.stem(database) }
-        let directory: String = if let socketDirectory { socketDirectory } else { try Self.defaultDirectory() }
+        let directory: String
+        if let socketDirectory {
+            directory = socketDirectory
+        } else {
+            (directory, mustMakeSocketDirectory) = Self.defaultDirectory()
+        }
         server.socketPath = "\(directory)/.s.PGSQL.\(port)"
     }
 
@@ -58,32 +78,18 @@ public struct StartSettings: Sendable {
         !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && name != "walpool" && name != "pgbouncer"
     }
 
-    // MARK: The socket's directory
-
-    private static func defaultDirectory() throws(StartError) -> String {
+    private static func defaultDirectory() -> (path: String, mustMake: Bool) {
         if let directory = environment("RUNTIME_DIRECTORY") {
             // systemd separates several directories by colons; ours is the first.
-            return directory.split(separator: ":").first.map(String.init) ?? directory
+            return (directory.split(separator: ":").first.map(String.init) ?? directory, false)
         }
-        if let base = environment("XDG_RUNTIME_DIR") { return try made("\(base)/walpool") }
-        return try made("\(environment("TMPDIR") ?? "/tmp")/walpool-\(getuid())")
+        if let base = environment("XDG_RUNTIME_DIR") { return ("\(base)/walpool", true) }
+        return ("\(environment("TMPDIR") ?? "/tmp")/walpool-\(getuid())", true)
     }
 
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
-    }
-
-    /// A directory of our own: nobody else may put a socket there for our clients to find.
-    private static func made(_ path: String) throws(StartError) -> String {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw StartError("cannot create \(path): \(String(cString: strerror(errno)))")
-        }
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
-            status.st_mode & 0o022 == 0
-        else { throw StartError("\(path) is not a private directory of this user; choose one with --socket-directory") }
-        return path
     }
 }
 

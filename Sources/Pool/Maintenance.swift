@@ -75,6 +75,17 @@ final class Maintenance: Sendable {
 
     var nextLook: Instant { state.withLock { $0.nextLook } }
 
+    /// Another configuration from now on; returns when to look, which is at once.
+    func configure(_ configuration: MaintenanceSchedule.Configuration) -> Instant {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard state.schedule.configuration != configuration else { return state.nextLook }
+            state.schedule.configure(configuration)
+            state.nextLook = min(state.nextLook, now)
+            return state.nextLook
+        }
+    }
+
     /// Looks at the clocks. True: the job is to be queued.
     ///
     /// - Parameter willBeLong: called before the file is replaced, which waits for the disk.

@@ -161,7 +161,7 @@ extension Pool {
             }
             return WALStatus(
                 frames: state.walFrames.all, copiedFrames: state.walFrames.copied, frameBytes: frameBytes,
-                limitBytes: limits.walLimitBytes, isGateClosed: state.readerQueue.isGateClosed,
+                limitBytes: changeable.walLimitBytes.load(ordering: .relaxed), isGateClosed: state.readerQueue.isGateClosed,
                 checkpoints: state.checkpoints, oldestSnapshot: snapshots.min { $0.began < $1.began })
         }
     }

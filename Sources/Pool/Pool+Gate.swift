@@ -18,14 +18,14 @@ extension Pool {
             state.analystQueue.closeGate()
         }
         backups.snapshots.close()
-        let closed = MonotonicClock.now
-        let expiry = closed.advanced(byMilliseconds: limits.gateMilliseconds)
+        let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
+        let expiry = MonotonicClock.now.advanced(byMilliseconds: gateMilliseconds)
         var ended = 0
         defer { noteEnded(ended) }
         while MonotonicClock.now < expiry {
             if readersAreBack(within: 0) { return true }
-            ended += endSnapshots(MonotonicClock.now.advanced(byMilliseconds: -limits.gateMilliseconds))
-            if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, limits.gateMilliseconds)) { return true }
+            ended += endSnapshots(MonotonicClock.now.advanced(byMilliseconds: -gateMilliseconds))
+            if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, gateMilliseconds)) { return true }
         }
         gate.isExpired.store(true, ordering: .sequentiallyConsistent)
         backups.running?.cancel("its snapshot kept the WAL from being emptied for longer than gate_limit")

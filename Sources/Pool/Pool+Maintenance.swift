@@ -92,7 +92,7 @@ extension Pool {
             maintenance.store()
             owner.expectedPages = size.pages - size.freePages
             log.notice("VACUUM begins", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
-            try vacuum.analyze(always: limits.analyzesAlways)
+            try vacuum.analyze(always: changeable.analyzesAlways.load(ordering: .relaxed))
             if size.isIncremental {
                 // Pages that are freed meanwhile are the next VACUUM's.
                 return .slices(left: (size.freePages + Vacuum.pagesPerSlice - 1) / Vacuum.pagesPerSlice)

@@ -41,7 +41,7 @@ extension Pool {
         _ clients: [any PoolClient], answer: ((any GroupMember) -> Void)? = nil
     ) -> [any GroupMember] {
         let members = clients.compactMap { $0 as? any GroupMember }
-        let result = GroupCommit(writer: writer, limitMilliseconds: limits.groupMilliseconds, answer: answer)
+        let result = GroupCommit(writer: writer, limitMilliseconds: changeable.groupMilliseconds.load(ordering: .relaxed), answer: answer)
             .run(members)
         if !result.postponed.isEmpty {
             let now = MonotonicClock.now

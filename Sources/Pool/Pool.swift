@@ -10,7 +10,9 @@ import Synchronization
 /// worker that called does it.
 public final class Pool: Sendable {
     public let path: String
-    public let limits: PoolLimits
+    /// What it was opened with; of what `apply` has changed since, this says nothing.
+    let limits: PoolLimits
+    let changeable: ChangeableLimits
     private let writerSlot: WriterSlot
     let gate = GateSignal()
     private let settings: ConnectionSettings
@@ -91,6 +93,7 @@ public final class Pool: Sendable {
     ) throws(SQLiteError) {
         self.path = path
         self.limits = limits
+        changeable = ChangeableLimits(limits)
         self.deadlines = deadlines
         self.log = log
         self.cannotGoOn = cannotGoOn

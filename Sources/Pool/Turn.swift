@@ -4,12 +4,12 @@ import Glibc
 /// their turn; who calls has said that it will be long.
 ///
 /// `@unchecked Sendable`: `isTaken` is touched with the mutex held.
-final class Turn: @unchecked Sendable {
+public final class Turn: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isTaken = false
 
-    init() {
+    public init() {
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
     }
@@ -21,15 +21,17 @@ final class Turn: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func take(_ body: () -> Void) {
+    public func take<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         while isTaken { pthread_cond_wait(condition, mutex) }
         isTaken = true
         pthread_mutex_unlock(mutex)
-        body()
-        pthread_mutex_lock(mutex)
-        isTaken = false
-        pthread_cond_signal(condition)
-        pthread_mutex_unlock(mutex)
+        defer {
+            pthread_mutex_lock(mutex)
+            isTaken = false
+            pthread_cond_signal(condition)
+            pthread_mutex_unlock(mutex)
+        }
+        return body()
     }
 }

@@ -12,11 +12,11 @@ public struct CheckpointPolicy: Sendable {
     }
 
     /// Frames not copied yet at which PASSIVE is worth its sync.
-    public let softFrames: Int
+    public private(set) var softFrames: Int
     /// Frames in the WAL at which writers are made to wait for it.
-    public let hardFrames: Int
+    public private(set) var hardFrames: Int
     /// Frames in the WAL at which readers are.
-    public let emergencyFrames: Int
+    public private(set) var emergencyFrames: Int
 
     /// After an attempt that left something behind, the WAL must be this long before the next of its kind: trying again
     /// after every commit would be paid by all and get no further.
@@ -32,6 +32,15 @@ public struct CheckpointPolicy: Sendable {
         self.softFrames = softFrames
         self.hardFrames = hardFrames
         self.emergencyFrames = emergencyFrames
+    }
+
+    /// Other limits from now on. Attempts that have been put off were put off by the old ones, so they are due again.
+    public mutating func setLimits(of other: CheckpointPolicy) {
+        let isSame =
+            softFrames == other.softFrames && hardFrames == other.hardFrames && emergencyFrames == other.emergencyFrames
+        guard !isSame else { return }
+        (softFrames, hardFrames, emergencyFrames) = (other.softFrames, other.hardFrames, other.emergencyFrames)
+        if !isVacuumed { (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (0, 0, 0) }
     }
 
     /// What to do now, or nothing.

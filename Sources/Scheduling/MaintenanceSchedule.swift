@@ -57,7 +57,7 @@ public struct MaintenanceSchedule: Sendable {
     static let shortestBackOffSeconds: Int64 = 900
     static let longestBackOffSeconds: Int64 = 86_400
 
-    public let configuration: Configuration
+    public private(set) var configuration: Configuration
     /// Nil until the first look at a database nothing is stored of.
     public private(set) var record: MaintenanceRecord?
     /// The clocks at the last look.
@@ -72,6 +72,12 @@ public struct MaintenanceSchedule: Sendable {
     public init(configuration: Configuration, record: MaintenanceRecord?) {
         self.configuration = configuration
         self.record = record
+    }
+
+    /// From the next look on. What was not worth it by the old configuration may be by the new one.
+    public mutating func configure(_ configuration: Configuration) {
+        self.configuration = configuration
+        if pausedUntil?.why == .moreFreePages { pausedUntil = nil }
     }
 
     // MARK: Looking

@@ -44,7 +44,9 @@ public struct WriterQueue: Sendable {
     private var contendedSince = Instant(nanoseconds: 0)
     /// The most members one commit may have. Bounds what a killed group has to run again, and the memory its
     /// unsent replies take.
-    let groupLimit: Int
+    public var groupLimit: Int {
+        didSet { precondition(groupLimit > 0) }
+    }
     /// How long a holder may be idle between its messages once somebody waits.
     public var holderIdleLimitMilliseconds: Int64
 

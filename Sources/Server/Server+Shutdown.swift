@@ -12,7 +12,7 @@ extension Server {
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         closeListener()
-        let limit = MonotonicClock.now.advanced(byMilliseconds: configuration.shutdownTimeoutMilliseconds)
+        let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit })
         if table.count > 0 {
             log.notice("ending statements that still run", metadata: ["sessions": "\(table.count)"])

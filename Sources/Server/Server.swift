@@ -9,7 +9,10 @@ import Synchronization
 
 /// The server: one pool, one listening socket, one crew of threads, many sessions.
 public final class Server: Sendable {
+    /// What it was started with. For what can be changed since then, see `current`.
     public let configuration: ServerConfiguration
+    let changeable: Locked<ServerConfiguration>
+    let reloading = Reloading()
     let pool: Pool
     let poller: Poller
     let table: SessionTable
@@ -52,6 +55,7 @@ public final class Server: Sendable {
 
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
+        changeable = Locked(configuration)
         self.log = log
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
         do {
@@ -74,7 +78,7 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         // Those refused for being too many need a place to be told so.
-        table = SessionTable(capacity: configuration.maximumSessions + 64)
+        table = SessionTable(capacity: configuration.sessionRoom + 64)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.
@@ -168,7 +172,7 @@ public final class Server: Sendable {
                 session.close()
                 continue
             }
-            session.armDeadline(.startup, afterMilliseconds: configuration.startupTimeoutMilliseconds)
+            session.armDeadline(.startup, afterMilliseconds: current { $0.startupTimeoutMilliseconds })
             session.settle(.input)
         }
         armListener()

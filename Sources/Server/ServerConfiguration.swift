@@ -27,6 +27,10 @@ public struct ServerConfiguration: Sendable {
     public private(set) var settings: [(name: String, value: String)] = []
     var sessionDefaults = Settings()
 
+    /// Places for sessions that are made at the start, because `maximumSessions` may be raised later; 50 bytes each.
+    public var sessionRoom: Int { max(maximumSessions, Self.leastSessionRoom) }
+    private static let leastSessionRoom = 4096
+
     public init(databasePath: String, databaseName: String, socketPath: String) {
         self.databasePath = databasePath
         self.databaseName = databaseName

@@ -7,7 +7,8 @@ import Server
 
 /// From start to exit.
 enum Daemon {
-    static func run(_ settings: StartSettings) throws {
+    static func run(_ settings: StartSettings, file: String?, options: [StartSettings.Option]) throws {
+        try settings.makeSocketDirectory()
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
@@ -26,11 +27,30 @@ enum Daemon {
         }
         // Without a service manager (no NOTIFY_SOCKET) this does nothing: sd_notify(3).
         sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
-        let signal = wait(for: signals)
+        let running = RunningConfiguration(settings, file: file, options: options, server: server)
+        server.onReload { reload(running, log) }
+        let signal = serve(until: signals, server)
         sd_notify(0, "STOPPING=1")
         log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
         server.stop()
         log.notice("stopped")
+    }
+
+    /// Around every reload, whether a signal or the console asked for it.
+    private static func reload(_ running: RunningConfiguration, _ log: Logger) -> ReloadOutcome {
+        let outcome = running.reload()
+        switch outcome {
+        case .applied(let changes, let needRestart):
+            log.notice(
+                "configuration read again",
+                metadata: ["changes": "\(changes.count)", "needRestart": "\(needRestart.count)"])
+            for line in changes { log.notice("configuration: \(line)") }
+            for line in needRestart { log.warning("configuration: needs a restart: \(line)") }
+        case .refused(let problems):
+            log.error("configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])
+            for line in problems { log.error("\(line)") }
+        }
+        return outcome
     }
 
     /// SQLite's temporary files, VACUUM's copy above all, lie beside the database: there is room for it, or it is known
@@ -59,12 +79,20 @@ enum Daemon {
     private static func blockSignals() -> sigset_t {
         var signals = sigset_t()
         sigemptyset(&signals)
-        for signal in [SIGTERM, SIGINT, SIGQUIT] { sigaddset(&signals, signal) }
+        for signal in [SIGTERM, SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
-        // A terminal that goes away is no reason to stop serving.
-        signal(SIGHUP, SIG_IGN)
         return signals
+    }
+
+    /// Returns the signal that asks it to stop. SIGHUP reads the configuration again; a terminal that goes away sends it
+    /// too, and is no reason to stop serving.
+    private static func serve(until signals: sigset_t, _ server: Server) -> Int32 {
+        while true {
+            let signal = wait(for: signals)
+            guard signal == SIGHUP else { return signal }
+            _ = server.reload()
+        }
     }
 
     private static func wait(for signals: sigset_t) -> Int32 {

@@ -5,12 +5,16 @@ import Logging
 ///
 /// "Prefixing lines with <N>, N from 0 to 7": https://www.freedesktop.org/software/systemd/man/sd-daemon.html
 struct JournalLogHandler: LogHandler {
-    var logLevel: Logger.Level
+    /// A level of its own, for a logger that was given one.
+    private var ownLevel: Logger.Level?
+    var logLevel: Logger.Level {
+        get { ownLevel ?? LogThreshold.level }
+        set { ownLevel = newValue }
+    }
     var metadata: Logger.Metadata = [:]
     private let isJournal: Bool
 
-    init(level: Logger.Level) {
-        logLevel = level
+    init() {
         isJournal = getenv("JOURNAL_STREAM") != nil
     }
 

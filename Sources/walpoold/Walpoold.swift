@@ -11,12 +11,19 @@ struct Walpoold: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "walpoold",
         abstract: "Serves one SQLite database to local clients over the PostgreSQL wire protocol.",
-        version: "walpoold 0.1")
+        version: "walpoold \(version)")
+
+    static let version = "0.1"
 
     @Argument(help: .key("database"))
     var database: String?
-    @Option(help: "Configuration file in TOML.  (default: none)")
+    @Option(help: .option("config"))
     var config: String?
+    @Flag(help: .option("check-config"))
+    var checkConfig = false
+    /// For the build: `example`, `walpoold.8` or `walpoold.toml.5`.
+    @Option(help: .hidden)
+    var print: String?
     @Option(help: .key("socket_directory"))
     var socketDirectory: String?
     @Option(help: .key("port"))
@@ -59,7 +66,7 @@ struct Walpoold: ParsableCommand {
             let code = exitCode(for: error)
             // --help and --version come this way too, and succeed.
             guard code.isSuccess else { fail(message(for: error)) }
-            print(fullMessage(for: error))
+            Swift.print(fullMessage(for: error))
             Glibc.exit(0)
         }
     }
@@ -74,11 +81,28 @@ struct Walpoold: ParsableCommand {
     }
 
     func run() throws {
-        var settings = try StartSettings(file: config, options: options)
+        if let print { return try Self.printText(print) }
+        let file = StartSettings.file(given: config, database: database)
+        var settings = try StartSettings(file: file, options: options)
         // Socket activation: "The first descriptor … is SD_LISTEN_FDS_START", which is 3: sd_listen_fds(3).
         if sd_listen_fds(1) == 1 { settings.server.inheritedSocket = 3 }
-        LoggingSystem.bootstrap { [level = settings.logLevel] _ in JournalLogHandler(level: level) }
-        try Daemon.run(settings)
+        if checkConfig {
+            let problems = settings.problems(hasSocket: settings.server.inheritedSocket != nil)
+            guard problems.isEmpty else { throw ConfigurationError(problems) }
+            return Swift.print("ok")
+        }
+        LogThreshold.level = settings.logLevel
+        LoggingSystem.bootstrap { _ in JournalLogHandler() }
+        try Daemon.run(settings, file: file, options: options)
+    }
+
+    private static func printText(_ name: String) throws {
+        switch name {
+        case "example": Swift.print(ConfigurationExample.text, terminator: "")
+        case "walpoold.8": Swift.print(ManualPage.daemon(version: Self.version), terminator: "")
+        case "walpoold.toml.5": Swift.print(ManualPage.file(version: Self.version), terminator: "")
+        default: throw StartError("there is no text \"\(name)\"")
+        }
     }
 }
 
@@ -86,9 +110,11 @@ extension ArgumentHelp {
     /// What the configuration file's key of that name is for.
     fileprivate static func key(_ name: String) -> ArgumentHelp {
         guard let key = ConfigurationKey.named(name) else { preconditionFailure("no key \(name)") }
-        let isPlain = key.defaultInWords == nil
-        var text = key.defaultText
-        if isPlain, case .string(let string)? = key.defaultValue { text = string }
-        return text == "none" ? "\(key.summary)." : "\(key.summary).  (default: \(text))"
+        return ArgumentHelp("\(key.helpText).")
+    }
+
+    fileprivate static func option(_ name: String) -> ArgumentHelp {
+        guard let option = CommandOption.named(name) else { preconditionFailure("no option \(name)") }
+        return ArgumentHelp("\(option.summary).")
     }
 }

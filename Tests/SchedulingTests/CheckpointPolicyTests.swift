@@ -35,6 +35,22 @@ import Testing
         #expect(policy.due(frames: 100, copied: 0) == .passive)
     }
 
+    /// What was put off was put off by the old limits, unless VACUUM made the WAL as long as it is.
+    @Test func otherLimits() {
+        let larger = CheckpointPolicy(softFrames: 150, hardFrames: 400, emergencyFrames: 600)
+        var policy = Self.policy
+        policy.ended(.truncate, frames: 200, isComplete: false)
+        policy.setLimits(of: Self.policy)
+        #expect(policy.due(frames: 299, copied: 0) == nil, "nothing has changed")
+        policy.setLimits(of: larger)
+        #expect(policy.due(frames: 149, copied: 0) == nil)
+        #expect(policy.due(frames: 299, copied: 0) == .passive)
+        #expect(policy.due(frames: 400, copied: 0) == .truncate && policy.due(frames: 600, copied: 0) == .gate)
+        policy.vacuumed(frames: 2000)
+        policy.setLimits(of: Self.policy)
+        #expect(policy.due(frames: 2099, copied: 0) == nil)
+    }
+
     /// Another process has emptied the WAL, or it has begun anew by itself: what was tried before says nothing of it.
     @Test(arguments: [CheckpointPolicy.Mode.passive, .truncate, .gate])
     func aWALThatBeginsAnew(_ mode: CheckpointPolicy.Mode) {

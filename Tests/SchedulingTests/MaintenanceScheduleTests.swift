@@ -314,4 +314,26 @@ private struct Simulation {
             }
         }
     }
+
+    /// A reload: the next look goes by it, and what was not worth it is looked at again.
+    @Test func anotherConfiguration() {
+        var simulation = Simulation(MaintenanceRecord(base: noon - 8 * day))
+        #expect(simulation.secondsUntilRun() == 600)
+        let isWorthwhile = simulation.schedule.isWorthwhile(pages: 1000, freePages: 10, simulation.clocks)
+        #expect(isWorthwhile == false)
+        #expect(simulation.look().decision == .wait(.moreFreePages))
+        var configuration = simulation.schedule.configuration
+        configuration.minimumFreePercent = 1
+        simulation.schedule.configure(configuration)
+        #expect(simulation.look().decision == .run)
+        configuration.intervalSeconds = 30 * day
+        simulation.schedule.configure(configuration)
+        #expect(simulation.look().decision == .wait(.interval))
+        configuration.intervalSeconds = 0
+        simulation.schedule.configure(configuration)
+        #expect(simulation.look() == .init(decision: .wait(.off)))
+        configuration.intervalSeconds = week
+        simulation.schedule.configure(configuration)
+        #expect(simulation.look().decision == .run)
+    }
 }

@@ -473,4 +473,17 @@ import Testing
         #expect(nextClient > 1000)
         #expect(evictions > 0 || idleLimit == 0)
     }
+
+    /// A reload: the limits hold for the next group and for the holder there is.
+    @Test func otherLimits() {
+        var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
+        #expect(queue.request(1, .transaction, now: ms(0)) != nil)
+        queue.holderBecameIdle(1, now: ms(0))
+        for client in 2...4 { #expect(queue.request(client, .member, now: ms(10)) == nil) }
+        #expect(queue.nextDeadline == .distantFuture)
+        queue.holderIdleLimitMilliseconds = 5
+        #expect(queue.nextDeadline == ms(15) && queue.holderToEvict(now: ms(15)) == 1)
+        queue.groupLimit = 2
+        #expect(queue.release(now: ms(20)) == .group([2, 3]))
+    }
 }

@@ -8,7 +8,7 @@ extension Session {
     private static let noticesPerBackup = 10
 
     func backUp(to name: String) throws(WireError) {
-        guard let directory = server.configuration.backupDirectory else {
+        guard let directory = server.current({ $0.backupDirectory }) else {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "no directory for backups is configured",
                 hint: "Name one with backup_directory in the configuration file.")

@@ -209,7 +209,7 @@ extension Session {
             WireError(
                 severity: .fatal, state: .idleInTransactionSessionTimeout,
                 message: "terminating connection: its transaction held the writer idle while others waited",
-                hint: "writer_idle_limit is \(pool.limits.writerIdleMilliseconds) ms. Send a transaction's "
+                hint: "writer_idle_limit is \(pool.writerIdleMilliseconds) ms. Send a transaction's "
                     + "statements without pausing between them, or all at once."))
     }
 

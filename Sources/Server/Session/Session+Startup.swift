@@ -84,10 +84,11 @@ extension Session {
                 severity: .fatal, state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
                 hint: "This daemon serves \"\(server.configuration.databaseName)\".")
         }
-        guard server.table.count <= server.configuration.maximumSessions else {
+        let maximum = server.current { $0.maximumSessions }
+        guard server.table.count <= maximum else {
             throw WireError(
                 severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
-                hint: "max_sessions is \(server.configuration.maximumSessions).")
+                hint: "max_sessions is \(maximum).")
         }
     }
 

@@ -123,7 +123,7 @@ final class Session: @unchecked Sendable {
         peer = Self.peer(of: socket)
         var generator = SystemRandomNumberGenerator()
         cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        defaults = server.configuration.sessionDefaults
+        defaults = server.current { $0.sessionDefaults }
         state = SessionState(settings: defaults)
         simplePortal = Portal(
             name: "", statement: PreparedStatement(query: server.emptyQuery, analysis: nil, given: []))

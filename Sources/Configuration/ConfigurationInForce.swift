@@ -1,0 +1,67 @@
+import Server
+
+/// The settings the daemon works with: those of its start, with what reloads have changed since.
+public struct ConfigurationInForce: Sendable {
+    private let started: StartSettings
+    public private(set) var settings: StartSettings
+
+    public init(_ started: StartSettings) {
+        self.started = started
+        settings = started
+    }
+
+    /// What a reload has come to, a line each, for people.
+    public struct Changes: Equatable, Sendable {
+        public var changed: [String] = []
+        public var needRestart: [String] = []
+    }
+
+    /// Takes over what can be changed of settings that have just been read.
+    public mutating func take(_ read: StartSettings) -> Changes {
+        var next = read
+        var changes = Changes()
+        if read.server.maximumSessions > started.server.sessionRoom {
+            next.server.maximumSessions = settings.server.maximumSessions
+            changes.needRestart.append(
+                "max_sessions = \(read.server.maximumSessions): above \(started.server.sessionRoom) it needs a restart")
+        }
+        for key in ConfigurationKey.all {
+            let inForce = value(of: key)
+            let new = key.value(next)
+            guard inForce != new else { continue }
+            let line = "\(key.name) = \(Self.shown(new)), was \(Self.shown(inForce))"
+            switch key.change {
+            case .reload: changes.changed.append(line)
+            case .newSessions: changes.changed.append("\(line); for new sessions")
+            case .restart: changes.needRestart.append("\(key.name) = \(Self.shown(new)), is \(Self.shown(inForce))")
+            }
+        }
+        for section in ConfigurationSection.all {
+            let inForce = section.shown(section.change == .restart ? started : settings)
+            let new = section.shown(next)
+            guard inForce != new else { continue }
+            switch section.change {
+            case .reload, .newSessions: changes.changed.append("[[\(section.name)]]: \(new)")
+            case .restart: changes.needRestart.append("[[\(section.name)]]: \(new)")
+            }
+        }
+        settings = next
+        return changes
+    }
+
+    /// What is in force of a key.
+    public func value(of key: ConfigurationKey) -> ConfigurationValue? {
+        key.value(key.change == .restart ? started : settings)
+    }
+
+    private static func shown(_ value: ConfigurationValue?) -> String { value?.text ?? "(not set)" }
+
+    /// For SHOW CONFIG.
+    public var rows: [ConfigurationRow] {
+        ConfigurationKey.all.map { key in
+            ConfigurationRow(
+                key: key.name, value: value(of: key)?.plainText,
+                defaultValue: key.defaultInWords ?? key.defaultValue?.plainText, isChangeable: key.change != .restart)
+        }
+    }
+}

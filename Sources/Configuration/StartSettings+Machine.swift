@@ -1,0 +1,89 @@
+import Glibc
+import Server
+
+/// What the settings need of this machine.
+extension StartSettings {
+    /// The directory of the socket, made unless it is there. It is our own: nobody else may put a socket there for our
+    /// clients to find.
+    public func makeSocketDirectory() throws(StartError) {
+        guard mustMakeSocketDirectory else { return }
+        let path = Self.directory(of: server.socketPath)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw StartError("cannot create \(path): \(Self.errorText)")
+        }
+        if let problem = Self.problemOfOwnDirectory(path) { throw StartError(problem) }
+    }
+
+    /// What would keep the daemon from starting, or a part of it from working. Nothing is opened or made: another daemon may
+    /// be serving this very database.
+    ///
+    /// - Parameter hasSocket: the service manager has made the socket.
+    public func problems(hasSocket: Bool) -> [String] {
+        [problemOfDatabase(), hasSocket ? nil : problemOfSocket(), problemOfBackups()].compactMap { $0 }
+    }
+
+    private func problemOfDatabase() -> String? {
+        let path = server.databasePath
+        let directory = Self.directory(of: path)
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT else { return "database: cannot open \(path): \(Self.errorText)" }
+            return Self.problemOfDirectory("database", directory)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "database: \(path) is not a file" }
+        guard access(path, R_OK | W_OK) == 0 else { return "database: cannot write to \(path): \(Self.errorText)" }
+        guard Self.isDatabase(path) else { return "database: \(path) is not an SQLite database" }
+        // The -wal is made beside it.
+        return Self.problemOfDirectory("database", directory)
+    }
+
+    /// "Every valid SQLite database file begins with the following 16 bytes" (https://www.sqlite.org/fileformat2.html), and
+    /// an empty file is an empty database.
+    private static func isDatabase(_ path: String) -> Bool {
+        guard let file = fopen(path, "r") else { return false }
+        defer { fclose(file) }
+        var header = [UInt8](repeating: 0, count: 16)
+        let count = fread(&header, 1, header.count, file)
+        return count == 0 || header == Array("SQLite format 3\0".utf8)
+    }
+
+    private func problemOfSocket() -> String? {
+        let path = server.socketPath
+        let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }
+        let directory = Self.directory(of: path)
+        var status = stat()
+        guard mustMakeSocketDirectory else { return Self.problemOfDirectory("socket_directory", directory) }
+        // It is made when it is needed.
+        guard lstat(directory, &status) == 0 else { return nil }
+        return Self.problemOfOwnDirectory(directory)
+    }
+
+    private func problemOfBackups() -> String? {
+        server.backupDirectory.flatMap { Self.problemOfDirectory("backup_directory", $0) }
+    }
+
+    // MARK: Directories
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func problemOfDirectory(_ key: String, _ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return "\(key): \(path): \(errorText)" }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(key): \(path) is not a directory" }
+        return access(path, W_OK | X_OK) == 0 ? nil : "\(key): cannot write into \(path): \(errorText)"
+    }
+
+    private static func problemOfOwnDirectory(_ path: String) -> String? {
+        var status = stat()
+        let isPrivate =
+            lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == getuid()
+            && status.st_mode & 0o022 == 0
+        return isPrivate ? nil : "\(path) is not a private directory of this user; choose one with --socket-directory"
+    }
+
+    private static var errorText: String { String(cString: strerror(errno)) }
+}

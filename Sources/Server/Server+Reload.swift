@@ -1,0 +1,79 @@
+import Pool
+
+/// How reading the configuration again ended.
+public enum ReloadOutcome: Equatable, Sendable {
+    /// It is in force. Each change is a line for people: what changed, and what waits for a restart.
+    case applied(changes: [String], needRestart: [String])
+    /// Nothing has changed. Each problem is a line, with its place in the file.
+    case refused(problems: [String])
+}
+
+/// A key of the configuration as `SHOW CONFIG` gives it.
+public struct ConfigurationRow: Equatable, Sendable {
+    public let key: String
+    /// What is in force; nil: nothing is set.
+    public let value: String?
+    public let defaultValue: String?
+    /// Whether RELOAD changes it; otherwise it waits for a restart.
+    public let isChangeable: Bool
+
+    public init(key: String, value: String?, defaultValue: String?, isChangeable: Bool) {
+        self.key = key
+        self.value = value
+        self.defaultValue = defaultValue
+        self.isChangeable = isChangeable
+    }
+}
+
+/// Changing the configuration while the server runs.
+///
+/// Nobody is asked to stop for it. What every session has for itself it takes at its start, and what is looked at later
+/// is read then, under a lock or as one word; so a session never sees half of a change that matters to it.
+extension Server {
+    /// What a reload needs: how the configuration is read is known to the program, not to the server.
+    final class Reloading: Sendable {
+        /// Reading the file waits for the disk, and two at a time could apply an older file over a newer one.
+        let turn = Turn()
+        let read = Locked<(@Sendable () -> ReloadOutcome)?>(nil)
+        let rows = Locked<[ConfigurationRow]>([])
+    }
+
+    /// Says what `reload` does.
+    public func onReload(_ read: @escaping @Sendable () -> ReloadOutcome) {
+        reloading.read.withLock { $0 = read }
+    }
+
+    /// Reads the configuration again, as at SIGHUP. It waits for the disk: not on a thread of the crew.
+    public func reload() -> ReloadOutcome {
+        reloading.turn.take {
+            guard let read = reloading.read.withLock({ $0 }) else {
+                return .refused(problems: ["there is no configuration to read again"])
+            }
+            return read()
+        }
+    }
+
+    /// Takes over whatever of it can be changed now; the rest stays as it was at the start.
+    public func apply(_ new: ServerConfiguration) {
+        var next = new
+        next.databasePath = configuration.databasePath
+        next.databaseName = configuration.databaseName
+        next.socketPath = configuration.socketPath
+        next.socketMode = configuration.socketMode
+        next.inheritedSocket = configuration.inheritedSocket
+        next.maximumSessions = min(new.maximumSessions, configuration.sessionRoom)
+        next.pool.readers = configuration.pool.readers
+        next.pool.durability = configuration.pool.durability
+        next.connection = configuration.connection
+        changeable.withLock { $0 = next }
+        pool.apply(next.pool)
+    }
+
+    /// A part of the configuration as it is now. A copy: take only what is needed.
+    func current<Value>(_ part: (ServerConfiguration) -> Value) -> Value { changeable.withLock { part($0) } }
+
+    /// The keys of the configuration with the values in force.
+    public var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
+
+    public func show(_ rows: [ConfigurationRow]) { reloading.rows.withLock { $0 = rows } }
+}

@@ -1,0 +1,32 @@
+import Configuration
+import Server
+
+/// The configuration in force, and how it is read again.
+///
+/// `@unchecked Sendable`: once the server has been told of it, `inForce` is touched only by `reload`, which `Server.reload`
+/// calls one at a time.
+final class RunningConfiguration: @unchecked Sendable {
+    private let file: String?
+    private let options: [StartSettings.Option]
+    private let server: Server
+    private var inForce: ConfigurationInForce
+
+    init(_ started: StartSettings, file: String?, options: [StartSettings.Option], server: Server) {
+        self.file = file
+        self.options = options
+        self.server = server
+        inForce = ConfigurationInForce(started)
+        server.show(inForce.rows)
+    }
+
+    /// Reads the file again; what the command line says still wins.
+    func reload() -> ReloadOutcome {
+        let read: StartSettings
+        do { read = try StartSettings(file: file, options: options) } catch { return .refused(problems: error.lines) }
+        let changes = inForce.take(read)
+        LogThreshold.level = inForce.settings.logLevel
+        server.apply(inForce.settings.server)
+        server.show(inForce.rows)
+        return .applied(changes: changes.changed, needRestart: changes.needRestart)
+    }
+}
