@@ -24,7 +24,7 @@ public final class Server: Sendable {
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
-    private let listener: Listener
+    let listener: Listener
     private let wakeUp: Int32
     private let stopSignal: Int32
     private let ready = Locked<[Resumption]>([])
@@ -34,6 +34,13 @@ public final class Server: Sendable {
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
     private let isAcceptingPaused = Atomic<Bool>(false)
+    /// See Server+Drain.
+    let isDraining = Atomic<Bool>(false)
+    let hasStoppedAccepting = Atomic<Bool>(false)
+    /// What runs this server, which the console can ask to reload its configuration and to stop. Set before `start`.
+    public let process = Locked<(any ServerProcess)?>(nil)
+    /// See Server+ConsoleWriter.
+    let statementOfHolder = Locked<(client: ClientID, query: Query)?>(nil)
     /// See ConsoleThread.
     let consoleThreads = Atomic<Int>(0)
     /// Running statements end now.
@@ -115,11 +122,6 @@ public final class Server: Sendable {
         _exit(ioErrorStatus)
     }
 
-    func closeListener() {
-        poller.remove(listener.descriptor)
-        listener.close()
-    }
-
     /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
     /// connection.
     func stopThreads() {
@@ -149,7 +151,7 @@ public final class Server: Sendable {
 
     private func accept(_ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
-            guard !isStopping.load(ordering: .relaxed) else { return }
+            guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
             switch listener.accept() {
             case .connection(let accepted): socket = accepted
@@ -179,7 +181,7 @@ public final class Server: Sendable {
     }
 
     private func armListener() {
-        if !isStopping.load(ordering: .relaxed) {
+        if !hasStoppedAccepting.load(ordering: .relaxed) {
             try? poller.arm(listener.descriptor, .readable, token: Event.listener)
         }
     }

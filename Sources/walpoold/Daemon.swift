@@ -16,6 +16,8 @@ enum Daemon {
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
+        let process = DaemonProcess()
+        server.process.withLock { $0 = process }
         try server.start()
         log.notice(
             "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"

@@ -134,6 +134,7 @@ extension Session {
             if let wait = try acquireReader() { return wait }
         }
         let isOnWriter = writerMode != .none
+        if writerMode == .lease { server.noteStatementOfHolder(portal.query, self) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
         do { lease = try prepare(portal.query, on: connection) } catch {
