@@ -23,14 +23,19 @@ extension Pool {
 
     /// Holds new transactions back from now on. False: that is so already.
     public func beginPause(by client: ClientID) -> Bool {
-        state.withLock { state in
+        let now = MonotonicClock.now
+        // The holder of the writer may be idle only for so long while somebody waits for it.
+        var due = Instant.distantFuture
+        defer { announce(due) }
+        return state.withLock { state in
             guard state.pause == .none else { return false }
             state.pause = .beginning(client)
             isPausing.store(true, ordering: .sequentiallyConsistent)
-            state.writerQueue.pause()
+            state.writerQueue.pause(now: now)
             state.readerQueue.pause()
             state.analystQueue.pause()
             changeDeadlinesOfHeldBack(&state) { $0.waitDeadlineWhilePaused }
+            due = state.writerQueue.nextDeadline
             return true
         }
     }

@@ -7,7 +7,11 @@ import DequeModule
 /// never the order of those who are held back. The daemon's own jobs pass, since nobody's statement is in them and the
 /// administrator who pauses may want a checkpoint.
 extension WriterQueue {
-    public mutating func pause() { isPaused = true }
+    public mutating func pause(now: Instant) {
+        isPaused = true
+        // Whoever pauses waits for the holder, too.
+        if waiting.isEmpty { contendedSince = now }
+    }
 
     /// Returns who is granted the writer, if it is free and somebody waits.
     public mutating func resume(now: Instant) -> Grant? {

@@ -47,7 +47,7 @@ public struct WriterQueue: Sendable {
     public internal(set) var isPaused = false
     /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
     /// others with the holder, and must not prolong its stay.
-    private var contendedSince = Instant(nanoseconds: 0)
+    var contendedSince = Instant(nanoseconds: 0)
     /// The most members one commit may have. Bounds what a killed group has to run again, and the memory its
     /// unsent replies take.
     public var groupLimit: Int {
@@ -63,6 +63,8 @@ public struct WriterQueue: Sendable {
     }
 
     public var waitingCount: Int { waiting.count }
+    /// Somebody waits for the holder: in the queue, or to pause.
+    private var isContended: Bool { !waiting.isEmpty || isPaused }
 
     /// Asks for the writer. Returns the grant when it is free and nobody is ahead; nil means: wait for a later grant.
     ///
@@ -74,7 +76,7 @@ public struct WriterQueue: Sendable {
         let passes = passesPause || purpose == .job
         // Where nobody holds it, only those wait whom a pause holds back.
         if holder == .nobody && (isPaused ? passes : waiting.isEmpty) { return begin(client, purpose, now: now) }
-        if waiting.isEmpty { contendedSince = now }
+        if !isContended { contendedSince = now }
         waiting.append(
             Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline, passesPause: passes))
         return nil
@@ -83,7 +85,7 @@ public struct WriterQueue: Sendable {
     /// Asks for the writer before everybody who waits, for a job that nothing may be written before.
     public mutating func requestFirst(_ client: ClientID, now: Instant) -> Grant? {
         if holder == .nobody { return begin(client, .job, now: now) }
-        if waiting.isEmpty { contendedSince = now }
+        if !isContended { contendedSince = now }
         waiting.prepend(
             Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true))
         return nil
@@ -110,7 +112,7 @@ public struct WriterQueue: Sendable {
     public mutating func returnToFront(
         _ members: [(client: ClientID, deadline: Instant)], passing: Set<ClientID> = [], now: Instant
     ) {
-        if waiting.isEmpty { contendedSince = now }
+        if !isContended { contendedSince = now }
         for member in members.reversed() {
             waiting.prepend(
                 Entry(
@@ -183,7 +185,7 @@ extension WriterQueue {
 
     var evictionDeadline: Instant? {
         guard holderIdleLimitMilliseconds > 0,
-            case .transaction(_, _, let idleSince?) = holder, !waiting.isEmpty
+            case .transaction(_, _, let idleSince?) = holder, isContended
         else { return nil }
         return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
     }

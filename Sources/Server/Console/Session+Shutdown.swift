@@ -12,6 +12,11 @@ extension Session {
     func shutDown(whenClientsHaveLeft: Bool) throws(WireError) {
         let process = try hostProcess()
         guard whenClientsHaveLeft else { return process.shutDown() }
+        guard pool.pause == .none else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "clients cannot finish while the database is paused",
+                hint: "RESUME, then SHUTDOWN WAIT_FOR_CLIENTS; or SHUTDOWN.")
+        }
         let clients = server.clientCount
         if clients > 0 { tell("\(clients) clients have yet to leave; nobody else gets in", hint: "SHUTDOWN does not wait for them.") }
         server.drain()
