@@ -37,8 +37,7 @@ public final class Server: Sendable {
     /// See Server+Drain.
     let isDraining = Atomic<Bool>(false)
     let hasStoppedAccepting = Atomic<Bool>(false)
-    /// What runs this server, which the console can ask to reload its configuration and to stop. Set before `start`.
-    public let process = Locked<(any ServerProcess)?>(nil)
+    let shutdownRequest = Locked<(@Sendable () -> Void)?>(nil)
     /// See Server+ConsoleWriter.
     let statementOfHolder = Locked<(client: ClientID, query: Query)?>(nil)
     /// See ConsoleThread.

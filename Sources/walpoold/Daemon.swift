@@ -16,8 +16,6 @@ enum Daemon {
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
-        let process = DaemonProcess()
-        server.process.withLock { $0 = process }
         try server.start()
         log.notice(
             "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
@@ -31,6 +29,8 @@ enum Daemon {
         sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
         let running = RunningConfiguration(settings, file: file, options: options, server: server)
         server.onReload { reload(running, log) }
+        // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
+        server.onShutdown { kill(getpid(), SIGTERM) }
         let signal = serve(until: signals, server)
         sd_notify(0, "STOPPING=1")
         log.notice("stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])

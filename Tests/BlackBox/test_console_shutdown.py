@@ -57,7 +57,7 @@ def test_wait_for_clients(db):
     client, admin = db.client(), db.client(database="walpool")
     client.query("BEGIN; INSERT INTO t VALUES (2)").check()
     reply = admin.query("SHUTDOWN WAIT_FOR_CLIENTS")
-    assert reply.tag == "SHUTDOWN" and "1 clients have yet to leave" in reply.notices[0]["M"]
+    assert reply.tag == "SHUTDOWN" and "yet to leave: 1;" in reply.notices[0]["M"]
     with pytest.raises((FileNotFoundError, ConnectionRefusedError)):
         db.raw()
     assert ("draining", "yes") in admin.query("SHOW STATE").texts
@@ -162,3 +162,42 @@ def test_with_a_socket_of_the_service_managers(db):
         if first.poll() is None:
             first.kill()
         listener.close()
+
+
+# RELOAD
+
+
+def reload(daemon, text):
+    (daemon.directory / "walpoold.toml").write_text(text)
+    return daemon.client(database="walpool").query("RELOAD")
+
+
+def test_reload(start_daemon):
+    daemon = start_daemon(config='statement_timeout = "5s"\nreaders = 3\n')
+    with console(daemon) as admin:
+        setting = lambda key: next(row["value"] for row in admin.execute("SHOW CONFIG") if row["key"] == key)
+        assert reload(daemon, 'statement_timeout = "5s"\nreaders = 3\n').notices[0]["M"] == "nothing has changed"
+        reply = reload(daemon, 'statement_timeout = "7s"\nreaders = 4\n')
+        assert reply.tag == "RELOAD"
+        notices = [notice["M"] for notice in reply.notices]
+        assert len(notices) == 2 and "statement_timeout" in notices[0]
+        assert notices[1].startswith("needs a restart: readers")
+        assert (setting("statement_timeout"), setting("readers")) == ("7s", "3")
+        assert daemon.client().value("SHOW statement_timeout") == "7s"
+
+
+@pytest.mark.parametrize("text", ['nonsense = 1\nreaders = "many"\n', "statement_timeout = \n", 'port = 0\nstatement_timeout = "1h"\n'])
+def test_a_reload_that_fails_changes_nothing(start_daemon, text):
+    daemon = start_daemon(config='statement_timeout = "5s"\n')
+    reply = reload(daemon, text)
+    assert reply.state == "F0000" and reply.error["D"] and "nothing has changed" in reply.error["M"]
+    assert len(reply.error["D"].splitlines()) == (2 if "nonsense" in text else 1)
+    assert daemon.client().value("SHOW statement_timeout") == "5s"
+    (daemon.directory / "walpoold.toml").unlink()
+    assert daemon.client(database="walpool").query("reload;").state == "F0000"
+    assert reload(daemon, 'statement_timeout = "6s"\n').tag == "RELOAD"
+    assert daemon.client().value("SHOW statement_timeout") == "6s"
+
+
+def test_reload_without_a_file(daemon):
+    daemon.client(database="walpool").query("RELOAD").check()

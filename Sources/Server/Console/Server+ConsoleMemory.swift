@@ -18,7 +18,7 @@ extension Server {
             "page_caches_at_most", .init(cache), .init(open), .init(configuration.pool.readers + 1 - open), .init(open * cache),
         ])
         let sessions = table.count
-        rows.append(["sessions", .null, .init(sessions), .init(max(0, configuration.maximumSessions - sessions)), .null])
+        rows.append(["sessions", .null, .init(sessions), .init(max(0, current { $0.maximumSessions } - sessions)), .null])
         let texts = registry.count
         rows.append(["query_texts", .null, .init(texts), .init(max(0, 2 * configuration.rememberedTexts - texts)), .null])
     }

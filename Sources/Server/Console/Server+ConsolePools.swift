@@ -48,7 +48,7 @@ extension Server {
         let counts = SessionsCounted(sessions)
         let lists = [
             ("databases", 2), ("users", Set(sessions.compactMap { $0.introduction?.user }).count), ("pools", 2),
-            ("free_clients", max(0, configuration.maximumSessions - sessions.count)),
+            ("free_clients", max(0, current { $0.maximumSessions } - sessions.count)),
             ("used_clients", counts.clients + counts.consoles), ("login_clients", counts.starting),
             ("free_servers", view.connectionsOpen - view.connectionsInUse), ("used_servers", view.connectionsInUse),
             ("dns_names", 0), ("dns_zones", 0), ("dns_queries", 0), ("dns_pending", 0),
