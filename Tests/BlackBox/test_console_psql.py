@@ -118,7 +118,7 @@ def test_numbers(daemon, admin):
     assert (pool["database"], pool["cl_active"], pool["cl_waiting"], pool["sv_active"]) == ("app", 2, 0, 2)
     assert (of_console["database"], of_console["cl_active"]) == ("walpool", 1)
     database, _ = show(admin, "DATABASES")
-    assert (database["name"], database["database"], database["pool_size"]) == ("app", str(daemon.database), 9)
+    assert (database["name"], database["host"], database["pool_size"]) == ("app", str(daemon.database), 9)
     assert database["current_connections"] == len(show(admin, "SERVERS"))
     assert [row["name"] for row in show(admin, "USERS")] == ["admin", "alice", "bob"]
     started.close()

@@ -27,10 +27,13 @@ extension Server {
                 + ["statement", .init(counts.consoles), .null, .null, .null, .null])
     }
 
+    /// Where PgBouncer names the host it connects to, here stands the file. `database` has the name by which exporters join
+    /// this table with the others.
     func showDatabases(_ rows: inout ConsoleTable) {
         let view = pool.view
         rows.append(
-            [.text(configuration.databaseName), .null, .init(port), .text(configuration.databasePath), .text(Self.connectionUser)]
+            [.text(configuration.databaseName), .text(configuration.databasePath), .init(port)]
+                + [.text(configuration.databaseName), .text(Self.connectionUser)]
                 + [.init(view.readersLimit + 1), .init(0), .init(1), "transaction"]
                 + integers([view.readersLimit + 2, view.connectionsOpen, view.pause == .none ? 0 : 1, 0]))
         rows.append(
