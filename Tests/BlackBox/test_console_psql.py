@@ -129,6 +129,7 @@ def test_servers(daemon, admin):
     writer, reader = daemon.client(user="alice"), daemon.client(user="bob", application_name="report")
     writer.query("BEGIN; INSERT INTO t VALUES (2)").check()
     reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT n FROM t").check()
+    eventually(lambda: len(show(admin, "CLIENTS")) == 3, "the end of the first session")
     rows = {row["ptr"]: row for row in show(admin, "SERVERS")}
     assert rows["writer"]["state"] == "active" and rows["writer"]["link"] == f"client {writer.process_id}"
     (held,) = [row for name, row in rows.items() if name.startswith("reader") and row["state"] == "active"]
