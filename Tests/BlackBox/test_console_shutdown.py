@@ -10,6 +10,7 @@ from psycopg import errors
 
 import wire
 from console import console, state
+from daemon import eventually
 
 
 @pytest.fixture
@@ -56,6 +57,7 @@ def test_wait_for_clients(db):
     """
     client, admin = db.client(), db.client(database="walpool")
     client.query("BEGIN; INSERT INTO t VALUES (2)").check()
+    eventually(lambda: len(admin.query("SHOW CLIENTS").rows) == 2, "the end of the first session")
     reply = admin.query("SHUTDOWN WAIT_FOR_CLIENTS")
     assert reply.tag == "SHUTDOWN" and "yet to leave: 1;" in reply.notices[0]["M"]
     with pytest.raises((FileNotFoundError, ConnectionRefusedError)):
