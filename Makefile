@@ -12,6 +12,8 @@ deps:
 
 test-deps: deps
 	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev groff man-db
+	@bench/support/install python3-configargparse python3-pkg-resources python3-prometheus-client python3-psycopg2
+	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
@@ -93,4 +95,4 @@ bench-data:
 	bench/make-data
 
 clean:
-	rm -rf .build .build-thread .build-address
+	rm -rf .build .build-thread .build-address .build-debian

@@ -4,6 +4,7 @@
 /* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What
    only _GNU_SOURCE shows is declared below. */
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -74,4 +75,14 @@ struct walpool_peer {
 static inline int walpool_peer_credentials(int socket, struct walpool_peer *peer) {
     socklen_t size = sizeof *peer;
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, peer, &size);
+}
+
+/* What the allocator has from the kernel: in use, and free to be used again. "mmapped" blocks are in use: mallinfo(3). */
+struct walpool_heap_sizes {
+    uint64_t used;
+    uint64_t free;
+};
+static inline struct walpool_heap_sizes walpool_heap(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (struct walpool_heap_sizes){.used = info.uordblks + info.hblkhd, .free = info.fordblks};
 }

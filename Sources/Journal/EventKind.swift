@@ -13,6 +13,8 @@ public enum EventKind: String, CaseIterable, Sendable {
     case stopped
     /// The configuration was read again, or was found wrong.
     case reloaded
+    /// New transactions wait, or go on.
+    case paused
     /// A session has begun.
     case connected
     /// A session has ended.
@@ -67,6 +69,7 @@ public enum EventKind: String, CaseIterable, Sendable {
         case .stopping: "f6726860d73641c5a539efef0e2756e7"
         case .stopped: "85071adf97f64a64b66a3fa7548ffdc7"
         case .reloaded: "1793686877754b919891e1bc8382c106"
+        case .paused: "ffa7d216484b416a9ea38f80a396a514"
         case .connected: "b69f6a440c614dd586c1ad970915b635"
         case .disconnected: "7f9dbd21c0bb43318574553c073749a5"
         case .accessDenied: "8a03206bb72e4c1c916f92d15e1b9590"

@@ -70,6 +70,9 @@ final class Maintenance: Sendable {
         state = Locked(State(schedule: MaintenanceSchedule(configuration: configuration, record: record)))
     }
 
+    /// How often a VACUUM that is due looks whether the pause is over.
+    private static let pausedLookMilliseconds: Int64 = 1_000
+
     /// The daemon stops: a VACUUM that runs shall end soon.
     func stop() { isStopping.store(true, ordering: .relaxed) }
     var mustStop: Bool { isStopping.load(ordering: .relaxed) }
@@ -89,8 +92,10 @@ final class Maintenance: Sendable {
 
     /// Looks at the clocks. True: the job is to be queued.
     ///
-    /// - Parameter willBeLong: called before the file is replaced, which waits for the disk.
-    func look(now: Instant, willBeLong: () -> Void) -> Bool {
+    /// - Parameters:
+    ///   - isPaused: an administrator has something to do with the file: a VACUUM that is due begins afterwards.
+    ///   - willBeLong: called before the file is replaced, which waits for the disk.
+    func look(now: Instant, isPaused: Bool, willBeLong: () -> Void) -> Bool {
         let clocks = MaintenanceSchedule.Clocks.now
         let (look, wantsJob) = state.withLock { state in
             let look = state.schedule.look(clocks)
@@ -98,7 +103,13 @@ final class Maintenance: Sendable {
             let isRetryDue = state.step == .emptyWAL && state.nextLook <= now
             state.nextLook = look.lookAgainMilliseconds.map(now.advanced(byMilliseconds:)) ?? .distantFuture
             guard !state.isJobQueued, !mustStop else { return (look, false) }
-            if look.decision == .run, state.step == nil { state.step = .vacuum }
+            if look.decision == .run, state.step == nil {
+                guard !isPaused else {
+                    state.nextLook = now.advanced(byMilliseconds: Self.pausedLookMilliseconds)
+                    return (look, false)
+                }
+                state.step = .vacuum
+            }
             state.isJobQueued = state.step == .emptyWAL ? isRetryDue : state.step != nil
             return (look, state.isJobQueued)
         }

@@ -69,10 +69,7 @@ extension Pool {
         return state.withLock { state in
             let readers = state.readerQueue.openGate()
             let analysts = state.analystQueue.openGate().map { (client: $0.client, index: analystIndex) }
-            return (readers + analysts).compactMap { client, index in
-                state.readerUsers[index] = client
-                return state.parked.removeValue(forKey: client).map { .reader($0, index) }
-            }
+            return self.readers(readers + analysts, &state)
         }
     }
 }

@@ -15,7 +15,7 @@ extension Pool {
     /// - Parameter willBeLong: called before the disk is waited for.
     public func lookAtMaintenance(now: Instant, willBeLong: () -> Void) -> Resumption? {
         defer { announce(maintenance.nextLook) }
-        return maintenance.look(now: now, willBeLong: willBeLong) ? queueMaintenance(now: now) : nil
+        return maintenance.look(now: now, isPaused: pause != .none, willBeLong: willBeLong) ? queueMaintenance(now: now) : nil
     }
 
     /// Asks for a VACUUM now, whatever the interval, the window and the free pages say. It is not asked for twice: one

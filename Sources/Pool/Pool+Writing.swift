@@ -10,7 +10,10 @@ extension Pool {
         let now = MonotonicClock.now
         let (request, due) = state.withLock { state -> (Request<Void>, Instant) in
             if let reason = client.reasonToStopWaiting(now: now) { return (.stopped(reason), .distantFuture) }
-            if state.writerQueue.request(client.clientID, purpose, now: now, deadline: deadline) != nil {
+            let (passes, deadline) = waitTerms(of: client, deadline, state)
+            if state.writerQueue.request(
+                client.clientID, purpose, now: now, deadline: deadline, passesPause: passes) != nil
+            {
                 return (.granted(()), .distantFuture)
             }
             state.parked[client.clientID] = client
@@ -49,7 +52,8 @@ extension Pool {
             let due = state.withLock { state in
                 for member in result.postponed { state.parked[member.clientID] = member }
                 state.writerQueue.returnToFront(
-                    result.postponed.map { ($0.clientID, $0.waitDeadline) }, now: now)
+                    result.postponed.map { ($0.clientID, waitTerms(of: $0, $0.waitDeadline, state).deadline) },
+                    passing: Set(result.postponed.lazy.filter(\.passesPause).map(\.clientID)), now: now)
                 return state.writerQueue.nextDeadline
             }
             announce(due)

@@ -19,6 +19,8 @@ public final class Pool: Sendable {
     let slots: [ReaderSlot]
     let state: Locked<State>
     let epoch = Atomic<Int>(0)
+    /// See Pool+Pause: whether transactions that begin now are held back.
+    let isPausing = Atomic<Bool>(false)
     let log: Logger
     /// What one page takes in the WAL.
     let frameBytes: Int
@@ -48,6 +50,7 @@ public final class Pool: Sendable {
         var checkpoints = CheckpointHistory()
         /// How often the writer was opened anew.
         var recoveries = 0
+        var pause = PoolPause.none
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {
             ids.compactMap { parked.removeValue(forKey: $0) }
@@ -170,14 +173,16 @@ extension Pool {
                 state.readerUsers[index] = client.clientID
                 return .granted(index)
             }
+            if state.pause != .none, let index = readerWhilePaused(client, onlyToPrepare, &state) { return .granted(index) }
             if onlyToPrepare, state.analystQueue.take() != nil { return .granted(analystIndex) }
             // Under the lock that `withdraw` takes: a cancel either finds the client in the queue or is seen here.
             let now = MonotonicClock.now
             if let reason = client.reasonToStopWaiting(now: now) { return .stopped(reason) }
+            let (passes, deadline) = waitTerms(of: client, deadline, state)
             if onlyToPrepare {
-                state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now)
+                state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
             } else {
-                state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now)
+                state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
             }
             state.parked[client.clientID] = client
             return .parked

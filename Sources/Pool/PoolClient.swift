@@ -7,6 +7,18 @@ public protocol PoolClient: StatementOwner, Sendable {
     var clientID: ClientID { get }
     /// When its wait for what it asked for is over.
     var waitDeadline: Instant { get }
+    /// Its transaction began before the pause there may be, which waits for its end.
+    var passesPause: Bool { get }
+    /// When its wait is over while a pause holds it back.
+    var waitDeadlineWhilePaused: Instant { get }
+    /// It was held back until now, and from now on it waits for its turn. Called while it is parked.
+    func pauseHasEnded(now: Instant)
+}
+
+extension PoolClient {
+    public var passesPause: Bool { false }
+    public var waitDeadlineWhilePaused: Instant { waitDeadline }
+    public func pauseHasEnded(now: Instant) {}
 }
 
 /// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.

@@ -11,10 +11,19 @@ public struct PoolView: Sendable {
     /// Handed out at least once, so open.
     public var readersOpen: Int
     public var readersLimit: Int
+    /// Since when the holder has the writer.
+    public var holderSince: Instant
+    /// Who has which reader, by their indexes.
+    public var readerUsers: [(index: Int, client: ClientID)]
+    public var isAnalystOpen: Bool
+    public var isAnalystInUse: Bool
+    public var pause: PoolPause
 
     /// The longest wait in any queue.
-    public func longestWaitMilliseconds(now: Instant) -> Int64 {
-        (writerQueue + readerQueue).reduce(0) { max($0, now.milliseconds(since: $1.since)) }
+    public func longestWaitMilliseconds(now: Instant) -> Int64 { longestWaitMicroseconds(now: now) / 1_000 }
+
+    public func longestWaitMicroseconds(now: Instant) -> Int64 {
+        (writerQueue + readerQueue).reduce(0) { max($0, now.microseconds(since: $1.since)) }
     }
 }
 
@@ -25,7 +34,10 @@ extension Pool {
                 holder: state.writerQueue.holder, writerQueue: state.writerQueue.waiters,
                 readerQueue: state.readerQueue.waiters + state.analystQueue.waiters,
                 readersInUse: state.readerQueue.inUseCount, readersOpen: state.readerQueue.usedCount,
-                readersLimit: state.readerQueue.limit)
+                readersLimit: state.readerQueue.limit, holderSince: state.writerQueue.holderSince,
+                readerUsers: state.readerQueue.indexesInUse.map { ($0, state.readerUsers[$0]) },
+                isAnalystOpen: state.analystQueue.usedCount > 0, isAnalystInUse: state.analystQueue.inUseCount > 0,
+                pause: state.pause)
         }
     }
 }

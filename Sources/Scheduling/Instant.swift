@@ -17,6 +17,10 @@ public struct Instant: Comparable, Hashable, Sendable {
         return overflowed ? .distantFuture : Instant(nanoseconds: sum)
     }
 
+    @inlinable public func microseconds(since earlier: Instant) -> Int64 {
+        (nanoseconds &- earlier.nanoseconds) / 1_000
+    }
+
     @inlinable public func milliseconds(since earlier: Instant) -> Int64 {
         (nanoseconds &- earlier.nanoseconds) / 1_000_000
     }

@@ -14,6 +14,8 @@ public struct ReaderQueue: Sendable {
         var deadline: Instant
         /// Since when it waits, for whoever looks at the queue; 0 when the caller did not say.
         var enqueued = Instant(nanoseconds: 0)
+        /// It is granted a reader although they are paused: see ReaderQueue+Pause.
+        var passesPause = false
     }
 
     /// The most connections there will be.
@@ -26,6 +28,10 @@ public struct ReaderQueue: Sendable {
     /// is left. SQLite's PENDING lock, one level up: "no new SHARED locks are permitted … though existing SHARED locks
     /// are allowed to continue" (https://www.sqlite.org/lockingv3.html).
     public private(set) var isGateClosed = false
+    /// See ReaderQueue+Pause.
+    public internal(set) var isPaused = false
+    /// Either of the two: one look on the way of every read.
+    var isRestricted = false
 
     public init(limit: Int) {
         precondition(limit > 0)
@@ -37,28 +43,37 @@ public struct ReaderQueue: Sendable {
     public var idleCount: Int { idle.count }
 
     /// Asks for a reader. Returns a connection's index; nil means: wait for a later grant.
-    public mutating func request(_ client: ClientID, now: Instant, deadline: Instant = .distantFuture) -> Int? {
+    public mutating func request(
+        _ client: ClientID, now: Instant, deadline: Instant = .distantFuture, passesPause: Bool = false
+    ) -> Int? {
         if let index = take() { return index }
-        enqueue(client, deadline: deadline)
+        if passesPause, let index = takePassing() { return index }
+        enqueue(client, deadline: deadline, now: now, passesPause: passesPause)
         return nil
     }
 
     /// A free connection, if nobody waits for one.
     public mutating func take() -> Int? {
-        guard waiting.isEmpty, !isGateClosed else { return nil }
+        guard waiting.isEmpty, !isRestricted else { return nil }
+        return takeFree()
+    }
+
+    mutating func takeFree() -> Int? {
         if let index = idle.popLast() { return index }
         guard usedCount < limit else { return nil }
         usedCount += 1
         return usedCount - 1
     }
 
-    public mutating func enqueue(_ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0)) {
-        waiting.append(Entry(client: client, deadline: deadline, enqueued: now))
+    public mutating func enqueue(
+        _ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0), passesPause: Bool = false
+    ) {
+        waiting.append(Entry(client: client, deadline: deadline, enqueued: now, passesPause: passesPause))
     }
 
     /// A client gives its reader back. Returns the client that has waited longest, which gets it now.
     public mutating func release(_ index: Int) -> ClientID? {
-        if !isGateClosed, let next = waiting.popFirst() { return next.client }
+        if let next = isRestricted ? firstPassing : waiting.indices.first { return waiting.remove(at: next).client }
         idle.append(index)
         return nil
     }
@@ -67,24 +82,23 @@ public struct ReaderQueue: Sendable {
     public var inUseCount: Int { usedCount - idle.count }
     public var indexesInUse: [Int] { (0..<usedCount).filter { !idle.contains($0) } }
 
-    public mutating func closeGate() { isGateClosed = true }
+    public mutating func closeGate() {
+        isGateClosed = true
+        isRestricted = true
+    }
 
     /// Returns who gets which reader now, in the order they came.
     public mutating func openGate() -> [(client: ClientID, index: Int)] {
         isGateClosed = false
+        return grantWaiting()
+    }
+
+    /// Whatever kept readers from being handed out has changed: who gets which now, in the order they came.
+    mutating func grantWaiting() -> [(client: ClientID, index: Int)] {
+        isRestricted = isGateClosed || isPaused
         var granted: [(client: ClientID, index: Int)] = []
-        while let first = waiting.first {
-            let index: Int
-            if let free = idle.popLast() {
-                index = free
-            } else if usedCount < limit {
-                index = usedCount
-                usedCount += 1
-            } else {
-                break
-            }
-            waiting.removeFirst()
-            granted.append((first.client, index))
+        while let next = isRestricted ? firstPassing : waiting.indices.first, let index = takeFree() {
+            granted.append((waiting.remove(at: next).client, index))
         }
         return granted
     }

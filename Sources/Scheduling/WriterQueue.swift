@@ -35,13 +35,19 @@ public struct WriterQueue: Sendable {
         var enqueued: Instant
         /// When the wait is over (lock_timeout, statement_timeout); the client knows which of them it was.
         var deadline: Instant
+        /// It is granted the writer although it is paused: see WriterQueue+Pause.
+        var passesPause: Bool
     }
 
     public private(set) var holder: Holder = .nobody
+    /// When it was granted; without meaning while there is no holder.
+    public private(set) var holderSince = Instant(nanoseconds: 0)
     var waiting: Deque<Entry> = []
+    /// See WriterQueue+Pause.
+    public internal(set) var isPaused = false
     /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
     /// others with the holder, and must not prolong its stay.
-    private var contendedSince = Instant(nanoseconds: 0)
+    var contendedSince = Instant(nanoseconds: 0)
     /// The most members one commit may have. Bounds what a killed group has to run again, and the memory its
     /// unsent replies take.
     public var groupLimit: Int {
@@ -57,28 +63,38 @@ public struct WriterQueue: Sendable {
     }
 
     public var waitingCount: Int { waiting.count }
+    /// Somebody waits for the holder: in the queue, or to pause.
+    private var isContended: Bool { !waiting.isEmpty || isPaused }
 
     /// Asks for the writer. Returns the grant when it is free and nobody is ahead; nil means: wait for a later grant.
+    ///
+    /// - Parameter passesPause: its transaction has begun, so that a pause waits for its end. A job passes always.
     public mutating func request(
-        _ client: ClientID, _ purpose: Purpose, now: Instant, deadline: Instant = .distantFuture
+        _ client: ClientID, _ purpose: Purpose, now: Instant, deadline: Instant = .distantFuture,
+        passesPause: Bool = false
     ) -> Grant? {
-        if holder == .nobody && waiting.isEmpty { return begin(client, purpose, now: now) }
-        if waiting.isEmpty { contendedSince = now }
-        waiting.append(Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline))
+        let passes = passesPause || purpose == .job
+        // Where nobody holds it, only those wait whom a pause holds back.
+        if holder == .nobody && (isPaused ? passes : waiting.isEmpty) { return begin(client, purpose, now: now) }
+        if !isContended { contendedSince = now }
+        waiting.append(
+            Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline, passesPause: passes))
         return nil
     }
 
     /// Asks for the writer before everybody who waits, for a job that nothing may be written before.
     public mutating func requestFirst(_ client: ClientID, now: Instant) -> Grant? {
         if holder == .nobody { return begin(client, .job, now: now) }
-        if waiting.isEmpty { contendedSince = now }
-        waiting.prepend(Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture))
+        if !isContended { contendedSince = now }
+        waiting.prepend(
+            Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true))
         return nil
     }
 
     /// The holder is done. Returns who is next, if anybody waits.
     public mutating func release(now: Instant) -> Grant? {
         holder = .nobody
+        guard !isPaused else { return grantPassing(now: now) }
         guard let first = waiting.popFirst() else { return nil }
         guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
         var members = [first.client]
@@ -86,17 +102,22 @@ public struct WriterQueue: Sendable {
             members.append(next.client)
             waiting.removeFirst()
         }
-        holder = .group
-        return .group(members)
+        return begin(group: members, now: now)
     }
 
     /// Members of a granted group that it had no time for: back to the head of the queue, in their order, as if they
     /// had never left it. The holder stays the holder.
-    public mutating func returnToFront(_ members: [(client: ClientID, deadline: Instant)], now: Instant) {
-        if waiting.isEmpty { contendedSince = now }
+    ///
+    /// - Parameter passing: those of them whose transactions began before a pause.
+    public mutating func returnToFront(
+        _ members: [(client: ClientID, deadline: Instant)], passing: Set<ClientID> = [], now: Instant
+    ) {
+        if !isContended { contendedSince = now }
         for member in members.reversed() {
             waiting.prepend(
-                Entry(client: member.client, purpose: .member, enqueued: now, deadline: member.deadline))
+                Entry(
+                    client: member.client, purpose: .member, enqueued: now, deadline: member.deadline,
+                    passesPause: passing.contains(member.client)))
         }
     }
 
@@ -116,11 +137,11 @@ public struct WriterQueue: Sendable {
         return expired
     }
 
-    private mutating func begin(_ client: ClientID, _ purpose: Purpose, now: Instant) -> Grant {
+    mutating func begin(_ client: ClientID, _ purpose: Purpose, now: Instant) -> Grant {
+        holderSince = now
         switch purpose {
         case .member:
-            holder = .group
-            return .group([client])
+            return begin(group: [client], now: now)
         case .transaction:
             holder = .transaction(client, since: now, idleSince: nil)
             return .transaction(client)
@@ -128,6 +149,12 @@ public struct WriterQueue: Sendable {
             holder = .job(client)
             return .job(client)
         }
+    }
+
+    mutating func begin(group members: [ClientID], now: Instant) -> Grant {
+        holderSince = now
+        holder = .group
+        return .group(members)
     }
 }
 
@@ -158,7 +185,7 @@ extension WriterQueue {
 
     var evictionDeadline: Instant? {
         guard holderIdleLimitMilliseconds > 0,
-            case .transaction(_, _, let idleSince?) = holder, !waiting.isEmpty
+            case .transaction(_, _, let idleSince?) = holder, isContended
         else { return nil }
         return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
     }

@@ -12,7 +12,8 @@ extension Server {
         isStopping.store(true, ordering: .sequentiallyConsistent)
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
-        closeListener()
+        stopAccepting()
+        listener.close()
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit })
         if table.count > 0 {

@@ -28,7 +28,7 @@ public final class Server: Sendable {
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
-    private let listener: Listener
+    let listener: Listener
     private let wakeUp: Int32
     private let stopSignal: Int32
     private let ready = Locked<[Resumption]>([])
@@ -38,6 +38,10 @@ public final class Server: Sendable {
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
     private let isAcceptingPaused = Atomic<Bool>(false)
+    /// See Server+Drain.
+    let isDraining = Atomic<Bool>(false)
+    let hasStoppedAccepting = Atomic<Bool>(false)
+    let shutdownRequest = Locked<(@Sendable () -> Void)?>(nil)
     /// See ConsoleThread.
     let consoleThreads = Atomic<Int>(0)
     /// Running statements end now.
@@ -120,11 +124,6 @@ public final class Server: Sendable {
         _exit(ioErrorStatus)
     }
 
-    func closeListener() {
-        poller.remove(listener.descriptor)
-        listener.close()
-    }
-
     /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
     /// connection.
     func stopThreads() {
@@ -154,7 +153,7 @@ public final class Server: Sendable {
 
     private func accept(_ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
-            guard !isStopping.load(ordering: .relaxed) else { return }
+            guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
             switch listener.accept() {
             case .connection(let accepted): socket = accepted
@@ -184,7 +183,7 @@ public final class Server: Sendable {
     }
 
     private func armListener() {
-        if !isStopping.load(ordering: .relaxed) {
+        if !hasStoppedAccepting.load(ordering: .relaxed) {
             try? poller.arm(listener.descriptor, .readable, token: Event.listener)
         }
     }

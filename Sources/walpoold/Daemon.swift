@@ -20,6 +20,11 @@ enum Daemon {
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
         let server = try Server(settings.server, log: log)
+        // Before anybody can ask for it.
+        let running = RunningConfiguration(settings, file: file, options: options, server: server)
+        server.onReload { reload(running, log) }
+        // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
+        server.onShutdown { kill(getpid(), SIGTERM) }
         try server.start()
         log.notice(
             .started,
@@ -33,8 +38,6 @@ enum Daemon {
         }
         // Without a service manager (no NOTIFY_SOCKET) this does nothing: sd_notify(3).
         sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
-        let running = RunningConfiguration(settings, file: file, options: options, server: server)
-        server.onReload { reload(running, log) }
         let signal = serve(until: signals, server)
         sd_notify(0, "STOPPING=1")
         log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])

@@ -4,7 +4,8 @@ import Testing
 @testable import Scheduling
 
 /// The whole scheduler under random load: clients that read, write in groups, hold the writer and are slow, are
-/// cancelled, run out of time and disappear; checkpoints that need the gate; a recovery that goes before everybody.
+/// cancelled, run out of time and disappear; checkpoints that need the gate; a recovery that goes before everybody; pauses
+/// that let pass who has begun.
 ///
 /// After every step the promises are checked. WALPOOL_SIMULATION_STEPS says how many steps in all, and
 /// WALPOOL_SIMULATION_SEED replays one seed; a failure names its seed and step.
@@ -30,36 +31,13 @@ import Testing
         print("simulated \(steps) steps of \(seeds.count) seeds: \(total)")
         // A simulation in which nothing of a kind happened has shown nothing of it.
         #expect(total.groups > 0 && total.transactions > 0 && total.reads > 0 && total.evictions > 0)
+        #expect(total.pauses > 0 && total.passed > 0 && total.completePauses > 0)
         #expect(total.gates > 0 && total.forced > 0 && total.recoveries > 0 && total.expired > 0 && total.withdrawn > 0)
     }
 }
 
 /// The pure types wired together as `Pool` and its workers do it, with a clock that is a number.
 struct SimulatedScheduler {
-    struct Figures: CustomStringConvertible {
-        var groups = 0, transactions = 0, reads = 0, evictions = 0, gates = 0, forced = 0, recoveries = 0
-        var expired = 0, withdrawn = 0, longestWait: Int64 = 0
-
-        mutating func add(_ other: Figures) {
-            groups += other.groups
-            transactions += other.transactions
-            reads += other.reads
-            evictions += other.evictions
-            gates += other.gates
-            forced += other.forced
-            recoveries += other.recoveries
-            expired += other.expired
-            withdrawn += other.withdrawn
-            longestWait = max(longestWait, other.longestWait)
-        }
-
-        var description: String {
-            "\(groups) groups, \(transactions) transactions, \(reads) reads, \(evictions) evictions, \(gates) gates "
-                + "(\(forced) ended reads), \(recoveries) recoveries, \(expired) timeouts, \(withdrawn) cancels, "
-                + "longest wait \(longestWait) ms"
-        }
-    }
-
     private struct Waiter {
         var client: ClientID
         var isMember: Bool
@@ -67,6 +45,9 @@ struct SimulatedScheduler {
         var deadline: Int64
         /// How many grants were ahead of it at most when it came.
         var ahead: Int
+        var passesPause = false
+        /// How long there had been pauses when it came.
+        var pausedBefore: Int64 = 0
     }
 
     private static let idleLimit: Int64 = 50
@@ -101,6 +82,10 @@ struct SimulatedScheduler {
     private var gateClosedAt: Int64?
     private var checkpointIsQueued = false
     private var recoveryIsQueued = false
+    private var isPaused = false
+    /// How long it has been paused in all.
+    private var pausedTime: Int64 = 0
+    private var lastClock: Int64 = 0
 
     init(seed: UInt64) {
         random = SeededGenerator(state: seed)
@@ -120,6 +105,7 @@ struct SimulatedScheduler {
         case 14: cancel()
         default:
             if random.chance(2) { failDisk() }
+            if random.chance(20) { pauseOrResume() }
         }
         check()
     }
@@ -130,6 +116,7 @@ struct SimulatedScheduler {
             guard grant != nil || !reading.isEmpty || !waitingWriters.isEmpty || !waitingReaders.isEmpty else { return }
             clock += 1
             timePasses()
+            if isPaused { pauseOrResume() }
             endRead()
             holderGoesOn()
             check()
@@ -142,15 +129,20 @@ struct SimulatedScheduler {
     private mutating func newWaiter(isMember: Bool, ahead: Int) -> Waiter {
         defer { nextClient += 1 }
         let deadline = random.chance(30) ? clock + Int64.random(in: 1...100, using: &random) : .max / 4_000_000
-        return Waiter(client: nextClient, isMember: isMember, since: clock, deadline: deadline, ahead: ahead)
+        // Whether it is in a transaction that began before a pause; so a few still come during one.
+        return Waiter(
+            client: nextClient, isMember: isMember, since: clock, deadline: deadline, ahead: ahead,
+            passesPause: random.chance(20), pausedBefore: pausedTime)
     }
 
     private mutating func write() {
         guard waitingWriters.count < 60 else { return }
         let waiter = newWaiter(isMember: random.chance(70), ahead: waitingWriters.count + firstJobs.count + 3)
         let granted = writer.request(
-            waiter.client, waiter.isMember ? .member : .transaction, now: ms(clock), deadline: ms(waiter.deadline))
-        let mustWait = grant != nil
+            waiter.client, waiter.isMember ? .member : .transaction, now: ms(clock), deadline: ms(waiter.deadline),
+            passesPause: waiter.passesPause)
+        let mustWait = grant != nil || (isPaused && !waiter.passesPause)
+        if isPaused, granted != nil { figures.passed += 1 }
         if (granted == nil) != mustWait { broken = "a free writer was not granted, or a busy one was" }
         waitingWriters.append(waiter)
         if let granted { begin(granted) }
@@ -159,7 +151,10 @@ struct SimulatedScheduler {
     private mutating func read() {
         guard waitingReaders.count < 60 else { return }
         let waiter = newWaiter(isMember: false, ahead: 0)
-        if let index = readers.request(waiter.client, now: ms(clock), deadline: ms(waiter.deadline)) {
+        if let index = readers.request(
+            waiter.client, now: ms(clock), deadline: ms(waiter.deadline), passesPause: waiter.passesPause)
+        {
+            if isPaused, !waiter.passesPause { broken = "a paused reader was granted" }
             beginRead(index, waiter.client)
         } else {
             waitingReaders.append(waiter)
@@ -181,7 +176,7 @@ struct SimulatedScheduler {
     private mutating func giveBack(_ index: Int) {
         reading[index] = nil
         guard let next = readers.release(index) else { return }
-        if waitingReaders.first?.client != next { broken = "reader \(index) went to \(next), who was not first" }
+        if waitingReaders.first(where: mayGo)?.client != next { broken = "reader \(index) went to \(next), who was not first" }
         waitingReaders.removeAll { $0.client == next }
         beginRead(index, next)
     }
@@ -217,7 +212,7 @@ struct SimulatedScheduler {
             if client != first { broken = "a job was not first although it asked to be" }
             firstJobs.removeFirst()
         } else {
-            if waitingWriters.first?.client != client { broken = "a job was granted out of its turn" }
+            if waitingWriters.first(where: mayGo)?.client != client { broken = "a job was granted out of its turn" }
             waitingWriters.removeAll { $0.client == client }
         }
         if client == WriterJob.recovery.client {
@@ -229,17 +224,36 @@ struct SimulatedScheduler {
     }
 
     private mutating func takeFromHead(_ granted: WriterQueue.Grant) {
-        let expected = waitingWriters.prefix(granted.clients.count)
+        let expected = waitingWriters.filter(mayGo).prefix(granted.clients.count)
         if expected.map(\.client) != granted.clients || !firstJobs.isEmpty { broken = "\(granted.picture) was not at the head" }
         if granted.clients.count > groupLimit { broken = "a group was larger than its limit" }
         for waiter in expected {
-            let wait = clock - waiter.since
+            let wait = clock - waiter.since - (pausedTime - waiter.pausedBefore)
             figures.longestWait = max(figures.longestWait, wait)
             // Each grant ahead holds for so long at most: its messages, with pauses that end by eviction, or the gate.
             let longestHold = Int64(Self.messageLimit) * (Self.workLimit + Self.idleLimit + 5) + 2 * Self.gateLimit
             if wait > Int64(waiter.ahead + 1) * longestHold { broken = "\(waiter.client) waited for \(wait) ms" }
         }
-        waitingWriters.removeFirst(expected.count)
+        let served = Set(expected.map(\.client))
+        waitingWriters.removeAll { served.contains($0.client) }
+    }
+
+    private func mayGo(_ waiter: Waiter) -> Bool { !isPaused || waiter.passesPause }
+
+    // MARK: The pause
+
+    private mutating func pauseOrResume() {
+        if isPaused {
+            if reading.isEmpty, grant == nil { figures.completePauses += 1 }
+            isPaused = false
+            if let granted = writer.resume(now: ms(clock)) { begin(granted) }
+            take(readers.resume())
+        } else {
+            figures.pauses += 1
+            isPaused = true
+            writer.pause(now: ms(clock))
+            readers.pause()
+        }
     }
 
     private mutating func holderGoesOn() {
@@ -306,7 +320,9 @@ struct SimulatedScheduler {
             firstJobs.insert(client, at: 0)
             if writer.requestFirst(client, now: ms(clock)) != nil { broken = "a held writer was granted" }
         } else {
-            waitingWriters.append(Waiter(client: client, isMember: false, since: clock, deadline: .max / 4_000_000, ahead: 1_000))
+            waitingWriters.append(
+                Waiter(
+                    client: client, isMember: false, since: clock, deadline: .max / 4_000_000, ahead: 1_000, passesPause: true))
             if writer.request(client, .job, now: ms(clock)) != nil { broken = "a held writer was granted" }
         }
     }
@@ -328,10 +344,14 @@ struct SimulatedScheduler {
 
     private mutating func openGate() {
         gateClosedAt = nil
-        let expected = waitingReaders.map(\.client)
-        let granted = readers.openGate()
-        if granted.map(\.client) != Array(expected.prefix(granted.count)) { broken = "the gate opened out of order" }
-        waitingReaders.removeFirst(min(granted.count, waitingReaders.count))
+        take(readers.openGate())
+    }
+
+    private mutating func take(_ granted: [(client: ClientID, index: Int)]) {
+        let expected = waitingReaders.filter(mayGo).map(\.client)
+        if granted.map(\.client) != Array(expected.prefix(granted.count)) { broken = "readers were granted out of order" }
+        let served = Set(granted.map(\.client))
+        waitingReaders.removeAll { served.contains($0.client) }
         for (client, index) in granted { beginRead(index, client) }
     }
 
@@ -339,6 +359,8 @@ struct SimulatedScheduler {
 
     private mutating func timePasses() {
         let now = ms(clock)
+        if isPaused { pausedTime += clock - lastClock }
+        lastClock = clock
         let overdue = (waitingWriters + waitingReaders).filter { ms($0.deadline) <= now }.map(\.client)
         let expired = writer.withdrawExpired(now: now) + readers.withdrawExpired(now: now)
         if Set(expired) != Set(overdue) { broken = "expired were \(expired), and not \(overdue)" }
@@ -359,12 +381,14 @@ struct SimulatedScheduler {
 
     private mutating func check() {
         guard broken == nil else { return }
-        if grant == nil, writer.waitingCount > 0 { broken = "the writer is free and somebody waits" }
+        if grant == nil, !firstJobs.isEmpty || waitingWriters.contains(where: mayGo) {
+            broken = "the writer is free and somebody waits"
+        }
         if (grant == nil) != (writer.holder == .nobody) { broken = "the holder is \(writer.holder)" }
         if writer.waitingCount != waitingWriters.count + firstJobs.count { broken = "a waiting writer was forgotten" }
         if readers.waitingCount != waitingReaders.count { broken = "a waiting reader was forgotten" }
         if readers.inUseCount != reading.count { broken = "\(readers.inUseCount) readers in use, \(reading.count) known" }
-        if !readers.isGateClosed, readers.waitingCount > 0, readers.inUseCount < readers.limit {
+        if !readers.isGateClosed, waitingReaders.contains(where: mayGo), readers.inUseCount < readers.limit {
             broken = "a reader is free and somebody waits"
         }
         if readers.isGateClosed != (gateClosedAt != nil) { broken = "the gate is not where it should be" }

@@ -21,7 +21,7 @@ import Testing
                 case .sqlite: return "sqlite"
                 }
             } catch {
-                #expect(error.hint == "SHOW HELP lists the commands of the console.")
+                #expect(error.hint?.hasSuffix(". SHOW HELP explains them.") == true)
                 return error.state.code + (error.position.map { " at \($0)" } ?? "")
             }
         }
@@ -29,11 +29,13 @@ import Testing
 
     @Test(arguments: ConsoleTopic.allCases)
     func topics(_ topic: ConsoleTopic) {
-        for sql in ["SHOW \(topic)", "show \(topic.rawValue.uppercased());", " /* x */ sHoW \(topic) -- y\n;;"] {
+        let name = topic.rawValue
+        for sql in ["SHOW \(name)", "show \(name.uppercased());", " /* x */ sHoW \(name) -- y\n;;"] {
             #expect(picture(sql) == "show \(topic)", "\(sql)")
         }
         #expect(!topic.columns.isEmpty && !topic.summary.isEmpty)
-        #expect(picture("SHOW \(topic) twice").hasPrefix("42601 at"))
+        #expect(Set(topic.columns.map(\.name)).count == topic.columns.count)
+        #expect(picture("SHOW \(name) twice").hasPrefix("42601 at"))
     }
 
     @Test func commands() {
@@ -45,11 +47,39 @@ import Testing
         #expect(picture("") == "empty" && picture("-- nothing") == "empty")
     }
 
+    @Test(arguments: [
+        ("PAUSE", "pause(nil)"), ("pause ;", "pause(nil)"), ("Pause app", "pause(Optional(\"app\"))"),
+        ("PAUSE \"My db\";", "pause(Optional(\"My db\"))"), ("resume -- all", "resume(nil)"),
+        ("RESUME app", "resume(Optional(\"app\"))"), ("/* now */ RELOAD", "reload"), ("KILL 17", "kill(17)"),
+        ("kill 2147483647;", "kill(2147483647)"), ("SHUTDOWN", "shutdown(whenClientsHaveLeft: false)"),
+        ("shutdown Wait_For_Clients ;", "shutdown(whenClientsHaveLeft: true)"), ("SET max_sessions = 4", "set(\"max_sessions\")"),
+        ("SET nonsense TO on", "set(\"nonsense\")"),
+    ])
+    func administration(_ sql: String, _ expected: String) { #expect(picture(sql) == expected) }
+
+    /// Each says why, whatever stands behind it.
+    @Test(arguments: MissingCommand.allCases)
+    func missing(_ command: MissingCommand) {
+        for sql in ["\(command.rawValue)", "\(command.rawValue.uppercased()) app;"] {
+            #expect(picture(sql) == "missing(Server.MissingCommand.\(command))", "\(sql)")
+        }
+        #expect(command.error.state == .featureNotSupported && command.error.message.hasPrefix(command.rawValue.uppercased()))
+    }
+
+    @Test func everyCommandIsInTheHelp() {
+        for (syntax, summary) in ConsoleStatement.help {
+            // As it stands there, with what is optional and with a value for what stands for one.
+            let sql = syntax.filter { $0 != "[" && $0 != "]" }.split(separator: " ")
+                .map { $0 == "client" ? "7" : String($0) }.joined(separator: " ")
+            #expect(!picture(sql).hasPrefix("42601") && !summary.isEmpty, "\(sql)")
+        }
+    }
+
     @Test func whatDriversSendUnasked() {
         for sql in ["BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE", "COMMIT", "ROLLBACK", "SAVEPOINT a"] {
             #expect(picture(sql) == "transaction", "\(sql)")
         }
-        for sql in ["SET application_name = 'x'", "RESET ALL", "DISCARD ALL", "SHOW server_version", "UNLISTEN *", "CLOSE ALL"] {
+        for sql in ["SET application_name = 'x'", "SET client_encoding TO 'UTF8'", "SET my.own = 1", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL", "DISCARD ALL", "SHOW server_version", "UNLISTEN *", "CLOSE ALL"] {
             #expect(picture(sql) == "session", "\(sql)")
         }
         #expect(picture("SELECT version()") == "chatter")
@@ -62,6 +92,11 @@ import Testing
         #expect(picture("BACKUP TO 'a.db' NOW") == "42601 at 18")
         #expect(picture("BACKUP TO 'a.db") == "42601 at 11")
         #expect(picture("CHECKPOINT hard") == "42601 at 12")
+        for (sql, position) in [
+            ("KILL", 5), ("KILL app", 6), ("KILL -1", 6), ("KILL 99999999999", 6), ("KILL 1 2", 8), ("KILL 1.5", 6),
+            ("PAUSE a b", 9), ("PAUSE 7", 7), ("RESUME 'a'", 8), ("RELOAD now", 8), ("SHUTDOWN now", 10),
+            ("SHUTDOWN WAIT_FOR_CLIENTS now", 27), ("SHUTDOWN WAIT_FOR_SERVERS", 10),
+        ] { #expect(picture(sql) == "42601 at \(position)", "\(sql): \(picture(sql))") }
     }
 
     /// Nothing gets to SQLite, nor to the pool's queues.

@@ -70,6 +70,7 @@ import Testing
         let dead = try Listener(path: stale, mode: 0o660)
         Glibc.close(dead.descriptor)
         let next = try Listener(path: stale, mode: 0o600)
+        next.stop()
         next.close()
         #expect(!fileExists(stale))
         Glibc.close(open(stale, O_CREAT | O_WRONLY, 0o600))

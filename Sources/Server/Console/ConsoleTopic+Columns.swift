@@ -1,41 +1,32 @@
 import PostgresWire
 
-/// What SHOW answers. Names are PgBouncer's where they mean the same (https://www.pgbouncer.org/usage.html#show-commands);
-/// times are UTC, durations have their unit in the name.
+/// What SHOW answers. Where a table is PgBouncer's (https://www.pgbouncer.org/usage.html#show-commands), its columns are
+/// those of PgBouncer 1.18 in their order, and ours come after them; times are UTC, durations of ours have their unit in
+/// the name.
 extension ConsoleTopic {
-    /// What SHOW HELP says of it.
-    var summary: String {
-        switch self {
-        case .help: "this list"
-        case .version: "the versions of Walpool and SQLite"
-        case .clients: "one row for each session, those of the console included"
-        case .pools: "sessions, readers and queues in numbers"
-        case .writer: "who has the writer (place 0), and who waits for it, in order"
-        case .wal: "the write-ahead log, its last checkpoint, and what holds it back"
-        case .snapshots: "the snapshots that are kept open, oldest first"
-        case .maintenance: "VACUUM: what it waits for or how far it is, the last, the next"
-        case .backups: "the backup that runs, and the last one"
-        }
-    }
-
     var columns: [ConsoleTable.Column] {
         switch self {
         case .help: [text("command"), text("description")]
-        case .version: [text("version"), text("sqlite"), text("protocol")]
-        case .clients:
-            [
-                integer("id"), text("user"), text("database"), text("state"), text("transaction"),
-                text("connect_time"), text("waits_for"), integer("wait_ms"), integer("uid"), integer("pid"),
-                text("application_name"),
-            ]
-        case .pools:
-            [
-                text("database"), integer("sessions"), integer("cl_active"), integer("cl_waiting"), integer("sv_active"),
-                integer("sv_idle"), integer("readers_limit"), text("writer"), integer("writer_queue"),
-                integer("reader_queue"), integer("maxwait_ms"),
-            ]
+        case .version: [text("version")]
+        case .state: [text("key"), text("value")]
+        case .clients: Self.connection + [integer("id"), text("transaction"), text("waits_for"), integer("uid")]
+        case .servers: Self.connection + [integer("snapshot_ms")]
+        case .sockets, .activeSockets:
+            Self.connection
+                + ["recv_pos", "pkt_pos", "pkt_remain", "send_pos", "send_remain", "pkt_avail", "send_avail"].map(integer)
+        case .pools: Self.pool
+        case .databases: Self.database
+        case .users: [text("name"), text("pool_mode")]
+        case .lists: [text("list"), integer("items")]
+        case .config: [text("key"), text("value"), text("default"), text("changeable")]
+        case .mem: [text("name"), integer("size"), integer("used"), integer("free"), integer("memtotal")]
+        case .dnsHosts: [text("hostname"), integer("ttl"), text("addrs")]
+        case .dnsZones: [text("zonename"), integer("serial"), integer("count")]
         case .writer:
-            [integer("place"), integer("client"), text("user"), text("purpose"), integer("since_ms"), integer("idle_ms")]
+            [
+                integer("place"), integer("client"), text("user"), text("purpose"), integer("since_ms"),
+                integer("idle_ms"), text("since"), text("statement"),
+            ]
         case .wal, .maintenance: [text("name"), text("value")]
         case .snapshots: [integer("client"), text("user"), text("owner"), integer("age_ms")]
         case .backups:
@@ -46,6 +37,31 @@ extension ConsoleTopic {
         }
     }
 
-    private func text(_ name: String) -> ConsoleTable.Column { ConsoleTable.Column(name: name, type: .text) }
-    private func integer(_ name: String) -> ConsoleTable.Column { ConsoleTable.Column(name: name, type: .int8) }
+    /// Of a client or of a server: PgBouncer's columns of SHOW CLIENTS, SERVERS and SOCKETS.
+    private static let connection = [
+        text("type"), text("user"), text("database"), text("state"), text("addr"), integer("port"), text("local_addr"),
+        integer("local_port"), text("connect_time"), text("request_time"), integer("wait"), integer("wait_us"),
+        integer("close_needed"), text("ptr"), text("link"), integer("remote_pid"), text("tls"), text("application_name"),
+    ]
+
+    private static let pool =
+        [text("database"), text("user")]
+        + [
+            "cl_active", "cl_waiting", "cl_active_cancel_req", "cl_waiting_cancel_req", "sv_active", "sv_active_cancel",
+            "sv_being_canceled", "sv_idle", "sv_used", "sv_tested", "sv_login", "maxwait", "maxwait_us",
+        ].map(integer)
+        + [
+            text("pool_mode"), integer("sessions"), integer("readers_limit"), text("writer"), integer("writer_queue"),
+            integer("reader_queue"),
+        ]
+
+    private static let database =
+        [text("name"), text("host"), integer("port"), text("database"), text("force_user")]
+        + [integer("pool_size"), integer("min_pool_size"), integer("reserve_pool"), text("pool_mode")]
+        + ["max_connections", "current_connections", "paused", "disabled"].map(integer)
+
+    private static func text(_ name: String) -> ConsoleTable.Column { ConsoleTable.Column(name: name, type: .text) }
+    private static func integer(_ name: String) -> ConsoleTable.Column { ConsoleTable.Column(name: name, type: .int8) }
+    private func text(_ name: String) -> ConsoleTable.Column { Self.text(name) }
+    private func integer(_ name: String) -> ConsoleTable.Column { Self.integer(name) }
 }

@@ -11,7 +11,7 @@ extension Session {
 
     /// Lets root and the daemon's own user in, as the kernel knows them; a name in a startup message proves nothing.
     func enterConsole() throws(WireError) {
-        guard let peer, peer.user == 0 || peer.user == geteuid() else {
+        guard isAdministrator else {
             throw WireError(
                 severity: .fatal, state: .invalidAuthorizationSpecification,
                 message: "user ID \(peer.map { String($0.user) } ?? "?") may not use the console",
@@ -32,27 +32,52 @@ extension Session {
     }
 
     func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws -> Wait? {
+        guard case .show(let topic) = statement else {
+            try requireAdmin(for: statement.tag)
+            return try command(statement)
+        }
+        let formats = invocation.formats ?? []
+        if invocation.describes { ConsoleTable.describe(topic, formats: formats, to: out) }
+        let table = server.consoleTable(topic, for: self)
+        table.send(formats: formats, to: out)
+        complete("SHOW")
+        return nil
+    }
+
+    private func command(_ statement: ConsoleStatement) throws -> Wait? {
         switch statement {
-        case .show(let topic):
-            let formats = invocation.formats ?? []
-            if invocation.describes { ConsoleTable.describe(topic, formats: formats, to: out) }
-            let table = server.consoleTable(topic)
-            table.send(formats: formats, to: out)
-            complete("SHOW")
-            return nil
         case .backup(let name):
             return try runAside("BACKUP") { session throws(WireError) in try session.backUp(to: name) }
         case .checkpoint:
             return try runAside("CHECKPOINT") { session throws(WireError) in try session.awaitCheckpoint() }
-        case .vacuum:
-            requestMaintenance()
-            complete("VACUUM")
-            return nil
+        case .pause(let database):
+            return try runAside("PAUSE") { session throws(WireError) in try session.pause(database) }
+        case .reload:
+            return try runAside("RELOAD") { session throws(WireError) in try session.reload() }
+        case .kill(let client):
+            return try kill(client)
+        case .vacuum: requestMaintenance()
+        case .resume(let database): try resumeAll(database)
+        case .shutdown(let waits):
+            // The reply goes out all the same: the stop ends this session only when this thread is done with it.
+            try shutDown(whenClientsHaveLeft: waits)
+        case .missing(let command): throw command.error
+        case .set(let name): throw Self.settingOfDaemon(name)
+        case .show: return nil
         }
+        complete(statement.tag)
+        return nil
+    }
+
+    private static func settingOfDaemon(_ name: String) -> WireError {
+        WireError(
+            state: .cantChangeRuntimeParam, message: "\"\(name)\" cannot be set here",
+            hint: "The daemon's settings are those of its configuration file: change it there, then RELOAD. SHOW CONFIG lists "
+                + "them.")
     }
 
     /// Runs a command on a thread of its own. The message is handled again when that has ended, and finds how.
-    private func runAside(_ tag: StaticString, _ body: @escaping ConsoleThread.Body) throws(WireError) -> Wait? {
+    func runAside(_ tag: StaticString, _ body: @escaping ConsoleThread.Body) throws(WireError) -> Wait? {
         guard let outcome = consoleOutcome else {
             try ConsoleThread.start(self, body)
             return .parked

@@ -12,8 +12,9 @@ extension Session {
     /// wants to wait takes nothing back: the job stays in the queue.
     func awaitCheckpoint() throws(WireError) {
         let before = pool.walStatus.checkpoints.attempts
-        if let job = pool.requestCheckpoint() { server.enqueue(job) }
         while pool.walStatus.checkpoints.attempts == before {
+            // Again and again: a job that was at its end when this began was not this one's, and is in the queue no more.
+            if let job = pool.requestCheckpoint() { server.enqueue(job) }
             let now = MonotonicClock.now
             if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
                 throw ErrorTranslation.wireError(reason)

@@ -101,11 +101,17 @@ struct Listener: Sendable {
         }
     }
 
-    func close() {
-        // In this order: once it is closed, a successor may have put its own socket there.
-        if ownsPath { unlink(path) }
-        Glibc.close(descriptor)
+    /// Nobody gets in any more. Who connects to a socket of the service manager's waits there for the next daemon;
+    /// with one of our own the socket's file goes, and who has connected to it is told by the kernel.
+    func stop() {
+        guard ownsPath else { return }
+        // In this order: once nobody listens, a successor may put its own socket there.
+        unlink(path)
+        shutdown(descriptor, Int32(SHUT_RDWR))
     }
+
+    /// Call `stop` first.
+    func close() { Glibc.close(descriptor) }
 }
 
 /// Why the daemon does not start: one line for the person who started it.

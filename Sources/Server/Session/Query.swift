@@ -111,6 +111,8 @@ final class QueryRegistry: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
+    var count: Int { generations.withLock { $0.young.count + $0.old.count } }
+
     func query(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
         guard sql.count <= Self.longestText else { return try Query(sql) }
         // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.

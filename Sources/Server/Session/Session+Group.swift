@@ -21,6 +21,7 @@ extension Session: GroupMember {
         closePortals()
         guard let marked = markedState else { return }
         state = marked
+        notePassage()
         for (portal, description) in markedPortals {
             portal.makeFresh()
             portal.description = description
@@ -117,6 +118,7 @@ extension Session: GroupMember {
         out.error(commitError(error))
         if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
+        notePassage()
         readyForQuery()
     }
 

@@ -92,7 +92,7 @@ extension Session {
         case .closed:
             _ = flush()
             close()
-        case .input where server.isStopping.load(ordering: .relaxed):
+        case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
             guard flush() else { return close() }
@@ -243,5 +243,6 @@ extension Session {
         server.poller.remove(socket)
         Glibc.close(socket)
         server.table.remove(self)
+        server.sessionEnded()
     }
 }

@@ -60,7 +60,8 @@ extension Session {
                 WireError(
                     severity: .notice, state: .successfulCompletion,
                     message: "waiting for the writer at place \(place) of its queue",
-                    detail: Self.describe(holder, now: MonotonicClock.now),
+                    detail: pool.isPausingNow
+                        ? "The database is paused." : Self.describe(holder, now: MonotonicClock.now),
                     hint: "SET lock_timeout limits the wait; the statement can be cancelled."))
             // What the socket does not take now goes out with the reply.
             _ = flush()

@@ -100,6 +100,7 @@ extension Session {
             transaction.deadline =
                 MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
         }
+        transaction.passesPause = beginsBeforePause()
         state.transaction = transaction
         return nil
     }
@@ -134,6 +135,7 @@ extension Session {
             }
         }
         state.transaction = Transaction()
+        notePassage()
         releaseReaderIfUnused()
     }
 
@@ -296,6 +298,7 @@ extension Session {
         }
         undo()
         state.transaction = Transaction()
+        notePassage()
         releaseReader()
     }
 

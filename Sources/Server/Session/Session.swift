@@ -113,6 +113,10 @@ final class Session: @unchecked Sendable {
     let isParkedWithReader = Atomic<Bool>(false)
     /// The transaction status its client was last told, for whoever looks.
     private let status = Atomic<UInt8>(TransactionStatus.idle.rawValue)
+    /// In a transaction block that a pause waits for: see Session+Pause.
+    let blockPassesPause = Atomic<Bool>(false)
+    /// An administrator ends it: see Session+Kill.
+    let isKilled = Atomic<Bool>(false)
     /// See Session+QueueNotice.
     let parking = Atomic<Int>(Parking.closed)
     let noticeAt = Atomic<Int64>(.max)
@@ -148,7 +152,7 @@ extension Session: PoolClient {
 
     func reasonToStop(now: Instant) -> StopReason? {
         if activity.load(ordering: .relaxed) == 2 { return .cancelled }
-        if server.mustStopStatements.load(ordering: .relaxed) { return .shutdown }
+        if server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) { return .shutdown }
         if now >= statementDeadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }
         return nil

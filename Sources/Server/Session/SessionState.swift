@@ -44,6 +44,8 @@ struct Transaction {
     var isReadOnly = false
     /// Reads see one snapshot throughout, kept on one reader.
     var pinsSnapshot = false
+    /// It began before the pause there may be: see Session+Pause.
+    var passesPause = false
     /// The snapshot was ended because it kept the WAL from being emptied: nothing more can be read in this transaction.
     var hasLostSnapshot = false
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a

@@ -1,0 +1,43 @@
+import DequeModule
+
+/// A pause: transactions that have begun go on to their end, and what is new waits until the pause is over.
+///
+/// "Each server connection … waits for that server connection to be released" is how PgBouncer's PAUSE does it
+/// (https://www.pgbouncer.org/usage.html). Whoever is held back keeps its place: a pause changes who is granted now and
+/// never the order of those who are held back. The daemon's own jobs pass, since nobody's statement is in them and the
+/// administrator who pauses may want a checkpoint.
+extension WriterQueue {
+    public mutating func pause(now: Instant) {
+        isPaused = true
+        // Whoever pauses waits for the holder, too.
+        if waiting.isEmpty { contendedSince = now }
+    }
+
+    /// Returns who is granted the writer, if it is free and somebody waits.
+    public mutating func resume(now: Instant) -> Grant? {
+        isPaused = false
+        return holder == .nobody ? release(now: now) : nil
+    }
+
+    /// The first of those who pass; with a member, the members among those who pass directly behind it.
+    mutating func grantPassing(now: Instant) -> Grant? {
+        guard var index = waiting.firstIndex(where: \.passesPause) else { return nil }
+        let first = waiting.remove(at: index)
+        guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
+        var members = [first.client]
+        while members.count < groupLimit, let next = waiting[index...].firstIndex(where: \.passesPause),
+            waiting[next].purpose == .member
+        {
+            members.append(waiting.remove(at: next).client)
+            index = next
+        }
+        return begin(group: members, now: now)
+    }
+
+    /// Gives those who are held back, or were until now, other deadlines.
+    public mutating func changeDeadlinesOfHeldBack(_ deadline: (ClientID) -> Instant) {
+        for index in waiting.indices where !waiting[index].passesPause {
+            waiting[index].deadline = deadline(waiting[index].client)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Pool
+import Scheduling
+
+/// SHOW WRITER: who has the writer, since when and with what, and who waits for it.
+extension Server {
+    /// By client number.
+    var userNames: [ClientID: String] {
+        var names: [ClientID: String] = [:]
+        for session in table.sessions { names[session.clientID] = session.introduction?.user }
+        return names
+    }
+
+    func showWriter(_ rows: inout ConsoleTable, _ now: Instant, withStatement: Bool) {
+        let view = pool.view
+        let users = userNames
+        let since: [ConsoleTable.Value] = [.text(UTCTime.text(of: view.holderSince, now: now))]
+        let age = ConsoleTable.Value(now.milliseconds(since: view.holderSince))
+        switch view.holder {
+        case .nobody: break
+        case .group:
+            rows.append([.init(0), .null, .null, "group", age, .null] + since + [.null])
+        case .transaction(let client, _, let idleSince):
+            rows.append(
+                [
+                    .init(0), .init(client), .init(users[client]), "transaction", age,
+                    idleSince.map { .init(now.milliseconds(since: $0)) } ?? .null,
+                ] + since + [withStatement ? .init(holderStatementText(client)) : .null])
+        case .job(let client):
+            rows.append([.init(0), .null, .null, .text(Self.describeJob(client)), age, .null] + since + [.null])
+        }
+        for (index, waiter) in view.writerQueue.enumerated() {
+            let isJob = waiter.purpose == .job
+            rows.append([
+                .init(index + 1), isJob ? .null : .init(waiter.client), .init(users[waiter.client]),
+                .text(isJob ? Self.describeJob(waiter.client) : Self.describe(waiter.purpose)),
+                .init(now.milliseconds(since: waiter.since)), .null, .text(UTCTime.text(of: waiter.since, now: now)), .null,
+            ])
+        }
+    }
+
+    static func describe(_ holder: WriterQueue.Holder) -> String {
+        switch holder {
+        case .nobody: "free"
+        case .group: "group"
+        case .transaction(let client, _, _): "client \(client)"
+        case .job(let client): describeJob(client)
+        }
+    }
+
+    static func describeJob(_ client: ClientID) -> String { WriterJob(client: client).map { "\($0)" } ?? "job" }
+
+    private static func describe(_ purpose: WriterQueue.Purpose?) -> String { purpose.map { "\($0)" } ?? "" }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import Pool
+import PostgresWire
+import Scheduling
+
+/// KILL: one session ends now, whatever it does.
+extension Session {
+    /// Between two looks at whether it is gone.
+    private static let pollNanoseconds = 1_000_000
+
+    /// Ends an idle or waiting one at once; one that is at work when its statement has heard of it, which this waits for.
+    /// So whoever was kept waiting by it goes on when the answer comes.
+    func kill(_ id: Int32) throws -> Wait? {
+        if consoleOutcome == nil {
+            guard id != processID else {
+                throw WireError(
+                    state: .invalidParameterValue, message: "this session cannot kill itself", hint: "Disconnect instead.")
+            }
+            guard let victim = server.table.session(processID: id) else {
+                throw WireError(
+                    state: .undefinedObject, message: "there is no client \(id)", hint: "SHOW CLIENTS lists their ids.")
+            }
+            server.log.notice(
+                "killed by an administrator",
+                metadata: ["client": "\(id)", "user": "\(victim.introduction?.user ?? "")", "by": "\(clientID)"])
+            victim.isKilled.store(true, ordering: .sequentiallyConsistent)
+            if server.end(victim) {
+                complete("KILL")
+                return nil
+            }
+        }
+        return try runAside("KILL") { session throws(WireError) in try session.awaitEnd(of: id) }
+    }
+
+    private func awaitEnd(of id: Int32) throws(WireError) {
+        while let victim = server.table.session(processID: id), !server.end(victim) {
+            let now = MonotonicClock.now
+            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
+                throw ErrorTranslation.wireError(reason)
+            }
+            var time = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
+            nanosleep(&time, nil)
+        }
+    }
+}
+
+extension Server {
+    /// Ends a session nobody is at work for, with 57P01. False: somebody is.
+    func end(_ session: Session) -> Bool {
+        guard table.own(slot: session.slot, generation: session.generation) != nil || pool.withdraw(session.clientID)
+        else { return false }
+        // What it frees is for others to run: this thread has its own to do.
+        let worker = Worker(server: self)
+        session.worker = worker
+        session.terminate(ErrorTranslation.wireError(.shutdown))
+        worker.handOver()
+        return true
+    }
+}

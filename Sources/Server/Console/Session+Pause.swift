@@ -1,0 +1,112 @@
+import Glibc
+import Journal
+import Pool
+import PostgresWire
+import Scheduling
+
+/// PAUSE and RESUME, and what a session has to do with them.
+extension Session {
+    // MARK: Which transactions a pause waits for
+
+    /// A block begins: whether before a pause, which then waits for its end. One that begins during a pause is answered,
+    /// since BEGIN needs nothing, and its first statement waits.
+    func beginsBeforePause() -> Bool {
+        // The console's own blocks hold nobody up, or PAUSE would wait for the driver that sent it.
+        guard !isConsole else { return false }
+        // First said, then looked; `Pool.beginPause` and `isQuiet` do it the other way round.
+        blockPassesPause.store(true, ordering: .sequentiallyConsistent)
+        guard pool.isPausingNow else { return true }
+        blockPassesPause.store(false, ordering: .releasing)
+        return false
+    }
+
+    /// After the transaction was replaced: others see what it is now.
+    func notePassage() {
+        blockPassesPause.store(state.transaction.isExplicit && state.transaction.passesPause, ordering: .releasing)
+    }
+
+    /// Also whoever has a reader or the writer, and so has begun.
+    var passesPause: Bool {
+        readerIndex != nil || writerMode != .none || (state.transaction.isExplicit && state.transaction.passesPause)
+    }
+
+    var waitDeadlineWhilePaused: Instant { min(statementDeadline, state.transaction.deadline) }
+
+    /// lock_timeout begins: until now nobody had what it waited for, and it could do nothing about the wait.
+    func pauseHasEnded(now: Instant) {
+        guard lockDeadline < .distantFuture else { return }
+        lockDeadline = now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+    }
+
+    // MARK: The commands
+
+    /// Between two looks at whether everybody is done.
+    private static let pollNanoseconds = 2_000_000
+
+    /// Holds new transactions back and waits for the others, on a thread that has nothing else to do. Who no longer wants
+    /// to wait undoes it; once it is complete it stays, whatever becomes of this session.
+    func pause(_ database: String?) throws(WireError) {
+        try requireServed(database)
+        guard pool.beginPause(by: clientID) else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "the database is paused already", hint: "RESUME ends it.")
+        }
+        server.log.notice(.paused, "paused: new transactions wait", metadata: ["client": "\(clientID)"])
+        var hasTold = false
+        while true {
+            let busy = server.clientsPauseWaitsFor
+            guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: busy.isEmpty) else {
+                throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
+            }
+            for resumption in resumptions { server.enqueue(resumption) }
+            if isComplete { return }
+            if !hasTold, !busy.isEmpty {
+                hasTold = true
+                tell(
+                    "waiting for transactions to end: client \(busy.map(String.init).joined(separator: ", "))",
+                    hint: "SHOW CLIENTS says what they do; KILL ends one.")
+            }
+            let now = MonotonicClock.now
+            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
+                resumeAll(pool.endPause(begunBy: clientID))
+                throw ErrorTranslation.wireError(reason)
+            }
+            var time = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
+            nanosleep(&time, nil)
+        }
+    }
+
+    func resumeAll(_ database: String?) throws(WireError) {
+        try requireServed(database)
+        guard resumeAll(pool.endPause()) else {
+            throw WireError(state: .objectNotInPrerequisiteState, message: "the database is not paused")
+        }
+    }
+
+    @discardableResult
+    private func resumeAll(_ resumptions: [Resumption]?) -> Bool {
+        guard let resumptions else { return false }
+        server.log.notice(.paused, "resumed", metadata: ["client": "\(clientID)"])
+        for resumption in resumptions { server.enqueue(resumption) }
+        return true
+    }
+
+    /// PgBouncer's commands name a database, and here is one.
+    private func requireServed(_ database: String?) throws(WireError) {
+        guard let database, database != server.configuration.databaseName else { return }
+        throw WireError(
+            state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
+            hint: "This daemon serves \"\(server.configuration.databaseName)\".")
+    }
+}
+
+extension Server {
+    /// In the order in which they came.
+    fileprivate var clientsPauseWaitsFor: [ClientID] {
+        var clients = Set(table.sessions.lazy.filter { $0.blockPassesPause.load(ordering: .sequentiallyConsistent) }.map(\.clientID))
+        let view = pool.view
+        clients.formUnion(view.readerUsers.map(\.client))
+        if case .transaction(let holder, _, _) = view.holder { clients.insert(holder) }
+        return clients.sorted()
+    }
+}

@@ -1,0 +1,40 @@
+import Pool
+import PostgresWire
+
+/// SHUTDOWN and RELOAD, which are the whole process's affair.
+extension Session {
+    func shutDown(whenClientsHaveLeft: Bool) throws(WireError) {
+        guard whenClientsHaveLeft else {
+            guard server.requestShutdown() else {
+                throw WireError(
+                    state: .featureNotSupported, message: "this server is part of another program, which alone can stop it")
+            }
+            return
+        }
+        guard pool.pause == .none else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "clients cannot finish while the database is paused",
+                hint: "RESUME, then SHUTDOWN WAIT_FOR_CLIENTS; or SHUTDOWN.")
+        }
+        let clients = server.clientCount
+        if clients > 0 {
+            tell(
+                "clients that have yet to leave: \(clients); nobody else gets in", hint: "SHUTDOWN does not wait for them.")
+        }
+        server.drain()
+    }
+
+    /// On a thread of its own: files and the names in them may take their time.
+    func reload() throws(WireError) {
+        switch server.reload() {
+        case .applied(let changes, let needRestart):
+            if changes.isEmpty, needRestart.isEmpty { tell("nothing has changed") }
+            for change in changes { tell(change) }
+            for change in needRestart { tell("needs a restart: \(change)") }
+        case .refused(let problems):
+            throw WireError(
+                state: .configFileError, message: "the configuration was not read again, and nothing has changed",
+                detail: problems.joined(separator: "\n"))
+        }
+    }
+}

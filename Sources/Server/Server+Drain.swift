@@ -1,0 +1,43 @@
+import Glibc
+import Journal
+import Logging
+import Synchronization
+
+/// SHUTDOWN WAIT_FOR_CLIENTS: nobody gets in any more, and the daemon stops when the last client has left.
+extension Server {
+    /// Says what the console's SHUTDOWN does; it returns at once, and `stop` is called soon after.
+    public func onShutdown(_ request: @escaping @Sendable () -> Void) { shutdownRequest.withLock { $0 = request } }
+
+    /// Once, however often it is called: at the beginning of a drain or of a stop.
+    func stopAccepting() {
+        guard !hasStoppedAccepting.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        poller.remove(listener.descriptor)
+        listener.stop()
+    }
+
+    /// Clients of the database; the console's do not keep a daemon alive.
+    var clientCount: Int { table.sessions.count { $0.introduction?.isConsole != true } }
+
+    func drain() {
+        isDraining.store(true, ordering: .sequentiallyConsistent)
+        stopAccepting()
+        log.notice(.stopping, "draining: the daemon stops when its last client has left", metadata: ["clients": "\(clientCount)"])
+        sessionEnded()
+    }
+
+    /// False: nobody has said how.
+    @discardableResult
+    func requestShutdown() -> Bool {
+        guard let request = shutdownRequest.withLock({ $0 }) else { return false }
+        request()
+        return true
+    }
+
+    /// A session is gone. Only one of those that notice that it was the last asks for the stop.
+    func sessionEnded() {
+        guard isDraining.load(ordering: .sequentiallyConsistent), !isStopping.load(ordering: .relaxed), clientCount == 0,
+            isDraining.exchange(false, ordering: .sequentiallyConsistent)
+        else { return }
+        requestShutdown()
+    }
+}
