@@ -102,6 +102,15 @@ deb: build man
 	@bench/support/install debhelper dpkg-dev
 	@WALPOOLD=$(WALPOOLD) systemd/build-deb
 
+# What is in the package, and lintian.
+package-test: deb
+	@bench/support/install lintian
+	Tests/Package/check .build-deb/walpool_*.deb
+
+# A Debian with systemd as PID 1, in QEMU, installs the package, and everything that happens to a service happens to it.
+boot-test: deb
+	Tests/Boot/run .build-deb/walpool_*.deb
+
 bench: build
 	bench/run
 
