@@ -14,8 +14,9 @@ def installs():
     ok(installed.status == 0, "the package installs", installed)
     equal(run("getent", "passwd", "walpool").text.split(":")[5:], ["/var/lib/walpool", "/usr/sbin/nologin"], "the user walpool")
     equal(run("id", "-Gn", "walpool").text, "walpool", "its group")
-    for path, expected in [(DIRECTORY, "walpool walpool 755"), ("/var/backups/walpool", "walpool walpool 700"),
-                           (PATH, "walpool walpool 660"), (CONFIGURATION, "root root 644")]:
+    for path, expected in [(DIRECTORY, "walpool walpool 755"), (STATE, "walpool walpool 700"),
+                           ("/var/backups/walpool", "walpool walpool 700"), (PATH, "walpool walpool 660"),
+                           (CONFIGURATION, "root root 644")]:
         equal(run("stat", "--format=%U %G %a", str(path)).text, expected, f"owner and permissions of {path}")
     equal([show("ActiveState", SOCKET), show("UnitFileState", SOCKET)], ["active", "enabled"], "the socket is active and enabled")
     equal([show("ActiveState"), show("UnitFileState")], ["inactive", "enabled"], "the service is enabled and has not begun")
