@@ -88,6 +88,42 @@ example: build
 	mkdir -p systemd
 	$(WALPOOLD) --print example > systemd/walpoold.toml.example
 
+# PREFIX says where the program goes; configuration, user and directories are where systemd looks in any case.
+PREFIX ?= /usr
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+DOCUMENTS := $(PREFIX)/share/doc/walpool
+.PHONY: install install-files deb package-test boot-test
+
+install: build man install-files
+
+install-files:
+	install -D --mode=755 $(WALPOOLD) $(DESTDIR)$(PREFIX)/sbin/walpoold
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/walpool
+	for unit in systemd/*.service systemd/*.socket; do \
+		sed 's|/usr/sbin/walpoold|$(PREFIX)/sbin/walpoold|' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; \
+	done
+	install -D --mode=644 systemd/sysusers.d/walpool.conf $(DESTDIR)/usr/lib/sysusers.d/walpool.conf
+	install -D --mode=644 systemd/tmpfiles.d/walpool.conf $(DESTDIR)/usr/lib/tmpfiles.d/walpool.conf
+	install -D --mode=644 $(MAN)/walpoold.8 $(DESTDIR)$(PREFIX)/share/man/man8/walpoold.8
+	install -D --mode=644 $(MAN)/walpoold.toml.5 $(DESTDIR)$(PREFIX)/share/man/man5/walpoold.toml.5
+	install -D --mode=644 systemd/walpoold.toml.example $(DESTDIR)$(DOCUMENTS)/examples/walpoold.toml
+# With a database and a directory for backups named, it works as it is. One that is there is its owner's.
+	[ -e $(DESTDIR)/etc/walpool/walpoold.toml ] || \
+		sed -E 's/^#(database|backup_directory) = /\1 = /' systemd/walpoold.toml.example > $(DESTDIR)/etc/walpool/walpoold.toml
+
+deb: build man
+	@bench/support/install debhelper dpkg-dev
+	@WALPOOLD=$(WALPOOLD) systemd/build-deb
+
+# What is in the package, and lintian.
+package-test: deb
+	@bench/support/install lintian
+	Tests/Package/check .build-deb/walpool_*.deb
+
+# A Debian with systemd as PID 1, in QEMU, installs the package, and everything that happens to a service happens to it.
+boot-test: deb
+	Tests/Boot/run .build-deb/walpool_*.deb
+
 bench: build
 	bench/run
 
@@ -95,4 +131,4 @@ bench-data:
 	bench/make-data
 
 clean:
-	rm -rf .build .build-thread .build-address .build-debian
+	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot

@@ -13,7 +13,7 @@ struct Walpoold: ParsableCommand {
         abstract: "Serves one SQLite database to local clients over the PostgreSQL wire protocol.",
         version: "walpoold \(version)")
 
-    static let version = "0.1"
+    static let version = ServerVersion.walpool
 
     @Argument(help: .key("database"))
     var database: String?

@@ -95,7 +95,9 @@ extension Session {
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
-            guard flush() else { return close() }
+            // With a result that goes on there is something left to send. A client may take it between one attempt and
+            // the next: then there would be no room to wait for, and no message either.
+            if case .output = wait {} else { guard flush() else { return close() } }
             if slowStatement != nil { logSlowStatement() }
             if out.count > 0 {
                 interest = .writable

@@ -29,8 +29,9 @@ enum SessionLimits {
 }
 
 /// What is announced as the server's version. psql picks its catalog queries by the leading number.
-enum ServerVersion {
-    static let walpool = "0.1"
+public enum ServerVersion {
+    /// Walpool's version: the program's, the package's and the manual's.
+    public static let walpool = "0.1"
     static let number = "150000"
     static let announced = "15.0 (Walpool \(walpool), SQLite \(SQLiteLibrary.version))"
     static let sentence =

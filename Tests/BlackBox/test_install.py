@@ -1,0 +1,76 @@
+"""What `make install` puts where. Packages and what becomes of them: make package-test, make boot-test."""
+
+import re
+import subprocess
+
+import pytest
+
+from daemon import REPOSITORY, binary
+
+PAGES = {"walpoold.8": "man8", "walpoold.toml.5": "man5"}
+
+
+@pytest.fixture
+def install(tmp_path):
+    manual = tmp_path / "man"
+    manual.mkdir()
+    for page in PAGES:
+        with open(manual / page, "w") as file:
+            subprocess.run([binary(), "--print", page], stdout=file, check=True)
+
+    def install(*settings, into=tmp_path / "root"):
+        subprocess.run(
+            ["make", "--no-print-directory", "-C", REPOSITORY, "install-files", f"WALPOOLD={binary()}", f"MAN={manual}",
+             f"DESTDIR={into}", *settings],
+            check=True, stdout=subprocess.DEVNULL)
+        return into
+
+    return install
+
+
+def files(root):
+    return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+
+
+def test_what_is_installed(install):
+    root = install("PREFIX=/usr")
+    assert files(root) == {
+        "usr/sbin/walpoold", "etc/walpool/walpoold.toml",
+        "usr/lib/systemd/system/walpoold.service", "usr/lib/systemd/system/walpoold.socket",
+        "usr/lib/systemd/system/walpoold@.service", "usr/lib/systemd/system/walpoold@.socket",
+        "usr/lib/sysusers.d/walpool.conf", "usr/lib/tmpfiles.d/walpool.conf",
+        "usr/share/man/man5/walpoold.toml.5", "usr/share/man/man8/walpoold.8",
+        "usr/share/doc/walpool/examples/walpoold.toml",
+    }
+    units = root / "usr/lib/systemd/system"
+    for unit in units.iterdir():
+        assert unit.read_text() == (REPOSITORY / "systemd" / unit.name).read_text()
+        assert unit.stat().st_mode & 0o777 == 0o644
+    assert (root / "usr/sbin/walpoold").stat().st_mode & 0o777 == 0o755
+
+
+def test_elsewhere(install):
+    root = install("PREFIX=/opt/walpool", "UNITDIR=/etc/systemd/system")
+    service = (root / "etc/systemd/system/walpoold.service").read_text()
+    assert re.search("^ExecStart=/opt/walpool/sbin/walpoold --config ", service, re.M) and "/usr/sbin" not in service
+    assert (root / "opt/walpool/sbin/walpoold").exists()
+    # systemd looks for these nowhere else.
+    assert {"usr/lib/sysusers.d/walpool.conf", "usr/lib/tmpfiles.d/walpool.conf"} <= files(root)
+
+
+def test_the_installed_configuration_names_a_database(install):
+    root = install()
+    installed = (root / "etc/walpool/walpoold.toml").read_text()
+    set_lines = [line for line in installed.splitlines() if line and not line.startswith("#")]
+    assert set_lines == ['database = "/var/lib/walpool/app.db"', 'backup_directory = "/var/backups/walpool"']
+    # The example has all of it as comments.
+    example = (root / "usr/share/doc/walpool/examples/walpoold.toml").read_text()
+    assert installed.splitlines() == [line.removeprefix("#") if line.removeprefix("#") in set_lines else line for line in example.splitlines()]
+
+
+def test_a_configuration_that_is_there_stays(install):
+    root = install()
+    configuration = root / "etc/walpool/walpoold.toml"
+    configuration.write_text('database = "mine.db"\n')
+    install()
+    assert configuration.read_text() == 'database = "mine.db"\n'
