@@ -45,6 +45,10 @@ struct ConfigurationDocument {
             problems.append(.init(line: expression.line, "a bracket is never closed"))
             return
         }
+        guard expression.kind != .wrongBracket else {
+            problems.append(.init(line: expression.line, "a closing bracket does not match the one that was opened"))
+            return
+        }
         guard expression.kind != .header || expression.hasName else {
             problems.append(.init(line: expression.line, "table header: a name is expected after the bracket"))
             sections.append(.init(name: "", line: expression.line))

@@ -4,7 +4,9 @@
 /// parsed, and it stops at the first error. All that is known here is where an expression ends, which is a matter of
 /// strings, brackets and comments: https://toml.io/en/v1.0.0
 struct ConfigurationExpressions {
-    enum Kind { case header, entry, unclosedBracket }
+    /// A bracket that is closed by one of another kind is no expression for TOMLKit either: on "a = [}" an assertion of its
+    /// parser ends the process.
+    enum Kind { case header, entry, unclosedBracket, wrongBracket }
 
     struct Expression: Equatable {
         let line: Int
@@ -47,7 +49,10 @@ struct ConfigurationExpressions {
             skipComment()
             return expression(.header, startLine, start..<position)
         }
-        if skipKeyAndValue() { return expression(.entry, startLine, start..<position) }
+        var isMatched = true
+        if skipKeyAndValue(&isMatched) {
+            return expression(isMatched ? .entry : .wrongBracket, startLine, start..<position)
+        }
         // The bracket swallows the file; what follows it may have errors of its own.
         position = start
         line = startLine
@@ -56,7 +61,10 @@ struct ConfigurationExpressions {
     }
 
     private func expression(_ kind: Kind, _ line: Int, _ range: Range<Int>) -> Expression {
-        Expression(line: line, kind: kind, text: String(decoding: bytes[range], as: UTF8.self))
+        // A line may end with \r\n, which is one end and not a character before it.
+        let endsWithReturn = range.upperBound < bytes.count && bytes[range.upperBound - 1] == UInt8(ascii: "\r")
+        let text = bytes[endsWithReturn ? range.lowerBound..<(range.upperBound - 1) : range]
+        return Expression(line: line, kind: kind, text: String(decoding: text, as: UTF8.self))
     }
 
     // MARK: Moving on
@@ -84,26 +92,26 @@ struct ConfigurationExpressions {
     }
 
     /// False when a bracket is still open at the end.
-    private mutating func skipKeyAndValue() -> Bool {
-        var depth = 0
+    private mutating func skipKeyAndValue(_ isMatched: inout Bool) -> Bool {
+        var closing: [UInt8] = []
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\n"):
-                if depth <= 0 { return true }
+                if closing.isEmpty { return true }
                 line += 1
                 position += 1
             case UInt8(ascii: "#"): skipComment()
             case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString()
             case UInt8(ascii: "["), UInt8(ascii: "{"):
-                depth += 1
+                closing.append(bytes[position] == UInt8(ascii: "[") ? UInt8(ascii: "]") : UInt8(ascii: "}"))
                 position += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"):
-                depth -= 1
+                if closing.popLast() != bytes[position] { isMatched = false }
                 position += 1
             default: position += 1
             }
         }
-        return depth <= 0
+        return closing.isEmpty
     }
 
     /// One that is not closed ends with its line, if it is of the kind that has one line.

@@ -96,6 +96,7 @@ struct ConfigurationFileTests {
         ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
         ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
         ("a.b = 1", "f:1: unknown key \"a\""),
+        ("a = [}", "f:1: a closing bracket"), ("a = [1, }\n", "f:1: a closing bracket"),
         ("\n[é]\na = 1", "f:2: table header: "), ("[", "f:1: table header: "), ("[[#]]", "f:1: table header: "),
         ("[ [a]]", "f:1: table header: "),
     ])
@@ -111,6 +112,11 @@ struct ConfigurationFileTests {
     ] as [(String, String?)])
     func spelling(word: String, expected: String?) {
         #expect(nearestSpelling(to: word, among: ConfigurationKey.all.map(\.name)) == expected)
+    }
+
+    @Test("Lines may end with a carriage return")
+    func carriageReturns() {
+        #expect(problems("readers = 3\r\n# a\r\nname = 'a' # b\r\n[[rule]]\r\nuser = 'x'\r\n", sections: [Self.rules]) == [])
     }
 
     @Test("A file of nothing but errors is told in a page")
