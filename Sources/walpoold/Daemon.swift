@@ -1,4 +1,3 @@
-import CSystemd
 import Configuration
 import Glibc
 import Journal
@@ -19,11 +18,12 @@ enum Daemon {
         try writer.start()
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
-        let server = try Server(settings.server, log: log)
-        try server.start()
+        let notifications = ServiceNotifications(databaseName: settings.server.databaseName, log: log)
+        let server = try start(settings.server, notifications, log)
+        let paths = server.socketPaths.joined(separator: " and ")
         log.notice(
             .started,
-            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
+            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(paths), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
         )
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
@@ -31,14 +31,23 @@ enum Daemon {
                 "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
             )
         }
-        // Without a service manager (no NOTIFY_SOCKET) this does nothing: sd_notify(3).
-        sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
+        let serving = "serving \(settings.server.databaseName) at \(paths)"
+        notifications.ready(serving)
         let running = RunningConfiguration(settings, file: file, options: options, server: server)
-        server.onReload { reload(running, log) }
+        server.onReload {
+            notifications.reloading()
+            let outcome = reload(running, log)
+            if case .refused = outcome {
+                notifications.reloaded("the new configuration is refused, see the log; \(serving) as before")
+            } else {
+                notifications.reloaded(serving)
+            }
+            return outcome
+        }
         let signal = serve(until: signals, server)
-        sd_notify(0, "STOPPING=1")
+        notifications.stopping()
         log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
-        server.stop()
+        TimeoutExtension.during(notifications) { server.stop() }
         log.notice(.stopped, "stopped")
     }
 
@@ -57,6 +66,31 @@ enum Daemon {
             for line in problems { log.error(.reloaded, "\(line)") }
         }
         return outcome
+    }
+
+    /// Opens the database and serves it, on the sockets the service manager has if it has any.
+    private static func start(
+        _ configuration: ServerConfiguration, _ notifications: ServiceNotifications, _ log: Logger
+    ) throws(StartError) -> Server {
+        do {
+            let received = try ServiceSockets(
+                path: configuration.socketPath, mode: configuration.socketMode, forget: notifications.forgetKeptSocket)
+            var configuration = configuration
+            configuration.inheritedSockets = received.sockets
+            configuration.leavesSocketFile = notifications.isWanted
+            configuration.reports = notifications.reports
+            let server = try TimeoutExtension.during(notifications) { () throws(StartError) in
+                let server = try Server(configuration, log: log)
+                try server.start()
+                return server
+            }
+            // A socket unit keeps its own, and what is kept already stays.
+            if received.sockets.isEmpty { notifications.keep(server.listeningSockets) }
+            return server
+        } catch {
+            notifications.cannotStart(error.description)
+            throw error
+        }
     }
 
     /// SQLite's temporary files, VACUUM's copy above all, lie beside the database: there is room for it, or it is known
