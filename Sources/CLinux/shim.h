@@ -10,9 +10,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline int walpool_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
@@ -49,6 +51,18 @@ static inline int walpool_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC,
 static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
     struct itimerspec at = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, 0);
+}
+
+/* The calling thread's number, as the kernel has it. */
+static inline int32_t walpool_thread_number(void) { return (int32_t)syscall(SYS_gettid); }
+
+/* How long that thread has been on a processor so far, in nanoseconds; -1 when there is none of that number. The clock's
+   number is part of the kernel's interface (MAKE_THREAD_CPUCLOCK in include/linux/posix-timers_types.h); glibc makes the
+   same one in pthread_getcpuclockid(), which needs a thread that is known to live. */
+static inline int64_t walpool_processor_nanoseconds(int32_t thread) {
+    struct timespec used;
+    if (clock_gettime((clockid_t)(~(uint32_t)thread << 3 | 6), &used) != 0) return -1;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
 int accept4(int, struct sockaddr *, socklen_t *, int);

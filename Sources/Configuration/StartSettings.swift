@@ -31,7 +31,7 @@ public struct StartSettings: Sendable {
             do { try key.set("--\(key.option ?? key.name)", option.value, &self) } catch { problems.append(error.description) }
         }
         if problems.isEmpty {
-            do { try resolve() } catch { problems.append(error.description) }
+            do { try resolve(file) } catch { problems.append(error.description) }
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
@@ -46,8 +46,8 @@ public struct StartSettings: Sendable {
         return database == nil && exists(path) ? path : nil
     }
 
-    private mutating func resolve() throws(StartError) {
-        guard let database else {
+    private mutating func resolve(_ file: String?) throws(StartError) {
+        guard let database = database ?? databaseInStateDirectory(file: file) else {
             throw StartError(
                 "which database? Give its path: walpoold app.db (or name it in \(ConfigurationFile.standardPath))")
         }

@@ -15,6 +15,7 @@ import Synchronization
 /// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync.
 final class PipelinedSync: @unchecked Sendable {
     private let file: WALFile
+    private let work: ThreadAtWork
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var committed = 0
@@ -26,8 +27,9 @@ final class PipelinedSync: @unchecked Sendable {
     /// How often the writer had been opened anew when it was opened this time.
     let recoveries: Int
 
-    init(file: WALFile, recoveries: Int) {
+    init(file: WALFile, work: ThreadAtWork, recoveries: Int) {
         self.file = file
+        self.work = work
         self.recoveries = recoveries
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
@@ -67,8 +69,10 @@ final class PipelinedSync: @unchecked Sendable {
         isSyncing = true
         let reached = committed
         pthread_mutex_unlock(mutex)
+        work.begins()
         var failed: SQLiteError?
         do { try file.sync() } catch { failed = error }
+        work.ends()
         pthread_mutex_lock(mutex)
         isSyncing = false
         if let failed { failure = failure ?? failed }

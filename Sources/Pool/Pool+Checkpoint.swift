@@ -38,6 +38,7 @@ extension Pool {
     ///   progress handlers.
     /// - Returns: who gets a reader now.
     public func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
+        atWriter.begins()
         var again = false
         let resumptions: [Resumption]
         switch job {

@@ -28,6 +28,7 @@ extension Pool {
         let now = MonotonicClock.now
         let isSuspect = writer.failure != nil
         let frames = writer.walFrames
+        atWriter.ends()
         return state.withLock { state in
             state.walFrames = frames
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
@@ -80,6 +81,7 @@ extension Pool {
 
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now
+        atWriter.ends()
         let due = state.withLock { state in
             state.writerQueue.holderBecameIdle(client.clientID, now: now)
             return state.writerQueue.nextDeadline
@@ -88,6 +90,8 @@ extension Pool {
     }
 
     public func holderBecameActive(_ client: any PoolClient) {
+        // Before it counts as active: then there is a thread.
+        atWriter.begins()
         state.withLock { $0.writerQueue.holderBecameActive(client.clientID) }
     }
 

@@ -80,10 +80,17 @@ public final class Pool: Sendable {
     /// holds it too. nil while that job has closed the old one.
     private final class WriterSlot: @unchecked Sendable {
         var writer: Writer?
+        // Of every writer that is opened here, one after the other.
+        let atWriter = ThreadAtWork()
+        let atSync = ThreadAtWork()
     }
 
     /// The writer; only for who holds its lease. There is one except inside the recovery job.
     public var writer: Writer { writerSlot.writer! }
+
+    /// Who is at the writer, and at its sync when that is made beside it.
+    var atWriter: ThreadAtWork { writerSlot.atWriter }
+    var atSync: ThreadAtWork { writerSlot.atSync }
 
     /// Only for who holds the writer's lease.
     var pipelinedSync: PipelinedSync? { writer.pipelinedSync }
@@ -122,10 +129,12 @@ public final class Pool: Sendable {
     ) throws(SQLiteError) {
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        let writer = try Writer(path: path, settings: settings, limits: limits, log: log)
+        let writer = try Writer(path: path, settings: settings, limits: limits, work: slot.atWriter, log: log)
         slot.writer = writer
         if limits.durability == .pipelined {
-            writer.pipelinedSync = writer.connection.walFile().map { PipelinedSync(file: $0, recoveries: recoveries) }
+            writer.pipelinedSync = writer.connection.walFile().map {
+                PipelinedSync(file: $0, work: slot.atSync, recoveries: recoveries)
+            }
         }
     }
 

@@ -15,6 +15,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     private let path: String
     private let log: Logger
+    private let work: ThreadAtWork
     private var files: OpenFiles
     private var checkpointsSeen = 0
     let pageBytes: Int
@@ -30,8 +31,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// How often another process was in the way, for the log.
     private var outsiderWaits = 0
 
-    init(path: String, settings: ConnectionSettings, limits: PoolLimits, log: Logger) throws(SQLiteError) {
+    init(path: String, settings: ConnectionSettings, limits: PoolLimits, work: ThreadAtWork, log: Logger) throws(SQLiteError) {
         self.path = path
+        self.work = work
         self.log = log
         let connection = try Connection(path: path, mode: .readWrite, settings: settings)
         try Self.establishWAL(connection)
@@ -104,6 +106,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.
     public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
+        work.begins()
         beginRun(owner)
         defer { endRun() }
         do { try run(beginStatement) } catch {

@@ -11,8 +11,10 @@ extension Server {
     /// Once, however often it is called: at the beginning of a drain or of a stop.
     func stopAccepting() {
         guard !hasStoppedAccepting.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        poller.remove(listener.descriptor)
-        listener.stop()
+        for listener in listeners {
+            poller.remove(listener.descriptor)
+            listener.stop()
+        }
     }
 
     /// Clients of the database; the console's do not keep a daemon alive.

@@ -60,7 +60,9 @@ extension Server {
         next.databaseName = configuration.databaseName
         next.socketPath = configuration.socketPath
         next.socketMode = configuration.socketMode
-        next.inheritedSocket = configuration.inheritedSocket
+        next.inheritedSockets = configuration.inheritedSockets
+        next.leavesSocketFile = configuration.leavesSocketFile
+        next.reports = configuration.reports
         next.maximumSessions = min(new.maximumSessions, configuration.sessionRoom)
         next.pool.readers = configuration.pool.readers
         next.pool.durability = configuration.pool.durability

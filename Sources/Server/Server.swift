@@ -28,7 +28,8 @@ public final class Server: Sendable {
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
-    let listener: Listener
+    let listeners: [Listener]
+    let heartbeat: Heartbeat?
     private let wakeUp: Int32
     private let stopSignal: Int32
     private let ready = Locked<[Resumption]>([])
@@ -49,11 +50,14 @@ public final class Server: Sendable {
 
     /// Events that are no session's: slots are far below these numbers.
     private enum Event {
-        static let listener = UInt64.max
-        static let timer = UInt64.max - 1
-        static let wakeUp = UInt64.max - 2
-        static let stop = UInt64.max - 3
+        static let timer = UInt64.max
+        static let wakeUp = UInt64.max - 1
+        static let stop = UInt64.max - 2
+        /// The first of as many as may be: a listening socket each.
+        static let firstListener = UInt64.max - 2 - UInt64(mostListeners)
     }
+    /// More would be a mistake in a unit file.
+    public static let mostListeners = 16
 
     /// SQLite's parser and its recursive parts want room; what is not touched costs nothing.
     private static let stackBytes = 1 << 20
@@ -75,11 +79,19 @@ public final class Server: Sendable {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
-        if let inherited = configuration.inheritedSocket {
-            listener = Listener(inherited: inherited, path: configuration.socketPath)
+        if configuration.inheritedSockets.isEmpty {
+            listeners = [
+                try Listener(
+                    path: configuration.socketPath, mode: configuration.socketMode,
+                    leavesFile: configuration.leavesSocketFile)
+            ]
         } else {
-            listener = try Listener(path: configuration.socketPath, mode: configuration.socketMode)
+            guard configuration.inheritedSockets.count <= Self.mostListeners else {
+                throw StartError("more than \(Self.mostListeners) listening sockets were handed over")
+            }
+            listeners = configuration.inheritedSockets.map { Listener($0) }
         }
+        heartbeat = configuration.reports.map { Heartbeat($0) }
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
@@ -101,7 +113,9 @@ public final class Server: Sendable {
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
         do throws(SystemError) {
-            try poller.add(listener.descriptor, .readable, token: Event.listener)
+            for (index, listener) in listeners.enumerated() {
+                try poller.add(listener.descriptor, .readable, token: Event.firstListener + UInt64(index))
+            }
             try poller.add(deadlines.descriptor, .readable, token: Event.timer)
             try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
             try poller.addLevelTriggered(stopSignal, token: Event.stop)
@@ -113,6 +127,16 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         deadlines.announce(pool.nextMaintenanceLook)
+        somethingHappens()
+    }
+
+    /// The sockets it listens on, for a service manager to keep.
+    public var listeningSockets: [Int32] { listeners.map(\.descriptor) }
+    public var socketPaths: [String] { listeners.map(\.path) }
+
+    /// The crew has work again.
+    func somethingHappens() {
+        if let look = heartbeat?.somethingHappens(MonotonicClock.now) { deadlines.announce(look) }
     }
 
     /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
@@ -138,26 +162,30 @@ public final class Server: Sendable {
     /// Handles one event; false when the thread shall end.
     func handle(_ event: Poller.Event, _ worker: Worker) -> Bool {
         let token = event.token
-        switch token {
-        case Event.listener: accept(worker)
-        case Event.timer: lookAtDeadlines(worker)
-        case Event.wakeUp: break
-        case Event.stop: return false
-        default:
-            if let session = table.ownAtEvent(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
-                session.socketIsReady(worker, isHungUp: event.isHungUp)
-            }
+        guard token < Event.firstListener else { return handleOwn(token, worker) }
+        if let session = table.ownAtEvent(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
+            session.socketIsReady(worker, isHungUp: event.isHungUp)
         }
         return true
     }
 
-    private func accept(_ worker: Worker) {
+    private func handleOwn(_ token: Poller.Token, _ worker: Worker) -> Bool {
+        switch token {
+        case Event.timer: lookAtDeadlines(worker)
+        case Event.wakeUp: break
+        case Event.stop: return false
+        default: accept(from: Int(token - Event.firstListener), worker)
+        }
+        return true
+    }
+
+    private func accept(from index: Int, _ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
             guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
-            switch listener.accept() {
+            switch listeners[index].accept() {
             case .connection(let accepted): socket = accepted
-            case .none: return armListener()
+            case .none: return armListener(index)
             case .outOfDescriptors: return pauseAccepting()
             }
             let session = table.add { slot, generation, processID in
@@ -179,12 +207,12 @@ public final class Server: Sendable {
             session.armDeadline(.startup, afterMilliseconds: current { $0.startupTimeoutMilliseconds })
             session.settle(.input)
         }
-        armListener()
+        armListener(index)
     }
 
-    private func armListener() {
+    private func armListener(_ index: Int) {
         if !hasStoppedAccepting.load(ordering: .relaxed) {
-            try? poller.arm(listener.descriptor, .readable, token: Event.listener)
+            try? poller.arm(listeners[index].descriptor, .readable, token: Event.firstListener + UInt64(index))
         }
     }
 
@@ -231,12 +259,15 @@ public final class Server: Sendable {
     private func lookAtDeadlines(_ worker: Worker) {
         deadlines.didFire()
         try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListener() }
+        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) {
+            for index in listeners.indices { armListener(index) }
+        }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
         let maintenanceLook = pool.nextMaintenanceLook
         let isMaintenanceDue = maintenanceLook <= now
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
+        if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
         var toNotify: [Session] = []
         var toEnd: [Session] = []
         for session in table.sessions {
@@ -256,6 +287,7 @@ public final class Server: Sendable {
         next = min(next, eventLog.reportLeftOut(now: now))
         // Before anything is done about them, which may take its time.
         deadlines.announce(next)
+        beat(now)
         for client in due.expired {
             enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
         }

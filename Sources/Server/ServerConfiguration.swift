@@ -9,8 +9,12 @@ public struct ServerConfiguration: Sendable {
     public var databaseName: String
     public var socketPath: String
     public var socketMode: mode_t = 0o660
-    /// A listening socket inherited from the service manager, instead of `socketPath`.
-    public var inheritedSocket: Int32?
+    /// Listening sockets from the service manager, in place of one that would be made at `socketPath`.
+    public var inheritedSockets: [InheritedSocket] = []
+    /// The service manager is given the socket to keep, so its file stays when the server stops.
+    public var leavesSocketFile = false
+    /// Who is told how the server is.
+    public var reports: ServiceReports?
     /// The most sessions at a time. Each costs a file descriptor and some 10 KB.
     public var maximumSessions = 1000
     /// How long a client may take to send its startup message.

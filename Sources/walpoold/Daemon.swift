@@ -1,4 +1,3 @@
-import CSystemd
 import Configuration
 import Glibc
 import Journal
@@ -19,16 +18,16 @@ enum Daemon {
         try writer.start()
         let log = Logger(label: "walpoold")
         raiseDescriptorLimit()
-        let server = try Server(settings.server, log: log)
-        // Before anybody can ask for it.
-        let running = RunningConfiguration(settings, file: file, options: options, server: server)
-        server.onReload { reload(running, log) }
-        // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
-        server.onShutdown { kill(getpid(), SIGTERM) }
-        try server.start()
+        let notifications = ServiceNotifications(databaseName: settings.server.databaseName, log: log)
+        let server = try start(settings.server, notifications, log) { server in
+            let running = RunningConfiguration(settings, file: file, options: options, server: server)
+            server.onReload { reload(running, notifications, log) }
+            // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
+            server.onShutdown { kill(getpid(), SIGTERM) }
+        }
         log.notice(
             .started,
-            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(settings.server.socketPath), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
+            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(server.socketPaths.joined(separator: " and ")), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
         )
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
@@ -36,17 +35,19 @@ enum Daemon {
                 "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
             )
         }
-        // Without a service manager (no NOTIFY_SOCKET) this does nothing: sd_notify(3).
-        sd_notify(0, "READY=1\nSTATUS=serving \(settings.server.databaseName) at \(settings.server.socketPath)")
+        notifications.ready(serving(server))
         let signal = serve(until: signals, server)
-        sd_notify(0, "STOPPING=1")
+        notifications.stopping()
         log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
-        server.stop()
+        TimeoutExtension.during(notifications) { server.stop() }
         log.notice(.stopped, "stopped")
     }
 
     /// Around every reload, whether a signal or the console asked for it.
-    private static func reload(_ running: RunningConfiguration, _ log: Logger) -> ReloadOutcome {
+    private static func reload(
+        _ running: RunningConfiguration, _ notifications: ServiceNotifications, _ log: Logger
+    ) -> ReloadOutcome {
+        notifications.reloading()
         let outcome = running.reload()
         switch outcome {
         case .applied(let changes, let needRestart):
@@ -55,11 +56,46 @@ enum Daemon {
                 metadata: ["changes": "\(changes.count)", "needRestart": "\(needRestart.count)"])
             for line in changes { log.notice(.reloaded, "configuration: \(line)") }
             for line in needRestart { log.warning(.reloaded, "configuration: needs a restart: \(line)") }
+            notifications.reloaded(serving(running.server))
         case .refused(let problems):
             log.error(.reloaded, "configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])
             for line in problems { log.error(.reloaded, "\(line)") }
+            notifications.reloaded("the new configuration is refused, see the log; \(serving(running.server)) as before")
         }
         return outcome
+    }
+
+    private static func serving(_ server: Server) -> String {
+        "serving \(server.configuration.databaseName) at \(server.socketPaths.joined(separator: " and "))"
+    }
+
+    /// Opens the database and serves it, on the sockets the service manager has if it has any.
+    ///
+    /// - Parameter prepare: what has to be there before anybody can connect and ask for it.
+    private static func start(
+        _ configuration: ServerConfiguration, _ notifications: ServiceNotifications, _ log: Logger,
+        _ prepare: (Server) -> Void
+    ) throws(StartError) -> Server {
+        do {
+            let received = try ServiceSockets(
+                path: configuration.socketPath, mode: configuration.socketMode, forget: notifications.forgetKeptSocket)
+            var configuration = configuration
+            configuration.inheritedSockets = received.sockets
+            configuration.leavesSocketFile = notifications.isWanted
+            configuration.reports = notifications.reports
+            let server = try TimeoutExtension.during(notifications) { () throws(StartError) in
+                let server = try Server(configuration, log: log)
+                prepare(server)
+                try server.start()
+                return server
+            }
+            // A socket unit keeps its own, and what is kept already stays.
+            if received.sockets.isEmpty { notifications.keep(server.listeningSockets) }
+            return server
+        } catch {
+            notifications.cannotStart(error.description)
+            throw error
+        }
     }
 
     /// SQLite's temporary files, VACUUM's copy above all, lie beside the database: there is room for it, or it is known

@@ -8,7 +8,7 @@ import Server
 final class RunningConfiguration: @unchecked Sendable {
     private let file: String?
     private let options: [StartSettings.Option]
-    private let server: Server
+    let server: Server
     private var inForce: ConfigurationInForce
 
     init(_ started: StartSettings, file: String?, options: [StartSettings.Option], server: Server) {

@@ -83,11 +83,9 @@ struct Walpoold: ParsableCommand {
     func run() throws {
         if let print { return try Self.printText(print) }
         let file = StartSettings.file(given: config, database: database)
-        var settings = try StartSettings(file: file, options: options)
-        // Socket activation: "The first descriptor … is SD_LISTEN_FDS_START", which is 3: sd_listen_fds(3).
-        if sd_listen_fds(1) == 1 { settings.server.inheritedSocket = 3 }
+        let settings = try StartSettings(file: file, options: options)
         if checkConfig {
-            let problems = settings.problems(hasSocket: settings.server.inheritedSocket != nil)
+            let problems = settings.problems(hasSocket: sd_listen_fds(0) > 0)
             guard problems.isEmpty else { throw ConfigurationError(problems) }
             return Swift.print("ok")
         }

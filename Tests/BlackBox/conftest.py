@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("daemon", "interleaving", "wire")
+pytest.register_assert_rewrite("daemon", "interleaving", "service", "wire")
 
 from daemon import REPOSITORY, Daemon, Outsider, binary
 

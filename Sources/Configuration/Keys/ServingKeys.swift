@@ -4,9 +4,13 @@ import Server
 extension ConfigurationKey {
     static let serving: [ConfigurationKey] = [
         .text(
-            "database", \.database, form: "a path", defaultInWords: "none", example: "/var/lib/walpool/app.db", .restart,
+            "database", \.database, form: "a path", defaultInWords: "none; as a service app.db in STATE_DIRECTORY", example: "/var/lib/walpool/app.db", .restart,
             "The database file; created when absent",
-            details: "It is put into WAL mode, and stays in it. On the command line it is the argument."),
+            details: """
+                It is put into WAL mode, and stays in it. On the command line it is the argument. As a systemd service \
+                (STATE_DIRECTORY) it need not be named: it is then called as `name` says, or as this file is called, \
+                walpoold.toml standing for app.
+                """),
         .text(
             "name", \.name, form: "a name; \"walpool\" and \"pgbouncer\" are the console's",
             defaultInWords: "the file's name without its extension", example: "app", .restart,

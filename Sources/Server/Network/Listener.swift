@@ -5,14 +5,14 @@ import Glibc
 struct Listener: Sendable {
     let descriptor: Int32
     let path: String
-    /// The socket file is ours to remove; one that the service manager made is not.
+    /// The socket file is ours to remove; one that the service manager made, or that it keeps for the next start, is not.
     let ownsPath: Bool
 
     /// Connections the kernel keeps for us while nobody accepts. More than a burst of clients starting together.
     static let backlog: Int32 = 1024
 
     /// Binds `path`. A socket file nobody listens on is replaced; one that somebody does is an error.
-    init(path: String, mode: mode_t) throws(StartError) {
+    init(path: String, mode: mode_t, leavesFile: Bool = false) throws(StartError) {
         var address = sockaddr_un()
         let capacity = MemoryLayout.size(ofValue: address.sun_path)
         guard path.utf8.count < capacity else {
@@ -42,13 +42,13 @@ struct Listener: Sendable {
         }
         self.descriptor = descriptor
         self.path = path
-        ownsPath = true
+        ownsPath = !leavesFile
     }
 
     /// A socket that was bound and is listened on already, from the service manager.
-    init(inherited descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        self.path = path
+    init(_ inherited: InheritedSocket) {
+        descriptor = inherited.descriptor
+        path = inherited.path
         ownsPath = false
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
@@ -112,6 +112,17 @@ struct Listener: Sendable {
 
     /// Call `stop` first.
     func close() { Glibc.close(descriptor) }
+}
+
+/// A socket that was bound and is listened on, and the path it is bound to.
+public struct InheritedSocket: Equatable, Sendable {
+    public let descriptor: Int32
+    public let path: String
+
+    public init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
 }
 
 /// Why the daemon does not start: one line for the person who started it.

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import Scheduling
 import Synchronization
 
@@ -26,6 +28,24 @@ final class Watch: Sendable {
         let events = Atomic<Int>(0)
         /// The watcher has had another thread poll in its place: when it is done it joins anew.
         let isReplaced = Atomic<Bool>(false)
+        /// The thread, as pthread_self(3) and as the kernel have it; 0 before it has started.
+        let thread = Atomic<UInt>(0)
+        let threadNumber = Atomic<Int32>(0)
+
+        /// The calling thread starts.
+        func isOfThisThread() {
+            threadNumber.store(walpool_thread_number(), ordering: .relaxed)
+            thread.store(UInt(pthread_self()), ordering: .releasing)
+        }
+    }
+
+    /// Events that were begun so far.
+    var eventCount: Int { notes.reduce(0) { $0 &+ $1.events.load(ordering: .relaxed) } }
+
+    /// How long a thread of the crew has been on a processor so far; nil when it is none of the crew's.
+    func processorNanoseconds(ofThread thread: UInt) -> Int64? {
+        guard let note = notes.first(where: { $0.thread.load(ordering: .acquiring) == thread }) else { return nil }
+        return ProcessorTime.nanoseconds(ofThread: note.threadNumber.load(ordering: .relaxed))
     }
 
     private let notes: [Note]

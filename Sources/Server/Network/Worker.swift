@@ -45,6 +45,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func main() {
+        note.isOfThisThread()
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
@@ -80,6 +81,7 @@ final class Worker: @unchecked Sendable {
     private func wakeWatcher() {
         server.crew.watch.isAsleep.store(false, ordering: .relaxed)
         server.crew.wakeWatcher()
+        server.somethingHappens()
     }
 
     /// This thread is about to be long: another one polls in its place and takes what this one was to run next.

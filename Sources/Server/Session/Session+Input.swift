@@ -240,6 +240,8 @@ extension Session {
         logSlowStatement(withPlan: false)
         noteDisconnected()
         disarmDeadline()
+        // What is rolled back now is no client's to wait for.
+        endIdleHolding()
         abandonTransaction()
         endStatement()
         server.poller.remove(socket)

@@ -1,0 +1,117 @@
+import CSystemd
+import Glibc
+import Logging
+import Pool
+import Server
+
+/// What the service manager is told, and when its watchdog is pinged: sd_notify(3). Without a service manager (no
+/// NOTIFY_SOCKET) nothing is sent.
+final class ServiceNotifications: Sendable {
+    let isWanted: Bool
+    /// After how long without a ping the service manager takes the daemon for dead; nil: never.
+    private let watchdogMilliseconds: Int64?
+    private let name: String
+    private let log: Logger
+
+    private struct Told {
+        var status = ""
+        var isStuck = false
+    }
+    private let told = Locked(Told())
+
+    /// How long the writer may get nowhere where the service manager has no opinion of its own; only the status says so then.
+    private static let usualSilenceMilliseconds: Int64 = 30_000
+
+    init(databaseName: String, log: Logger) {
+        isWanted = getenv("NOTIFY_SOCKET") != nil
+        var microseconds: UInt64 = 0
+        let hasWatchdog = sd_watchdog_enabled(0, &microseconds) > 0
+        watchdogMilliseconds = hasWatchdog && isWanted ? max(1, Int64(clamping: microseconds / 1000)) : nil
+        name = databaseName
+        self.log = log
+    }
+
+    private func send(_ message: String) { sd_notify(0, message) }
+
+    // MARK: From start to stop
+
+    func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
+
+    /// `MONOTONIC_USEC` is what Type=notify-reload asks for, from systemd 253 on; others skip it.
+    func reloading() {
+        send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now.nanoseconds / 1000)\nSTATUS=reading the configuration")
+    }
+
+    /// - Parameter outcome: what came of it, until there is other news.
+    func reloaded(_ outcome: String) { ready(outcome) }
+
+    func stopping() { send("STOPPING=1\nSTATUS=stopping") }
+
+    func cannotStart(_ why: String) { send("STATUS=cannot start: \(why)") }
+
+    /// What goes on takes longer than usual, and gets on.
+    func extendTimeout(byMilliseconds milliseconds: Int64) { send("EXTEND_TIMEOUT_USEC=\(milliseconds * 1000)") }
+
+    // MARK: The socket
+
+    /// Has the listening socket kept across a restart.
+    func keep(_ sockets: [Int32]) {
+        guard isWanted else { return }
+        _ = sd_pid_notify_with_fds(
+            0, 0, "FDSTORE=1\nFDNAME=\(ServiceSockets.keptName)", sockets, UInt32(sockets.count))
+    }
+
+    func forgetKeptSocket() { send("FDSTOREREMOVE=1\nFDNAME=\(ServiceSockets.keptName)") }
+
+    // MARK: How things are
+
+    /// nil when nobody wants to know.
+    var reports: ServiceReports? {
+        guard isWanted else { return nil }
+        return ServiceReports(
+            // "… it is recommended to send … every half of the time returned here": sd_watchdog_enabled(3).
+            pingMilliseconds: watchdogMilliseconds.map { max(1, $0 / 2) },
+            // A disk that is silent for this long has another such time until the service manager acts.
+            silenceMilliseconds: watchdogMilliseconds ?? Self.usualSilenceMilliseconds,
+            receive: { [self] in report($0) })
+    }
+
+    private func report(_ report: ServerReport) {
+        let status = Self.status(name, report)
+        let isStuck = report.finding != .progress
+        let (isNews, wasStuck) = told.withLock { told in
+            let before = told
+            told = Told(status: status, isStuck: isStuck)
+            return (before.status != status, before.isStuck)
+        }
+        var lines: [String] = []
+        if watchdogMilliseconds != nil, !isStuck { lines.append("WATCHDOG=1") }
+        if isNews { lines.append("STATUS=\(status)") }
+        if !lines.isEmpty { send(lines.joined(separator: "\n")) }
+        if isStuck, !wasStuck {
+            let end = watchdogMilliseconds == nil ? "" : ": the watchdog is pinged no more until it gets on"
+            log.critical("\(status)\(end)")
+        } else if wasStuck, !isStuck {
+            log.notice("the writer gets on again")
+        }
+    }
+
+    static func status(_ name: String, _ report: ServerReport) -> String {
+        if case .stuck(let place, let milliseconds) = report.finding {
+            let what = place == .writer ? "the writer" : "a sync of the WAL"
+            return "\(what) is stuck for \(milliseconds / 1000) s, \(report.waitingForWriter) wait for the writer"
+        }
+        var parts = ["\(name): \(report.sessions) sessions"]
+        if report.waitingForWriter > 0 { parts.append("\(report.waitingForWriter) wait for the writer") }
+        if report.waitingForReader > 0 { parts.append("\(report.waitingForReader) wait for a reader") }
+        parts.append("WAL \(tenths(report.walBytes)) MB")
+        if report.isVacuuming { parts.append("VACUUM runs") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Megabytes with one decimal, so that not every commit is news.
+    private static func tenths(_ bytes: Int) -> String {
+        let tenths = (bytes + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

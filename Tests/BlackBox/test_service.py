@@ -1,0 +1,501 @@
+"""The daemon as a service: what it tells the service manager, when the watchdog hears of it, and whose the socket is."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+import wire
+from daemon import binary, eventually
+from service import Service, Stalls, listening_socket
+
+# Half of it passes between two pings, and silence of all of it is no progress.
+WATCHDOG_SECONDS = 1
+
+
+@pytest.fixture
+def start_service():
+    services = []
+
+    def start(*arguments, cls=Service, **keywords):
+        services.append(cls(*arguments, **keywords))
+        return services[-1]
+
+    with contextlib.ExitStack() as ends:
+        yield start
+        for service in services:
+            ends.callback(service.close)
+
+
+@pytest.fixture
+def stalls(tmp_path):
+    return Stalls(tmp_path)
+
+
+def pings(service, count):
+    """Waits for so many of the watchdog's pings from now on."""
+    service.notify.drain()
+    for _ in range(count):
+        service.notify.wait_for_field("WATCHDOG", "1")
+
+
+# What the service manager is told
+
+
+def test_the_messages_of_a_life(start_service):
+    service = start_service(start=False)
+    service.start(wait=False)
+    ready, before = service.notify.wait_for(lambda m: m.get("READY") == "1", "READY=1")
+    # At this moment it serves.
+    assert service.value("SELECT 40 + 2") == "42"
+    assert "app" in ready["STATUS"] and str(service.socket_path) in ready["STATUS"]
+    assert [m["FDNAME"] for m in before if m.get("FDSTORE") == "1"] == ["walpoold-listener"]
+
+    asked = time.monotonic_ns() // 1000
+    service.process.send_signal(signal.SIGHUP)
+    reloading = service.notify.wait_for_field("RELOADING", "1")
+    assert asked <= int(reloading["MONOTONIC_USEC"]) <= time.monotonic_ns() // 1000
+    service.notify.wait_for_field("READY", "1")
+    assert service.value("SELECT 1") == "1"
+
+    service.terminate()
+    service.notify.wait_for_field("STOPPING", "1")
+    assert service.wait() == 0
+
+
+def test_status_says_what_is_going_on(start_service):
+    service = start_service(watchdog_seconds=1)
+    service.run("CREATE TABLE t (n INTEGER)")
+    holder, waiting = service.client(), service.client()
+    holder.query("BEGIN IMMEDIATE").check()
+    waiting.send(wire.query("INSERT INTO t VALUES (1)"))
+    status = service.notify.wait_for_status("1 wait for the writer")["STATUS"]
+    assert status.startswith("app: 2 sessions, ")
+    holder.query("COMMIT").check()
+    waiting.reply().check()
+    service.notify.wait_for_status("app: 2 sessions, WAL ")
+
+
+def test_without_a_service_manager_nothing_is_sent_and_the_socket_goes(start_daemon):
+    daemon = start_daemon()
+    daemon.stop()
+    assert not daemon.socket_path.exists()
+
+
+def test_what_keeps_it_from_starting_is_its_status(start_service):
+    service = start_service(start=False, options=["--readers", "8"])
+    service.may_fail = True
+    service.database.write_bytes(b"this is no database, and it is longer than a header of one would be" * 20)
+    service.start(wait=False)
+    assert "cannot start: cannot open" in service.notify.wait_for_status("cannot start")["STATUS"]
+    assert service.wait() == 1
+
+
+class Instance(Service):
+    """As the units start it: with nothing but a configuration file and directories."""
+
+    def command(self):
+        (self.directory / "state").mkdir(exist_ok=True)
+        file = self.directory / self.options[0]
+        file.write_text(self.config)
+        return [str(binary()), "--config", str(file)]
+
+
+@pytest.mark.parametrize("file, config, name", [
+    ("walpoold.toml", "", "app"), ("orders.toml", "", "orders"), ("orders.toml", 'name = "sales"', "sales")])
+def test_a_database_that_is_not_named_lies_in_the_state_directory(start_service, file, config, name):
+    service = start_service(start=False, cls=Instance, options=[file], config=config)
+    service.environment = {
+        "STATE_DIRECTORY": str(service.directory / "state"), "RUNTIME_DIRECTORY": str(service.directory)}
+    service.start()
+    assert ask(service.socket_path, "SELECT 1", name) == "1"
+    assert (service.directory / f"state/{name}.db").exists()
+
+
+# The watchdog
+
+
+def test_pings_come_while_nothing_happens(start_service):
+    service = start_service(watchdog_seconds=1)
+    pings(service, 3)
+
+
+def test_no_pings_without_a_watchdog(start_service):
+    service = start_service()
+    service.check_alive()
+    service.terminate()
+    service.notify.wait_for_field("STOPPING")
+    assert not [m for m in service.notify.received if "WATCHDOG" in m]
+
+
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_sync_that_never_returns_ends_the_pings(start_service, stalls, synchronous):
+    service = start_service(watchdog_seconds=1, stalls=stalls, options=["--synchronous", synchronous])
+    service.run("CREATE TABLE t (n INTEGER)")
+    writer = service.client()
+    stalls.arm("sync")
+    writer.send(wire.query("INSERT INTO t VALUES (1)"))
+    # The status is told anew with each look, so these are four looks and no ping.
+    stuck = {service.notify.wait_for_status("is stuck for")["STATUS"]}
+    while len(stuck) < 3:
+        message = service.notify.receive()
+        assert "WATCHDOG" not in message, message
+        stuck.add(message["STATUS"])
+    assert "the watchdog is pinged no more" in service.errors
+    # Readers go on, which is why nobody else would notice.
+    assert service.value("SELECT count(*) FROM t") in ("0", "1")
+    assert not writer.has_reply()
+
+    # A disk that comes back is no reason to die.
+    stalls.release()
+    pings(service, 2)
+    assert writer.reply().check().tag == "INSERT 0 1"
+    assert "the writer gets on again" in service.errors
+
+
+def test_a_crew_of_which_every_thread_hangs_pings_nobody(start_service, stalls):
+    service = start_service(watchdog_seconds=1, stalls=stalls, options=["--readers", "1"])
+    # As Server counts them with one reader: the process has other threads, too.
+    crew = os.sysconf("SC_NPROCESSORS_ONLN") + 1 + 2
+    clients = [service.client() for _ in range(crew)]
+    pings(service, 1)
+    stalls.arm("receive")
+    for client in clients:
+        client.send(wire.query("SELECT 1"))
+    eventually(lambda: stalls.calls == crew, "all threads hanging")
+    service.notify.drain()
+    # Three pings' time.
+    assert service.notify.receive(1.5) is None
+    stalls.release()
+    pings(service, 1)
+    for client in clients:
+        assert client.reply().value == "1"
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+
+@pytest.mark.parametrize("work", ["reading", "writing", "idle on the writer", "another process", "group"])
+def test_what_is_only_long_does_not_end_the_pings(start_service, outsider, work):
+    service = start_service(watchdog_seconds=WATCHDOG_SECONDS)
+    service.run("CREATE TABLE t (n INTEGER)")
+    client, other = service.client(), None
+    if work == "reading":
+        client.send(wire.query(ENDLESS))
+    elif work == "writing":
+        client.send(wire.query(f"BEGIN IMMEDIATE; INSERT INTO t {ENDLESS}"))
+    elif work == "group":
+        client.send(wire.query(f"INSERT INTO t {ENDLESS}"))
+    elif work == "idle on the writer":
+        client.query("BEGIN IMMEDIATE").check()
+    else:
+        other = outsider(service.database)
+        other("BEGIN IMMEDIATE")
+        client.send(wire.query("INSERT INTO t VALUES (1)"))
+    # Two would come if it hung.
+    pings(service, 5)
+    assert not any("stuck" in m.get("STATUS", "") for m in service.notify.received)
+    if other:
+        other("ROLLBACK")
+        assert client.reply().check().tag == "INSERT 0 1"
+    elif work == "idle on the writer":
+        client.query("ROLLBACK").check()
+    else:
+        assert not client.has_reply()
+        client.cancel()
+        assert client.reply().state == "57014"
+
+
+def test_a_long_vacuum_does_not_end_the_pings(start_service, stalls):
+    service = start_service(watchdog_seconds=1, stalls=stalls)
+    fill(service, "DELETE FROM t WHERE rowid % 2")
+    # 2 ms for each page.
+    stalls.arm("write", milliseconds=2)
+    with service.raw() as console:
+        console.start(database="walpool", user="root").check()
+        console.query("VACUUM").check()
+    service.notify.wait_for_status("VACUUM runs")
+    pings(service, 3)
+    stalls.release()
+    service.notify.wait_for(lambda m: "STATUS" in m and "VACUUM" not in m["STATUS"], "the end of VACUUM")
+    assert not any("stuck" in m.get("STATUS", "") for m in service.notify.received)
+
+
+# More time at start and stop
+
+
+def fill(service, *statements):
+    """Some 16 MB in the WAL."""
+    service.run(
+        "CREATE TABLE t (b BLOB)",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)"
+        " INSERT INTO t SELECT randomblob(4000) FROM n", *statements)
+
+
+KEEPS_ITS_WAL = "checkpoint_frames = 1000000\nwal_limit_bytes = 1073741824\n"
+
+
+def test_the_last_checkpoint_gets_more_time(start_service, stalls):
+    service = start_service(stalls=stalls, config=KEEPS_ITS_WAL)
+    fill(service)
+    stalls.arm("write", milliseconds=2)
+    service.terminate()
+    service.notify.wait_for_field("STOPPING", "1")
+    assert int(service.notify.wait_for_field("EXTEND_TIMEOUT_USEC")["EXTEND_TIMEOUT_USEC"]) >= 10_000_000
+    stalls.release()
+    assert service.wait() == 0
+
+
+def test_a_recovery_at_start_gets_more_time(start_service, stalls):
+    service = start_service(stalls=stalls, config=KEEPS_ITS_WAL)
+    fill(service)
+    service.given = [kept_socket(service)]
+    service.kill()
+    stalls.arm("read", milliseconds=4)
+    service.start(wait=False)
+    _, before = service.notify.wait_for(lambda m: "EXTEND_TIMEOUT_USEC" in m, "EXTEND_TIMEOUT_USEC")
+    assert not [m for m in before if "READY" in m]
+    stalls.release()
+    service.wait_until_ready()
+    assert service.value("SELECT count(*) FROM t") == "4000"
+
+
+def test_a_start_that_hangs_gets_no_more_time(start_service, stalls):
+    service = start_service(stalls=stalls, start=False)
+    stalls.arm("read")
+    service.start(wait=False)
+    eventually(lambda: stalls.calls > 0, "the start hanging")
+    # What it did before it hung may have earned it one.
+    service.notify.receive(3)
+    assert service.notify.receive(5) is None
+    stalls.release()
+    service.wait_until_ready()
+
+
+# Sockets from the service manager
+
+
+def activate(directory, *arguments):
+    """systemd-socket-activate, which becomes the daemon with the first connection."""
+    return subprocess.Popen(
+        ["systemd-socket-activate", *arguments, binary(), directory / "app.db", "--socket-directory", directory],
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def ask(path, sql, database="app"):
+    with wire.Client(path) as client:
+        client.start(database=database).check()
+        return client.value(sql)
+
+
+def ended(process):
+    try:
+        errors = process.communicate(timeout=wire.DEADLINE)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return process.returncode, errors
+
+
+def test_activated_by_the_first_connection(tmp_path):
+    paths = [tmp_path / ".s.PGSQL.5432", tmp_path / "second" / ".s.PGSQL.5433"]
+    paths[1].parent.mkdir()
+    process = activate(tmp_path, *(f"--listen={path}" for path in paths))
+    try:
+        eventually(lambda: all(path.exists() for path in paths), "the sockets")
+        # All of them are served, whatever the configuration calls the daemon's own.
+        assert [ask(path, "SELECT 40 + 2") for path in paths * 2] == ["42"] * 4
+    finally:
+        process.send_signal(signal.SIGTERM)
+        status, errors = ended(process)
+    assert status == 0, errors
+    assert all(str(path) in errors for path in paths)
+    # They are the service manager's to remove.
+    assert all(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize("kind", ["datagram", "seqpacket", "TCP"])
+def test_a_wrong_kind_of_socket_is_said(tmp_path, kind):
+    path = tmp_path / ".s.PGSQL.5432"
+    if kind == "TCP":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = activate(tmp_path, f"--listen=127.0.0.1:{port}", "--fdname=unit.socket")
+        connect = lambda: socket.create_connection(("127.0.0.1", port)).close()
+    else:
+        process = activate(tmp_path, f"--listen={path}", f"--{kind}", "--fdname=unit.socket")
+
+        def connect():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM if kind == "datagram" else socket.SOCK_SEQPACKET) as s:
+                s.connect(str(path))
+                s.send(b"hello")
+
+    def reaches_it():
+        try:
+            connect()
+            return True
+        except OSError:
+            return False
+
+    try:
+        eventually(reaches_it, "a socket")
+    finally:
+        status, errors = ended(process)
+    assert status == 1
+    assert errors.splitlines()[-1] == (
+        'walpoold: descriptor 3 ("unit.socket") from the service manager is not a listening Unix stream socket: '
+        "its socket unit needs ListenStream= with a path")
+
+
+def test_a_socket_that_nobody_listens_on_is_said(start_service, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bound:
+        bound.bind(str(tmp_path / "bound"))
+        service = start_service(sockets=[(bound.fileno(), "walpoold.socket")], start=False)
+        service.may_fail = True
+        service.start(wait=False)
+        assert service.wait() == 1
+        assert "not a listening Unix stream socket" in service.notify.wait_for_status("cannot start")["STATUS"]
+
+
+def test_clients_that_connect_while_it_is_away_lose_nothing(start_service, tmp_path):
+    """A socket unit's socket outlives the daemon, and so does what waits in it."""
+    path = tmp_path / ".s.PGSQL.5432"
+    with listening_socket(path) as listener:
+        service = start_service(sockets=[(listener.fileno(), "walpoold.socket")])
+        with wire.Client(path) as client:
+            client.start(database="app").check()
+            client.query("CREATE TABLE t (n INTEGER)").check()
+        for generation in range(3):
+            service.stop()
+            clients = [wire.Client(path) for _ in range(20)]
+            for number, client in enumerate(clients):
+                client.send(
+                    wire.startup({"user": "tester", "database": "app"}),
+                    wire.query(f"INSERT INTO t VALUES ({generation * 100 + number})"))
+            service.start()
+            for client in clients:
+                client.started().check()
+                assert client.reply().check().tag == "INSERT 0 1"
+                client.close()
+        assert ask(path, "SELECT count(*) || ' ' || count(DISTINCT n) FROM t") == "60 60"
+        assert not any("FDSTORE" in m for m in service.notify.received), "a socket unit keeps its own"
+
+
+def test_restarts_under_load_lose_nothing_acknowledged(start_service, tmp_path):
+    """Connections come and go all the time. None is refused; what is told to have been written is there."""
+    path = tmp_path / ".s.PGSQL.5432"
+    with listening_socket(path) as listener:
+        service = start_service(sockets=[(listener.fileno(), "walpoold.socket")])
+        with wire.Client(path) as client:
+            client.start(database="app").check()
+            client.query("CREATE TABLE t (n INTEGER PRIMARY KEY)").check()
+        load = subprocess.Popen(
+            [sys.executable, "-c", LOAD, str(path)], cwd=os.path.dirname(__file__), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        try:
+            acknowledged = []
+            for _ in range(4):
+                # Each life of the daemon has some of it.
+                acknowledged += [load.stdout.readline() for _ in range(50)]
+                service.stop()
+                service.start()
+        finally:
+            rest, _ = load.communicate("", timeout=wire.DEADLINE)
+        assert load.returncode == 0
+        numbers = {int(line) for line in acknowledged + rest.splitlines()}
+        with wire.Client(path) as client:
+            client.start(database="app").check()
+            present = {int(n) for n, in client.query("SELECT n FROM t").check().texts}
+        assert len(numbers) > 200 and numbers <= present
+
+
+# Connects, inserts a number, prints it when that was acknowledged, disconnects, until its input ends. Who was
+# accepted may be told that the daemon stops (57P01, 57P03, or the end of the connection); that there is nobody must not
+# happen.
+LOAD = """
+import select, sys, wire
+n = 0
+while not select.select([sys.stdin], [], [], 0)[0]:
+    n += 1
+    with wire.Client(sys.argv[1]) as client:
+        try:
+            reply = client.start(database="app")
+            if not reply.closed and not reply.errors:
+                reply = client.query(f"INSERT INTO t VALUES ({n})")
+        except (BrokenPipeError, ConnectionResetError):
+            continue
+        assert all(error["C"] in ("57P01", "57P03") for error in reply.errors), reply
+        if not reply.closed and not reply.errors:
+            print(n, flush=True)
+"""
+
+
+def kept_socket(service):
+    stored = [m for m in service.notify.received if m.get("FDSTORE") == "1"][-1]
+    (descriptor,) = stored.descriptors
+    return descriptor, stored["FDNAME"]
+
+
+def test_without_a_socket_unit_the_service_manager_keeps_the_socket(start_service):
+    service = start_service()
+    service.run("CREATE TABLE t (n INTEGER)")
+    inode = service.socket_path.stat().st_ino
+    service.given = [kept_socket(service)]
+    for generation in range(2):
+        service.stop()
+        assert service.socket_path.stat().st_ino == inode
+        waiting = wire.Client(service.socket_path)
+        waiting.send(
+            wire.startup({"user": "tester", "database": "app"}), wire.query(f"INSERT INTO t VALUES ({generation})"))
+        service.notify.drain()
+        service.start()
+        # What is kept already is not given a second time.
+        assert not any("FDSTORE" in m for m in service.notify.received[-3:])
+        waiting.started().check()
+        waiting.reply().check()
+        waiting.close()
+    assert service.value("SELECT count(*) FROM t") == "2"
+    assert service.socket_path.stat().st_ino == inode
+
+
+def test_a_kept_socket_of_another_place_is_given_up(start_service):
+    """The port was changed in the configuration."""
+    service = start_service()
+    service.given = [kept_socket(service)]
+    service.stop()
+    service.options += ["--port", "5433"]
+    service.port = 5433
+    service.notify.drain()
+    service.start(wait=False)
+    _, before = service.notify.wait_for(lambda m: m.get("READY") == "1", "READY=1")
+    assert [next(iter(m)) for m in before] == ["FDSTOREREMOVE", "FDSTORE"]
+    assert all(m["FDNAME"] == "walpoold-listener" for m in before)
+    assert service.value("SELECT 1") == "1"
+
+
+def test_a_kept_socket_whose_file_is_gone_is_given_up(start_service):
+    service = start_service()
+    service.given = [kept_socket(service)]
+    service.stop()
+    service.socket_path.unlink()
+    service.start()
+    assert any(m.get("FDSTOREREMOVE") == "1" for m in service.notify.received)
+    assert service.value("SELECT 1") == "1"
+
+
+def test_a_socket_unit_comes_before_a_kept_socket(start_service, tmp_path):
+    service = start_service()
+    kept = kept_socket(service)
+    service.stop()
+    path = tmp_path / ".s.PGSQL.5432"
+    with listening_socket(path) as listener:
+        service.given = [kept, (listener.fileno(), "walpoold.socket")]
+        service.start()
+        assert any(m.get("FDSTOREREMOVE") == "1" for m in service.notify.received)
+        assert ask(path, "SELECT 1") == "1"
