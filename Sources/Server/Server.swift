@@ -22,6 +22,10 @@ public final class Server: Sendable {
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
     private let listener: Listener
+    /// See Access/.
+    let access: Locked<AccessRules>
+    let sessionCounts = Locked(SessionCounts())
+    let socketFile: String
     private let wakeUp: Int32
     private let stopSignal: Int32
     private let ready = Locked<[Resumption]>([])
@@ -67,6 +71,8 @@ public final class Server: Sendable {
         } else {
             listener = try Listener(path: configuration.socketPath, mode: configuration.socketMode)
         }
+        socketFile = listener.boundPath ?? configuration.socketPath
+        access = Locked(configuration.access)
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
@@ -74,7 +80,7 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         // Those refused for being too many need a place to be told so.
-        table = SessionTable(capacity: configuration.maximumSessions + 64)
+        table = SessionTable(capacity: configuration.maximumSessions + Self.refusalPlaces + Self.adminPlaces)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.
@@ -151,6 +157,10 @@ public final class Server: Sendable {
             case .connection(let accepted): socket = accepted
             case .none: return armListener()
             case .outOfDescriptors: return pauseAccepting()
+            }
+            guard isRoomBeforeReserve || mayUseReserve(socket) else {
+                close(socket)
+                continue
             }
             let session = table.add { slot, generation, processID in
                 Session(

@@ -21,6 +21,8 @@ public struct ServerConfiguration: Sendable {
     public var rememberedTexts = 2048
     /// Where BACKUP puts its files; without one there are no backups.
     public var backupDirectory: String?
+    /// Who may enter; can be replaced while the server runs.
+    public var access = AccessRules.default()
     public var pool = PoolLimits()
     public var connection = ConnectionSettings()
     /// What a session starts with, by the names SET takes.

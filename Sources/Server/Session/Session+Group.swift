@@ -35,7 +35,11 @@ extension Session: GroupMember {
 
     func runTransaction(on writer: Writer) {
         writerMode = .group
-        defer { writerMode = .none }
+        beginWriterTime()
+        defer {
+            writerMode = .none
+            writerDeadline = .distantFuture
+        }
         do {
             if !isSingleStatement {
                 try writer.beginMemberSavepoint()

@@ -98,7 +98,7 @@ extension Session {
                 noteIdleHolder()
                 armDeadline(
                     .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
-                    orAt: state.transaction.deadline)
+                    orAt: blockDeadline)
             } else {
                 interest = .stream
                 becomeIdle()
@@ -125,7 +125,7 @@ extension Session {
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
-            orAt: state.transaction.deadline)
+            orAt: blockDeadline)
     }
 
     private func noteIdleHolder() {
@@ -190,6 +190,7 @@ extension Session {
         case .startup, .clientWrite, .nothing:
             close()
         case .idleInTransaction:
+            if now >= writerDeadline { return terminate(ErrorTranslation.wireError(.writerTimeLimit)) }
             let isTransactionTimeout = now >= state.transaction.deadline
             terminate(
                 isTransactionTimeout
@@ -228,6 +229,7 @@ extension Session {
         disarmDeadline()
         abandonTransaction()
         endStatement()
+        leave()
         server.poller.remove(socket)
         Glibc.close(socket)
         server.table.remove(self)

@@ -159,6 +159,11 @@ enum ErrorTranslation {
             WireError(
                 severity: .fatal, state: .transactionTimeout,
                 message: "terminating connection due to transaction timeout")
+        case .writerTimeLimit:
+            WireError(
+                severity: .fatal, state: .transactionTimeout,
+                message: "terminating connection because its transaction has had the writer for too long",
+                hint: "The session's access rule sets writer_time_limit. Write less in one transaction.")
         case .lockTimeout:
             WireError(
                 state: .lockNotAvailable, message: "canceling statement due to lock timeout",
