@@ -10,40 +10,40 @@ enum AccountNames {
         let message: String
     }
 
-    static func user(named name: String) throws(LookUpError) -> uid_t? {
-        try look("user \"\(name)\"") { buffer in
+    static func userID(of name: String) throws(LookUpError) -> uid_t? {
+        try look("user \"\(name)\"") { buffer, size -> (Int32, uid_t?) in
             var entry = passwd()
             var found: UnsafeMutablePointer<passwd>?
-            let code = getpwnam_r(name, &entry, buffer.baseAddress, buffer.count, &found)
+            let code = getpwnam_r(name, &entry, buffer, size, &found)
             return (code, found?.pointee.pw_uid)
         }
     }
 
-    static func group(named name: String) throws(LookUpError) -> gid_t? {
-        try look("group \"\(name)\"") { buffer in
+    static func groupID(of name: String) throws(LookUpError) -> gid_t? {
+        try look("group \"\(name)\"") { buffer, size -> (Int32, gid_t?) in
             var entry = group()
             var found: UnsafeMutablePointer<group>?
-            let code = getgrnam_r(name, &entry, buffer.baseAddress, buffer.count, &found)
+            let code = getgrnam_r(name, &entry, buffer, size, &found)
             return (code, found?.pointee.gr_gid)
         }
     }
 
     /// nil for a user ID without an entry: such a user has no name that could be compared.
     static func name(ofUser user: uid_t) -> String? {
-        let found = try? look("user ID \(user)") { buffer in
+        let found = try? look("user ID \(user)") { buffer, size -> (Int32, String?) in
             var entry = passwd()
             var found: UnsafeMutablePointer<passwd>?
-            let code = getpwuid_r(user, &entry, buffer.baseAddress, buffer.count, &found)
+            let code = getpwuid_r(user, &entry, buffer, size, &found)
             return (code, found.map { String(cString: $0.pointee.pw_name) })
         }
         return found ?? nil
     }
 
     static func name(ofGroup id: gid_t) -> String? {
-        let found = try? look("group ID \(id)") { buffer in
+        let found = try? look("group ID \(id)") { buffer, size -> (Int32, String?) in
             var entry = group()
             var found: UnsafeMutablePointer<group>?
-            let code = getgrgid_r(id, &entry, buffer.baseAddress, buffer.count, &found)
+            let code = getgrgid_r(id, &entry, buffer, size, &found)
             return (code, found.map { String(cString: $0.pointee.gr_name) })
         }
         return found ?? nil
@@ -51,13 +51,13 @@ enum AccountNames {
 
     /// Calls with a buffer that grows until the entry fits.
     private static func look<Found>(
-        _ what: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (code: Int32, found: Found?)
+        _ what: String, _ body: (UnsafeMutablePointer<CChar>, Int) -> (code: Int32, found: Found?)
     ) throws(LookUpError) -> Found? {
         var size = 4096
         while size <= longestEntry {
-            let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: size)
+            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
             defer { buffer.deallocate() }
-            let (code, found) = body(buffer)
+            let (code, found) = body(buffer, size)
             switch code {
             case ERANGE: size *= 4
             case EINTR: continue
