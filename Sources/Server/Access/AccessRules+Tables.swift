@@ -2,6 +2,7 @@ import Glibc
 
 extension AccessRules {
     /// Rules out of the tables of a configuration, and everything that is wrong with them. No table: the default rules.
+    /// Keys that are none of these tables' are for the caller to find.
     ///
     /// Names of users and groups are looked up now and stay what they were found to be: a session's start must not wait for
     /// a directory on another machine, and a rule that means nobody is a mistake to be told at once.
@@ -57,10 +58,6 @@ struct AccessTableReader {
     private func entry(_ key: String) -> AccessTable.Entry? { table.entries.first { $0.key == key } }
 
     mutating func rule(user: AccessRules.LookUp, group: AccessRules.LookUp) -> AccessRule? {
-        for entry in table.entries where !AccessTable.keys.contains(where: { $0.name == entry.key }) {
-            let known = AccessTable.keys.map(\.name).joined(separator: ", ")
-            complain(entry.line, "unknown key \"\(entry.key)\" in [[access]]; the keys are \(known)")
-        }
         let subject = subject(user: user, group: group)
         let outcome = outcome()
         var limits = AccessLimits()
