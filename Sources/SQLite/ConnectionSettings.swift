@@ -1,3 +1,4 @@
+import CHeap
 import CSQLite
 
 /// What every connection is set to before a client's statement runs on it.
@@ -81,13 +82,14 @@ public enum SQLiteLibrary {
     /// Settings of the process, to be made before any connection is opened.
     ///
     /// Memory statistics cost one mutex around every allocation of every connection; off, `sqlite3_hard_heap_limit64`
-    /// has no effect, and the service manager's MemoryMax= bounds memory instead.
+    /// has no effect, and `MemoryLimits` bounds memory instead.
     /// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
     public static func configure() -> Bool { isConfigured }
 
     /// Once in a process: "sqlite3_config() … may only be invoked prior to library initialization".
     private static let isConfigured =
-        walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
+        walpool_heap_install() == SQLITE_OK
+            && walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
             && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
             && sqlite3_initialize() == SQLITE_OK
 

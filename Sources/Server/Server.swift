@@ -58,6 +58,10 @@ public final class Server: Sendable {
         self.configuration = configuration
         self.log = log
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
+        // The writer, the reader that only prepares, and a backup's.
+        SQLiteLibrary.limitMemory(
+            configuration.memory, connections: configuration.pool.readers + 3,
+            cacheKibibytes: configuration.connection.cacheSizeKibibytes)
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,

@@ -23,6 +23,7 @@ public struct ServerConfiguration: Sendable {
     public var backupDirectory: String?
     /// Who may enter; can be replaced while the server runs.
     public var access = AccessRules.default()
+    public var memory = MemoryLimits()
     public var pool = PoolLimits()
     public var connection = ConnectionSettings()
     /// What a session starts with, by the names SET takes.

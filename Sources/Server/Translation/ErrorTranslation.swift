@@ -120,6 +120,8 @@ enum ErrorTranslation {
 
     private static func hint(for error: SQLiteError) -> String? {
         switch error.code {
+        case Code.noMemory:
+            "statement_memory_limit_bytes and sqlite_memory_limit_bytes of walpoold's configuration bound what a statement takes."
         case Code.full: "The disk is full, or the database has reached max_page_count."
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."
