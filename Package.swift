@@ -56,7 +56,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
+        .testTarget(name: "SQLiteTests", dependencies: ["CHeap", "CSQLite", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),

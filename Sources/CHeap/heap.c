@@ -71,14 +71,11 @@ void walpool_heap_limit(int64_t statement, int64_t all, int64_t share) {
     __atomic_store_n(&share_limit, share, __ATOMIC_RELAXED);
 }
 
-void walpool_heap_begin(void) {
+void walpool_heap_begin_limited(int64_t bytes) {
     used = 0;
-    limit = __atomic_load_n(&statement_limit, __ATOMIC_RELAXED);
+    limit = bytes;
 }
 
-void walpool_heap_begin_unlimited(void) {
-    used = 0;
-    limit = INT64_MAX;
-}
+void walpool_heap_begin(void) { walpool_heap_begin_limited(__atomic_load_n(&statement_limit, __ATOMIC_RELAXED)); }
 
 int64_t walpool_heap_total(void) { return __atomic_load_n(&total, __ATOMIC_RELAXED); }

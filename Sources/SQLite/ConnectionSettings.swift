@@ -26,6 +26,7 @@ public struct ConnectionSettings: Sendable {
     public var expressionDepthLimit = 1000
     public var triggerDepthLimit = 100
     public var parameterLimit = 65_535
+    public var likePatternLimitBytes = 500
 
     public init() {}
 }
@@ -49,17 +50,7 @@ extension Connection {
             let code = walpool_db_config_int(handle, option, isOn ? 1 : 0)
             guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
         }
-        let limits: [(Int32, Int)] = [
-            (SQLITE_LIMIT_LENGTH, settings.lengthLimitBytes),
-            (SQLITE_LIMIT_SQL_LENGTH, settings.sqlLengthLimitBytes),
-            (SQLITE_LIMIT_EXPR_DEPTH, settings.expressionDepthLimit),
-            (SQLITE_LIMIT_TRIGGER_DEPTH, settings.triggerDepthLimit),
-            (SQLITE_LIMIT_VARIABLE_NUMBER, settings.parameterLimit),
-            // VACUUM attaches its temporary copy, so the writer needs one.
-            (SQLITE_LIMIT_ATTACHED, mode == .readWrite ? 1 : 0),
-            (SQLITE_LIMIT_WORKER_THREADS, 0),
-        ]
-        for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(clamping: value)) }
+        for (limit, value) in settings.limits(mode) { sqlite3_limit(handle, limit, Int32(clamping: value)) }
         try executeInternal(
             """
             PRAGMA cache_size = -\(settings.cacheSizeKibibytes);

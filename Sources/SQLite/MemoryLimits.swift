@@ -36,7 +36,7 @@ extension SQLiteLibrary {
     public static func beginWork() { walpool_heap_begin() }
 
     /// What the calling thread does now is the daemon's own: no client's memory limit may make it fail.
-    public static func beginOwnWork() { walpool_heap_begin_unlimited() }
+    public static func beginOwnWork() { walpool_heap_begin_limited(.max) }
 
     /// What SQLite has allocated now, to within a mebibyte for each thread.
     public static var memoryBytes: Int64 { walpool_heap_total() }

@@ -19,8 +19,8 @@ void walpool_heap_limit(int64_t statement, int64_t total, int64_t share);
 /* The calling thread turns to something else: it counts from 0, up to the limit. */
 void walpool_heap_begin(void);
 
-/* What the calling thread does now is the daemon's own, and has no limit until the next begin. */
-void walpool_heap_begin_unlimited(void);
+/* The same with a limit of its own; INT64_MAX for what is the daemon's own. */
+void walpool_heap_begin_limited(int64_t bytes);
 
 /* What is allocated now, all threads together, to within a mebibyte per thread. */
 int64_t walpool_heap_total(void);
