@@ -100,3 +100,11 @@ static inline struct walpool_heap_sizes walpool_heap(void) {
     struct mallinfo2 info = mallinfo2();
     return (struct walpool_heap_sizes){.used = info.uordblks + info.hblkhd, .free = info.fordblks};
 }
+
+/* The supplementary groups of whoever connected, as noted then. How many there are, which may be more than fit, or -1. "On
+   ERANGE the size that is needed is stored": net/core/sock.c, SO_PEERGROUPS, since Linux 4.13. */
+static inline int walpool_peer_groups(int socket, uint32_t *groups, int capacity) {
+    socklen_t size = (socklen_t)capacity * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0 && errno != ERANGE) return -1;
+    return (int)(size / sizeof *groups);
+}

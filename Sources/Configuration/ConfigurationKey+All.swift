@@ -20,5 +20,5 @@ extension ConfigurationKey {
 
 /// The sections of all parts.
 extension ConfigurationSection {
-    public static let all: [ConfigurationSection] = []
+    public static let all: [ConfigurationSection] = [access]
 }

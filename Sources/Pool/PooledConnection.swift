@@ -6,6 +6,8 @@ public enum StopReason: Equatable, Sendable {
     case cancelled
     case statementTimeout
     case transactionTimeout
+    /// It has had the writer for as long as it may.
+    case writerTimeLimit
     case lockTimeout
     case shutdown
     /// Its snapshot keeps the WAL from being emptied, and has done so beyond `gate_limit`.

@@ -1,3 +1,4 @@
+import CHeap
 import CSQLite
 
 /// What every connection is set to before a client's statement runs on it.
@@ -25,6 +26,7 @@ public struct ConnectionSettings: Sendable {
     public var expressionDepthLimit = 1000
     public var triggerDepthLimit = 100
     public var parameterLimit = 65_535
+    public var likePatternLimitBytes = 500
 
     public init() {}
 }
@@ -48,17 +50,7 @@ extension Connection {
             let code = walpool_db_config_int(handle, option, isOn ? 1 : 0)
             guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
         }
-        let limits: [(Int32, Int)] = [
-            (SQLITE_LIMIT_LENGTH, settings.lengthLimitBytes),
-            (SQLITE_LIMIT_SQL_LENGTH, settings.sqlLengthLimitBytes),
-            (SQLITE_LIMIT_EXPR_DEPTH, settings.expressionDepthLimit),
-            (SQLITE_LIMIT_TRIGGER_DEPTH, settings.triggerDepthLimit),
-            (SQLITE_LIMIT_VARIABLE_NUMBER, settings.parameterLimit),
-            // VACUUM attaches its temporary copy, so the writer needs one.
-            (SQLITE_LIMIT_ATTACHED, mode == .readWrite ? 1 : 0),
-            (SQLITE_LIMIT_WORKER_THREADS, 0),
-        ]
-        for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(clamping: value)) }
+        for (limit, value) in settings.limits(mode) { sqlite3_limit(handle, limit, Int32(clamping: value)) }
         try executeInternal(
             """
             PRAGMA cache_size = -\(settings.cacheSizeKibibytes);
@@ -81,13 +73,14 @@ public enum SQLiteLibrary {
     /// Settings of the process, to be made before any connection is opened.
     ///
     /// Memory statistics cost one mutex around every allocation of every connection; off, `sqlite3_hard_heap_limit64`
-    /// has no effect, and the service manager's MemoryMax= bounds memory instead.
+    /// has no effect, and `MemoryLimits` bounds memory instead.
     /// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
     public static func configure() -> Bool { isConfigured }
 
     /// Once in a process: "sqlite3_config() … may only be invoked prior to library initialization".
     private static let isConfigured =
-        walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
+        walpool_heap_install() == SQLITE_OK
+            && walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
             && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
             && sqlite3_initialize() == SQLITE_OK
 

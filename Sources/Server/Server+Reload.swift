@@ -70,6 +70,7 @@ extension Server {
         changeable.withLock { $0 = next }
         pool.apply(next.pool)
         eventLog.apply(next.log)
+        replaceAccessRules(next.access)
     }
 
     /// A part of the configuration as it is now. A copy: take only what is needed.

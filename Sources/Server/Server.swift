@@ -30,6 +30,10 @@ public final class Server: Sendable {
     let schemaGeneration = Atomic<Int>(0)
     let listeners: [Listener]
     let heartbeat: Heartbeat?
+    /// See Access/.
+    let access: Locked<AccessRules>
+    let sessionCounts = Locked(SessionCounts())
+    let socketFile: String
     private let wakeUp: Int32
     private let stopSignal: Int32
     private let ready = Locked<[Resumption]>([])
@@ -71,6 +75,10 @@ public final class Server: Sendable {
         self.log = log
         eventLog = EventLog(log, configuration.log)
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
+        // The writer, the reader that only prepares, and a backup's.
+        SQLiteLibrary.limitMemory(
+            configuration.memory, connections: configuration.pool.readers + 3,
+            cacheKibibytes: configuration.connection.cacheSizeKibibytes)
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
@@ -92,6 +100,9 @@ public final class Server: Sendable {
             listeners = configuration.inheritedSockets.map { Listener($0) }
         }
         heartbeat = configuration.reports.map { Heartbeat($0) }
+        // With several sockets, the first is the one whose group may write.
+        socketFile = listeners[0].path
+        access = Locked(configuration.access)
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
@@ -99,7 +110,7 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         // Those refused for being too many need a place to be told so.
-        table = SessionTable(capacity: configuration.sessionRoom + 64)
+        table = SessionTable(capacity: configuration.sessionRoom + Self.refusalPlaces + Self.adminPlaces)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.
@@ -187,6 +198,10 @@ public final class Server: Sendable {
             case .connection(let accepted): socket = accepted
             case .none: return armListener(index)
             case .outOfDescriptors: return pauseAccepting()
+            }
+            guard isRoomBeforeReserve || mayUseReserve(socket) else {
+                close(socket)
+                continue
             }
             let session = table.add { slot, generation, processID in
                 Session(

@@ -25,6 +25,9 @@ public struct ServerConfiguration: Sendable {
     public var rememberedTexts = 2048
     /// Where BACKUP puts its files; without one there are no backups.
     public var backupDirectory: String?
+    /// Who may enter; can be replaced while the server runs.
+    public var access = AccessRules.default()
+    public var memory = MemoryLimits()
     public var pool = PoolLimits()
     public var connection = ConnectionSettings()
     public var log = LogConfiguration()

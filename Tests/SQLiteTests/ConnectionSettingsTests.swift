@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Testing
 
@@ -114,6 +115,10 @@ import Testing
         ("SELECT 1" + String(repeating: " ", count: 4992), "SELECT 1" + String(repeating: " ", count: 4993), 18),
         ("SELECT " + String(repeating: "-+", count: 20) + "1", "SELECT " + String(repeating: "- ", count: 60) + "a FROM t", 1),
         ("SELECT ?7", "SELECT ?8", 1),
+        ("SELECT 'a' LIKE '" + String(repeating: "%", count: 30) + "'", "SELECT 'a' LIKE '" + String(repeating: "%", count: 31) + "'", 1),
+        ("SELECT 'a' GLOB '" + String(repeating: "*", count: 30) + "'", "SELECT 'a' GLOB '" + String(repeating: "*", count: 31) + "'", 1),
+        ("SELECT 1" + String(repeating: ",1", count: 1999), "SELECT 1" + String(repeating: ",1", count: 2000), 1),
+        ("SELECT max(1" + String(repeating: ",1", count: 126) + ")", "SELECT max(1" + String(repeating: ",1", count: 127) + ")", 1),
     ] as [(String, String, Int32)])
     func limits(_ within: String, _ beyond: String, _ code: Int32) throws {
         var settings = ConnectionSettings()
@@ -121,9 +126,22 @@ import Testing
         settings.sqlLengthLimitBytes = 5_000
         settings.expressionDepthLimit = 50
         settings.parameterLimit = 7
+        settings.likePatternLimitBytes = 30
         let connection = try TemporaryDatabase("CREATE TABLE t(a)").open(.readOnly, settings)
         #expect(connection.failure(within) == nil)
         #expect(connection.failure(beyond)?.code == code)
+    }
+
+    /// Each of SQLite's limits is set, to what it says: none is left to how the library was built.
+    @Test(arguments: [Connection.Mode.readOnly, .readWrite])
+    func everyLimitIsSet(_ mode: Connection.Mode) throws {
+        let settings = ConnectionSettings()
+        let connection = try TemporaryDatabase().open(mode, settings)
+        let limits = settings.limits(mode)
+        #expect(limits.map(\.limit).sorted() == Array(0...Int32(limits.count - 1)))
+        // A negative value asks; a category that does not exist is -1.
+        for (limit, value) in limits { #expect(sqlite3_limit(connection.handle, limit, -1) == Int32(value)) }
+        #expect(sqlite3_limit(connection.handle, Int32(limits.count), -1) == -1)
     }
 
     @Test func triggerDepthLimit() throws {

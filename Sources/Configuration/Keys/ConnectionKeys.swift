@@ -16,6 +16,21 @@ extension ConfigurationKey {
         .integer(
             "sql_length_limit_bytes", \.server.connection.sqlLengthLimitBytes, 1000...(64 << 20), unit: "bytes", .restart,
             "Longest statement"),
+        .integer(
+            "like_pattern_limit_bytes", \.server.connection.likePatternLimitBytes, 50...50_000, unit: "bytes", .restart,
+            "Longest pattern of LIKE and GLOB",
+            details: """
+                One comparison takes up to a nanosecond for each byte of the text times each byte of the pattern, and nothing \
+                interrupts it.
+                """),
+        .integer(
+            "statement_memory_limit_bytes", \.server.memory.statementBytes, 0...(1 << 40), unit: "bytes", .restart,
+            "Memory that SQLite may take for one statement; 0: no limit",
+            details: "A statement that wants more fails with 53200. Its page cache comes on top."),
+        .integer(
+            "sqlite_memory_limit_bytes", \.server.memory.totalBytes, 0...(1 << 40), unit: "bytes", .restart,
+            "Memory that SQLite may take in all, page caches on top; 0: no limit",
+            details: "Beyond it, statements that take more than 1 MiB fail with 53200, and the others go on."),
         .boolean("foreign_keys", \.server.connection.foreignKeys, .restart, "Enforce foreign keys"),
         .boolean(
             "double_quoted_strings", \.server.connection.doubleQuotedStrings, .restart,

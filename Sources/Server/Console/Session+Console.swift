@@ -9,17 +9,6 @@ extension Session {
     /// The names one connects to. The second is what PgBouncer's users and their tools know.
     static let consoleNames: Set<String> = ["walpool", "pgbouncer"]
 
-    /// Lets root and the daemon's own user in, as the kernel knows them; a name in a startup message proves nothing.
-    func enterConsole() throws(WireError) {
-        guard isAdministrator else {
-            throw WireError(
-                severity: .fatal, state: .invalidAuthorizationSpecification,
-                message: "user ID \(peer.map { String($0.user) } ?? "?") may not use the console",
-                hint: "The console is for root and for the user that walpoold runs as (user ID \(geteuid())).")
-        }
-        isConsole = true
-    }
-
     /// The process at the other end, as it was when it connected.
     static func peer(of socket: Int32) -> walpool_peer? {
         var peer = walpool_peer()

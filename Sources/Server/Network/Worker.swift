@@ -1,5 +1,6 @@
 import Glibc
 import Pool
+import SQLite
 import Scheduling
 
 /// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
@@ -72,6 +73,7 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     private func begins(at now: Instant) {
         time = now.nanoseconds
+        SQLiteLibrary.beginWork()
         note.began.store(now.nanoseconds, ordering: .relaxed)
         // Only this thread writes it.
         note.events.store(note.events.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
@@ -134,6 +136,7 @@ final class Worker: @unchecked Sendable {
 
     private func run(_ resumption: Resumption) {
         time = 0
+        SQLiteLibrary.beginWork()
         switch resumption {
         case .reader(let client, let index):
             guard let session = client as? Session else { return }
@@ -153,6 +156,8 @@ final class Worker: @unchecked Sendable {
             (client as? Session)?.waitEnded(self, reason)
         case .job(let job):
             willBeLong()
+            SQLiteLibrary.beginOwnWork()
+            defer { SQLiteLibrary.beginWork() }
             for next in server.pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
             releaseWriter()
         }

@@ -14,7 +14,7 @@ extension Session {
         case .currentSchema: return ("main", .text)
         case .currentDatabase: return (isConsole ? "walpool" : server.configuration.databaseName, .text)
         case .backendPID: return (String(processID), .int4)
-        case .isInRecovery: return ("f", .bool)
+        case .isInRecovery: return (role == .reader ? "t" : "f", .bool)
         case .advisoryUnlockAll: return ("", .text)
         case .currentUser, .sessionUser: return (userName, .text)
         case .setConfig(let name, let value, let isLocal):

@@ -36,7 +36,11 @@ extension Session: GroupMember {
 
     func runTransaction(on writer: Writer) {
         writerMode = .group
-        defer { writerMode = .none }
+        beginWriterTime()
+        defer {
+            writerMode = .none
+            writerDeadline = .distantFuture
+        }
         noteRunning(at: worker?.takeTime() ?? MonotonicClock.now)
         do {
             if !isSingleStatement {

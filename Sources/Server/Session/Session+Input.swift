@@ -106,7 +106,7 @@ extension Session {
                 noteIdleHolder()
                 armDeadline(
                     .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
-                    orAt: state.transaction.deadline)
+                    orAt: blockDeadline)
             } else {
                 interest = .stream
                 becomeIdle()
@@ -133,7 +133,7 @@ extension Session {
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
-            orAt: state.transaction.deadline)
+            orAt: blockDeadline)
     }
 
     private func noteIdleHolder() {
@@ -201,6 +201,7 @@ extension Session {
             noteUnreadReply()
             close()
         case .idleInTransaction:
+            if now >= writerDeadline { return terminate(ErrorTranslation.wireError(.writerTimeLimit)) }
             let isTransactionTimeout = now >= state.transaction.deadline
             terminate(
                 isTransactionTimeout
@@ -244,6 +245,7 @@ extension Session {
         endIdleHolding()
         abandonTransaction()
         endStatement()
+        leave()
         server.poller.remove(socket)
         Glibc.close(socket)
         server.table.remove(self)

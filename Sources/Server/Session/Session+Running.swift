@@ -125,6 +125,7 @@ extension Session {
         if portal.hasLostSnapshot { throw Self.snapshotTooOld }
         guard !portal.isRunning, !portal.isDone, let analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
+            if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
             if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
                 throw Self.readOnlyError(portal.query)
             }
@@ -133,6 +134,7 @@ extension Session {
             if let wait = try acquireReader() { return wait }
         }
         let isOnWriter = writerMode != .none
+        if isOnWriter { try requireWriterTime() }
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
@@ -193,6 +195,7 @@ extension Session {
 
     func stepError(_ error: SQLiteError, _ connection: PooledConnection, _ query: Query) -> WireError {
         if let reason = connection.stopReason, error.isInterrupt || error.isBusy {
+            if reason == .writerTimeLimit { return writerTimeError }
             guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
             let translated = snapshotError(reason)
             if state.transaction.pinsSnapshot { state.transaction.hasLostSnapshot = true }

@@ -43,6 +43,7 @@ extension Session {
                 message: "no PostgreSQL user name specified in startup packet")
         }
         userName = user
+        try authorize()
         try admit(database: message.database ?? user, replication: message["replication"])
         try takeSettings(message)
         if message.needsNegotiation {
@@ -68,8 +69,9 @@ extension Session {
                 severity: .fatal, state: .featureNotSupported, message: "replication connections are not supported")
         }
         if Self.consoleNames.contains(database) {
-            // Whatever max_sessions says: who comes to see why there are so many must get in.
-            try enterConsole()
+            isConsole = true
+            // Whatever max_sessions says: an admin who comes to see why there are so many must get in.
+            if role != .admin { try requireRoom() }
         } else {
             try admit(toDatabase: database)
         }
@@ -85,6 +87,10 @@ extension Session {
                 severity: .fatal, state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
                 hint: "This daemon serves \"\(server.configuration.databaseName)\".")
         }
+        try requireRoom()
+    }
+
+    private func requireRoom() throws(WireError) {
         let maximum = server.current { $0.maximumSessions }
         guard server.table.count <= maximum else {
             throw WireError(
@@ -103,7 +109,10 @@ extension Session {
     }
 
     private func takeSetting(_ name: String, _ value: String) throws(WireError) {
-        do { try defaults.set(name, [value]) } catch {
+        do {
+            try defaults.set(name, [value])
+            try access.limits.check(defaults)
+        } catch {
             var fatal = error
             fatal.severity = .fatal
             throw fatal
@@ -117,7 +126,8 @@ extension Session {
             ("IntervalStyle", state.settings.intervalStyle), ("TimeZone", state.settings.timeZone),
             ("integer_datetimes", "on"), ("standard_conforming_strings", "on"),
             ("application_name", state.settings.applicationName), ("session_authorization", userName),
-            ("is_superuser", "off"), ("in_hot_standby", "off"),
+            ("is_superuser", state.settings.isSuperuser ? "on" : "off"),
+            ("in_hot_standby", state.settings.isOfReader ? "on" : "off"),
             ("default_transaction_read_only", state.settings.defaultReadOnly ? "on" : "off"),
         ]
     }

@@ -137,7 +137,12 @@ extension Session {
             return
         }
         if let values {
-            try change(isLocal: isLocal) { settings throws(WireError) in try settings.set(name, values) }
+            try change(isLocal: isLocal) { settings throws(WireError) in
+                var changed = settings
+                try changed.set(name, values)
+                try access.limits.check(changed)
+                settings = changed
+            }
         } else {
             try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
         }
@@ -175,6 +180,7 @@ extension Session {
                     severity: .warning, state: .noActiveSQLTransaction,
                     message: "SET TRANSACTION can only be used in transaction blocks"))
         }
+        if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
         if let isolation = modes.isolation { state.transaction.isolation = isolation }
         if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
         let pins =
@@ -224,7 +230,9 @@ extension Session {
         case "transaction_read_only":
             let isReadOnly =
                 state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
-            value = isReadOnly ? "on" : "off"
+            value = isReadOnly || role == .reader ? "on" : "off"
+        case "session_authorization":
+            value = userName
         default:
             guard let found = state.settings.value(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
             value = found

@@ -78,6 +78,7 @@ extension Session {
                     message: "there is already a transaction in progress"))
             return nil
         }
+        if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
         let isReadOnly = modes.readOnly ?? state.settings.defaultReadOnly
         if behavior == .immediate || behavior == .exclusive {
             if isReadOnly {
@@ -159,6 +160,7 @@ extension Session {
     /// Sees to it that the session may write; nil when it may.
     func acquireWriter() throws -> Wait? {
         if writerMode != .none { return nil }
+        try requireWriterRole(to: "take the writer")
         if hasWriterGrant {
             hasWriterGrant = false
             try beginLease()
@@ -191,10 +193,13 @@ extension Session {
 
     /// The writer is granted to this session alone, until its transaction ends.
     private func beginLease() throws {
+        beginWriterTime()
         do { try pool.writer.begin(self) } catch {
             let reason = pool.writer.stopReason
             releaseWriter()
-            if let reason, error.isBusy { throw ErrorTranslation.wireError(reason) }
+            if let reason, error.isBusy {
+                throw reason == .writerTimeLimit ? writerTimeError : ErrorTranslation.wireError(reason)
+            }
             throw ErrorTranslation.wireError(error)
         }
         writerMode = .lease
@@ -217,6 +222,7 @@ extension Session {
 
     func releaseWriter() {
         writerMode = .none
+        writerDeadline = .distantFuture
         isIdleHolder = false
         announceCommittedSchema()
         if let next = pool.releaseWriter() { enqueue(next) }

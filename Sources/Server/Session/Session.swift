@@ -32,6 +32,8 @@ final class Session: @unchecked Sendable {
     var userName = ""
     /// The process that connected, as the kernel noted it.
     let peer: walpool_peer?
+    /// What it was let in as (see Access/), set before the session is introduced.
+    var access = SessionAccess()
     /// It is the console's (see Console/), set before the session is introduced.
     var isConsole = false
     let connected = MonotonicClock.now
@@ -78,6 +80,8 @@ final class Session: @unchecked Sendable {
     /// See Logging/Session+LockWait.
     var waitBegan = Instant(nanoseconds: 0)
     var hasLoggedWait = false
+    /// When it has had the writer for as long as its access rule allows.
+    var writerDeadline = Instant.distantFuture
     /// When the client's socket is looked at next; 0 before the first time.
     var nextLookAtClient = Instant(nanoseconds: 0)
 
@@ -155,6 +159,7 @@ extension Session: PoolClient {
         if server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) { return .shutdown }
         if now >= statementDeadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }
+        if now >= writerDeadline { return .writerTimeLimit }
         return nil
     }
 
@@ -198,13 +203,14 @@ extension Session {
         var applicationName: String
         var isConsole: Bool
         var peer: walpool_peer?
+        var role: Role
     }
 
     /// nil before it has started. Any thread may ask: the length of the key is stored when all of this is.
     var introduction: Introduction? {
         guard cancelKeyLength.load(ordering: .acquiring) > 0 else { return nil }
         return Introduction(
-            user: userName, applicationName: defaults.applicationName, isConsole: isConsole, peer: peer)
+            user: userName, applicationName: defaults.applicationName, isConsole: isConsole, peer: peer, role: role)
     }
 
     var announcedStatus: TransactionStatus {

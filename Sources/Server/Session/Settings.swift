@@ -17,6 +17,10 @@ struct Settings: Sendable {
     var defaultReadOnly = false
     /// Announce every column as text.
     var resultsAsText = false
+    /// Of an admin's session.
+    var isSuperuser = false
+    /// Of a session that may not write, which PostgreSQL's clients know from servers in recovery.
+    var isOfReader = false
     var applicationName = ""
     var clientEncoding = "UTF8"
     var dateStyle = "ISO, MDY"
@@ -68,6 +72,8 @@ extension Settings {
         case "default_transaction_read_only": defaultReadOnly ? "on" : "off"
         case "result_typing": resultsAsText ? "text" : "declared"
         case "application_name": applicationName
+        case "is_superuser": isSuperuser ? "on" : "off"
+        case "in_hot_standby": isOfReader ? "on" : "off"
         case "client_encoding": clientEncoding
         case "datestyle": dateStyle
         case "timezone": timeZone

@@ -96,7 +96,8 @@ enum ErrorTranslation {
             ("misuse of aliased aggregate", .groupingError),
             ("incomplete input", .syntaxError), ("unrecognized token", .syntaxError), ("near \"", .syntaxError),
             ("integer overflow", .numericValueOutOfRange), ("string or blob too big", .programLimitExceeded),
-            ("too many ", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
+            ("too many ", .programLimitExceeded), ("LIKE or GLOB pattern too complex", .programLimitExceeded),
+            ("at most 64 tables in a join", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
             ("Expression tree is too large", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
             ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
@@ -120,6 +121,8 @@ enum ErrorTranslation {
 
     private static func hint(for error: SQLiteError) -> String? {
         switch error.code {
+        case Code.noMemory:
+            "statement_memory_limit_bytes and sqlite_memory_limit_bytes of walpoold's configuration bound what a statement takes."
         case Code.full: "The disk is full, or the database has reached max_page_count."
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."
@@ -159,6 +162,11 @@ enum ErrorTranslation {
             WireError(
                 severity: .fatal, state: .transactionTimeout,
                 message: "terminating connection due to transaction timeout")
+        case .writerTimeLimit:
+            WireError(
+                severity: .fatal, state: .transactionTimeout,
+                message: "terminating connection because its transaction has had the writer for too long",
+                hint: "The session's access rule sets writer_time_limit. Write less in one transaction.")
         case .lockTimeout:
             WireError(
                 state: .lockNotAvailable, message: "canceling statement due to lock timeout",

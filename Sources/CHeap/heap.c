@@ -1,0 +1,81 @@
+#include "heap.h"
+#include <malloc.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+/* A thread's count is added to the total when it has changed by this much: rarely enough that the cache line of the total
+   stays where it is, and a mebibyte per thread is small beside any sensible limit. */
+enum { FLUSH_BYTES = 1 << 20 };
+
+static int64_t statement_limit = INT64_MAX, total_limit = INT64_MAX, share_limit = INT64_MAX;
+static int64_t total;
+
+/* Threads that never begin anything are the daemon's own. */
+static _Thread_local int64_t limit = INT64_MAX;
+static _Thread_local int64_t used;
+static _Thread_local int64_t unflushed;
+
+static inline void count(int64_t bytes) {
+    used += bytes;
+    /* What is freed here may have been allocated for something else, and is no credit. */
+    if (used < 0) used = 0;
+    unflushed += bytes;
+    if (unflushed > FLUSH_BYTES || unflushed < -FLUSH_BYTES) {
+        __atomic_fetch_add(&total, unflushed, __ATOMIC_RELAXED);
+        unflushed = 0;
+    }
+}
+
+static inline int may_have(int64_t bytes) {
+    int64_t wanted = used + bytes;
+    if (__builtin_expect(wanted > limit, 0)) return 0;
+    return __builtin_expect(
+        wanted <= __atomic_load_n(&share_limit, __ATOMIC_RELAXED) || limit == INT64_MAX ||
+            __atomic_load_n(&total, __ATOMIC_RELAXED) <= __atomic_load_n(&total_limit, __ATOMIC_RELAXED), 1);
+}
+
+static void *heap_malloc(int bytes) {
+    if (!may_have(bytes)) return 0;
+    void *memory = malloc(bytes);
+    if (memory) count(malloc_usable_size(memory));
+    return memory;
+}
+
+static void heap_free(void *memory) {
+    count(-(int64_t)malloc_usable_size(memory));
+    free(memory);
+}
+
+static void *heap_realloc(void *memory, int bytes) {
+    int64_t before = malloc_usable_size(memory);
+    if (bytes > before && !may_have(bytes - before)) return 0;
+    void *moved = realloc(memory, bytes);
+    if (moved) count((int64_t)malloc_usable_size(moved) - before);
+    return moved;
+}
+
+static int heap_size(void *memory) { return memory ? (int)malloc_usable_size(memory) : 0; }
+static int heap_roundup(int bytes) { return (bytes + 7) & ~7; }
+static int heap_init(void *unused) { return (void)unused, SQLITE_OK; }
+static void heap_shutdown(void *unused) { (void)unused; }
+
+int walpool_heap_install(void) {
+    static sqlite3_mem_methods methods = {heap_malloc,  heap_free, heap_realloc,  heap_size,
+                                          heap_roundup, heap_init, heap_shutdown, 0};
+    return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+}
+
+void walpool_heap_limit(int64_t statement, int64_t all, int64_t share) {
+    __atomic_store_n(&statement_limit, statement, __ATOMIC_RELAXED);
+    __atomic_store_n(&total_limit, all, __ATOMIC_RELAXED);
+    __atomic_store_n(&share_limit, share, __ATOMIC_RELAXED);
+}
+
+void walpool_heap_begin_limited(int64_t bytes) {
+    used = 0;
+    limit = bytes;
+}
+
+void walpool_heap_begin(void) { walpool_heap_begin_limited(__atomic_load_n(&statement_limit, __ATOMIC_RELAXED)); }
+
+int64_t walpool_heap_total(void) { return __atomic_load_n(&total, __ATOMIC_RELAXED); }

@@ -1,0 +1,26 @@
+/* SQLite's memory, counted per thread and bounded, without a lock.
+
+   SQLite's own bound, sqlite3_hard_heap_limit64(), needs SQLITE_CONFIG_MEMSTATUS, which puts one mutex around every
+   allocation of every connection. But a statement runs on one thread at a time, so a thread can count for itself, and the
+   limit can be the statement's instead of the process's: who asks for too much fails (SQLITE_NOMEM), and nobody else.
+   https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmalloc */
+#pragma once
+#include <stdint.h>
+
+/* To be called before sqlite3_initialize(); SQLITE_OK or an error. */
+int walpool_heap_install(void);
+
+/* Bytes; INT64_MAX is no limit.
+   statement: what a thread may have allocated, less what it freed, since walpool_heap_begin().
+   total: what all threads together have. Beyond it a thread may still have `share`, so that those who ask for little go on
+   beside those who ask for much. */
+void walpool_heap_limit(int64_t statement, int64_t total, int64_t share);
+
+/* The calling thread turns to something else: it counts from 0, up to the limit. */
+void walpool_heap_begin(void);
+
+/* The same with a limit of its own; INT64_MAX for what is the daemon's own. */
+void walpool_heap_begin_limited(int64_t bytes);
+
+/* What is allocated now, all threads together, to within a mebibyte per thread. */
+int64_t walpool_heap_total(void);

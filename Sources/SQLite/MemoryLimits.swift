@@ -1,0 +1,43 @@
+import CHeap
+
+/// How much memory SQLite may take, for values, sorting, parsing and the rest, its page caches included.
+///
+/// Statements from strangers need it: `SQLITE_LIMIT_LENGTH` bounds one value, and a row may have thousands of them; and a
+/// common table expression that names the one before it twice, thirty times over, is a billion tables to the parser of
+/// SQLite before 3.41, which nothing interrupts ("The progress handler callback might be invoked … during
+/// sqlite3_prepare()" came with that version, https://www.sqlite.org/c3ref/progress_handler.html).
+public struct MemoryLimits: Equatable, Sendable {
+    /// Of one statement, or of what a session has sent at once; 0 is no limit. A value of 64 MiB (the length limit) is copied
+    /// two or three times on its way.
+    public var statementBytes = 256 << 20
+    /// Of all connections together; 0 is no limit. Beyond it statements fail that take more than `shareBytes`: a client may
+    /// keep many statements open that each stay within their own limit.
+    public var totalBytes = 1 << 30
+    /// What nearly every statement needs less than.
+    static let shareBytes = 1 << 20
+
+    public init() {}
+}
+
+extension SQLiteLibrary {
+    /// Sets the limits for the whole process. What the page caches may take comes on top: pages are read for one statement
+    /// and stay for all.
+    public static func limitMemory(_ limits: MemoryLimits, connections: Int, cacheKibibytes: Int) {
+        // A page in the cache takes its size and a header; a tenth more covers small pages.
+        let cache = Int64(cacheKibibytes) * 1024 / 10 * 11
+        walpool_heap_limit(
+            limits.statementBytes > 0 ? Int64(limits.statementBytes) + cache : .max,
+            limits.totalBytes > 0 ? Int64(limits.totalBytes) + cache * Int64(connections) : .max,
+            Int64(MemoryLimits.shareBytes))
+    }
+
+    /// The calling thread turns to another statement, event or client: its memory counts from here.
+    @inlinable
+    public static func beginWork() { walpool_heap_begin() }
+
+    /// What the calling thread does now is the daemon's own: no client's memory limit may make it fail.
+    public static func beginOwnWork() { walpool_heap_begin_limited(.max) }
+
+    /// What SQLite has allocated now, to within a mebibyte for each thread.
+    public static var memoryBytes: Int64 { walpool_heap_total() }
+}

@@ -1,0 +1,116 @@
+import Glibc
+import PostgresWire
+
+/// Who the client is, decided once per session by what the kernel says of it.
+extension Session {
+    /// What its rule lets it do; a reader before it has started.
+    var role: Role { access.role }
+
+    /// Lets the client in or throws. The user name it claims has been read.
+    func authorize() throws(WireError) {
+        guard let peer, let credentials = PeerCredentials(peer, socket: socket) else {
+            throw Self.notAdmitted("the kernel does not say who connects", nil)
+        }
+        let rules = server.accessRules
+        // Names may come from another machine (nsswitch.conf), and the thread must not keep others waiting for it.
+        let decision = rules.decide(
+            credentials, claimed: userName, socketGroup: rules.needSocketGroup ? server.socketGroup : nil
+        ) { user in
+            worker?.willBeLong()
+            return AccountNames.name(ofUser: user)
+        }
+        switch decision {
+        case .admitted(let role, let rule): try enter(as: role, rule)
+        case .refused(let rule): throw refusal(credentials, rule, rules)
+        case .wrongName(let rule): throw wrongName(credentials, rule)
+        }
+    }
+
+    private func enter(as role: Role, _ rule: AccessRule) throws(WireError) {
+        let maximum = rule.limits.maximumSessions
+        if maximum > 0 {
+            guard server.sessionCounts.withLock({ $0.add(rule.name, atMost: maximum) }) else {
+                throw WireError(
+                    severity: .fatal, state: .tooManyConnections, message: "too many connections for this access rule",
+                    hint: "Its max_sessions is \(maximum).")
+            }
+            access.countedBy = rule.name
+        }
+        access.role = role
+        access.limits = rule.limits
+        defaults.isSuperuser = role == .admin
+        defaults.isOfReader = role == .reader
+        access.limits.lower(&defaults)
+    }
+
+    /// The session ends: another one of its rule may come.
+    func leave() {
+        guard let name = access.countedBy else { return }
+        access.countedBy = nil
+        server.sessionCounts.withLock { $0.remove(name) }
+    }
+
+    // MARK: Refusals
+
+    private func refusal(_ peer: PeerCredentials, _ rule: AccessRule?, _ rules: AccessRules) -> WireError {
+        server.log.notice(
+            "access refused",
+            metadata: [
+                "uid": "\(peer.user)", "gid": "\(peer.group)", "pid": "\(peer.process)", "user": "\(userName)",
+                "rule": "\(rule?.name ?? "none")",
+            ])
+        let message = "no access rule lets user ID \(peer.user) in"
+        guard rules.areDefault else {
+            return Self.notAdmitted(message, "An administrator can add an [[access]] table for it to walpoold's configuration.")
+        }
+        return Self.notAdmitted(
+            message,
+            "An administrator can add the user to the socket's group\(groupInWords), or an [[access]] table for it to "
+                + "walpoold's configuration.")
+    }
+
+    private var groupInWords: String {
+        guard let group = server.socketGroup else { return " (its permissions let no group in)" }
+        worker?.willBeLong()
+        return " (\(AccountNames.name(ofGroup: group) ?? "group ID \(group)"))"
+    }
+
+    private func wrongName(_ peer: PeerCredentials, _ rule: AccessRule) -> WireError {
+        server.log.notice(
+            "access refused because of the user name",
+            metadata: [
+                "uid": "\(peer.user)", "pid": "\(peer.process)", "user": "\(userName)", "rule": "\(rule.name)",
+            ])
+        return Self.notAdmitted(
+            "user ID \(peer.user) may not connect as \"\(userName)\"",
+            "Its access rule allows \(rule.claim == .same ? "only the user's own name on this machine" : "other names"); "
+                + "an administrator can change the rule's \"claim\".")
+    }
+
+    private static func notAdmitted(_ message: String, _ hint: String?) -> WireError {
+        WireError(severity: .fatal, state: .invalidAuthorizationSpecification, message: message, hint: hint)
+    }
+
+    // MARK: What a role may do
+
+    /// Commands of the console are for admins; looking is for everybody who is let in.
+    func requireAdmin(for command: StaticString) throws(WireError) {
+        guard role == .admin else {
+            throw WireError(
+                state: .insufficientPrivilege, message: "permission denied: \(command) needs the role admin",
+                hint: "This session's role is \(role.rawValue). SHOW is available to every role.")
+        }
+    }
+
+    /// A reader's statements never reach the writer, whatever they are and however they come: this is asked at the one
+    /// place where a session asks for it.
+    func requireWriterRole(to purpose: StaticString) throws(WireError) {
+        guard role != .reader else { throw Self.readersCannotWrite("\(purpose)") }
+    }
+
+    static func readersCannotWrite(_ what: String) -> WireError {
+        WireError(
+            state: .readOnlySQLTransaction, message: "cannot \(what): this session's role is reader",
+            hint: "An [[access]] rule of walpoold's configuration says so; an administrator can change it.")
+    }
+}

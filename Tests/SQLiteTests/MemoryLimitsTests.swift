@@ -1,0 +1,36 @@
+import CHeap
+import Testing
+
+@testable import SQLite
+
+/// Each test limits its own thread: other tests run beside it. What all threads have together is bounded in
+/// Tests/BlackBox/test_hostile_sql.py.
+@Suite struct MemoryLimitsTests {
+    private func limited(toBytes bytes: Int64, _ body: () throws -> Void) rethrows {
+        walpool_heap_begin_limited(bytes)
+        defer { SQLiteLibrary.beginOwnWork() }
+        try body()
+    }
+
+    @Test func aStatementThatWantsTooMuchFails() throws {
+        let connection = try TemporaryDatabase().open(.readOnly)
+        limited(toBytes: 32 << 20) {
+            let many = "SELECT " + (0..<40).map { _ in "randomblob(1000000)" }.joined(separator: ", ")
+            #expect(connection.failure(many)?.code == 7)
+            // What was taken is given back, so as often as you like.
+            for _ in 0..<20 { #expect(connection.failure("SELECT length(randomblob(20000000))") == nil) }
+            #expect(connection.failure("SELECT length(randomblob(40000000))")?.code == 7)
+            SQLiteLibrary.beginOwnWork()
+            #expect(connection.failure("SELECT length(randomblob(40000000))") == nil)
+        }
+    }
+
+    @Test func aParserThatWantsTooMuchFails() throws {
+        let connection = try TemporaryDatabase().open(.readOnly)
+        limited(toBytes: 16 << 20) {
+            let doubling = (1...30).map { "c\($0) AS (SELECT 1 FROM c\($0 - 1) a, c\($0 - 1) b)" }.joined(separator: ", ")
+            #expect(connection.failure("WITH c0 AS (SELECT 1), \(doubling) SELECT * FROM c30")?.code == 7)
+            #expect(connection.failure("SELECT 1") == nil)
+        }
+    }
+}
