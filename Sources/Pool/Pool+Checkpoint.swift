@@ -43,6 +43,8 @@ extension Pool {
         case .checkpoint: resumptions = checkpoint(endSnapshots)
         case .recovery: resumptions = recover(endSnapshots)
         case .maintenance: (resumptions, again) = maintain()
+        // The release that follows does it.
+        case .statistics: resumptions = []
         }
         let now = MonotonicClock.now
         state.withLock { state in
@@ -117,6 +119,7 @@ extension Pool {
             state.walFrames = frames
             state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
         }
+        counters.checkpoints.observe(nanoseconds: now.nanoseconds &- began.nanoseconds)
         log.log(
             level: mode == .passive ? .debug : .notice, "checkpoint",
             metadata: [

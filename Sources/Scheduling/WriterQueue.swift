@@ -38,6 +38,7 @@ public struct WriterQueue: Sendable {
     }
 
     public private(set) var holder: Holder = .nobody
+    public private(set) var usage = WriterUsage()
     var waiting: Deque<Entry> = []
     /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
     /// others with the holder, and must not prolong its stay.
@@ -60,7 +61,10 @@ public struct WriterQueue: Sendable {
     public mutating func request(
         _ client: ClientID, _ purpose: Purpose, now: Instant, deadline: Instant = .distantFuture
     ) -> Grant? {
-        if holder == .nobody && waiting.isEmpty { return begin(client, purpose, now: now) }
+        if holder == .nobody && waiting.isEmpty {
+            if purpose != .job { usage.waited(since: now, now: now) }
+            return begin(client, purpose, now: now)
+        }
         if waiting.isEmpty { contendedSince = now }
         waiting.append(Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline))
         return nil
@@ -76,15 +80,19 @@ public struct WriterQueue: Sendable {
 
     /// The holder is done. Returns who is next, if anybody waits.
     public mutating func release(now: Instant) -> Grant? {
+        usage.released(holder, now: now)
         holder = .nobody
         guard let first = waiting.popFirst() else { return nil }
+        if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
         guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
         var members = [first.client]
         while members.count < groupLimit, let next = waiting.first, next.purpose == .member {
             members.append(next.client)
+            usage.waited(since: next.enqueued, now: now)
             waiting.removeFirst()
         }
         holder = .group
+        usage.granted(members: members.count, now: now)
         return .group(members)
     }
 
@@ -115,6 +123,7 @@ public struct WriterQueue: Sendable {
     }
 
     private mutating func begin(_ client: ClientID, _ purpose: Purpose, now: Instant) -> Grant {
+        usage.granted(members: purpose == .member ? 1 : 0, now: now)
         switch purpose {
         case .member:
             holder = .group

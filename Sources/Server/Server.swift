@@ -18,6 +18,8 @@ public final class Server: Sendable {
     private let threadCount: Int
     let registry: QueryRegistry
     let log: Logger
+    let metrics = Metrics(now: MonotonicClock.now)
+    private let metricsListener: Listener?
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
@@ -42,6 +44,7 @@ public final class Server: Sendable {
         static let timer = UInt64.max - 1
         static let wakeUp = UInt64.max - 2
         static let stop = UInt64.max - 3
+        static let metricsListener = UInt64.max - 4
     }
 
     /// SQLite's parser and its recursive parts want room; what is not touched costs nothing.
@@ -57,7 +60,7 @@ public final class Server: Sendable {
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
-                deadlines: deadlines, log: log, cannotGoOn: { Self.endProcess($0, log) })
+                deadlines: deadlines, log: log, observer: metrics.statements, cannotGoOn: { Self.endProcess($0, log) })
         } catch {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
@@ -67,6 +70,7 @@ public final class Server: Sendable {
         } else {
             listener = try Listener(path: configuration.socketPath, mode: configuration.socketMode)
         }
+        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
@@ -89,6 +93,9 @@ public final class Server: Sendable {
     public func start() throws(StartError) {
         do throws(SystemError) {
             try poller.add(listener.descriptor, .readable, token: Event.listener)
+            if let metricsListener {
+                try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
+            }
             try poller.add(deadlines.descriptor, .readable, token: Event.timer)
             try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
             try poller.addLevelTriggered(stopSignal, token: Event.stop)
@@ -99,7 +106,7 @@ public final class Server: Sendable {
         } catch {
             throw StartError("\(error)")
         }
-        deadlines.announce(pool.nextMaintenanceLook)
+        deadlines.announce(min(pool.nextMaintenanceLook, metrics.periodEnd))
     }
 
     /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
@@ -112,8 +119,10 @@ public final class Server: Sendable {
     }
 
     func closeListener() {
-        poller.remove(listener.descriptor)
-        listener.close()
+        for listener in [listener, metricsListener].compactMap({ $0 }) {
+            poller.remove(listener.descriptor)
+            listener.close()
+        }
     }
 
     /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
@@ -131,7 +140,8 @@ public final class Server: Sendable {
     func handle(_ event: Poller.Event, _ worker: Worker) -> Bool {
         let token = event.token
         switch token {
-        case Event.listener: accept(worker)
+        case Event.listener: accept(from: listener, worker)
+        case Event.metricsListener: if let metricsListener { accept(from: metricsListener, isForMetrics: true, worker) }
         case Event.timer: lookAtDeadlines(worker)
         case Event.wakeUp: break
         case Event.stop: return false
@@ -143,13 +153,13 @@ public final class Server: Sendable {
         return true
     }
 
-    private func accept(_ worker: Worker) {
+    private func accept(from listener: Listener, isForMetrics: Bool = false, _ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
             guard !isStopping.load(ordering: .relaxed) else { return }
             let socket: Int32
             switch listener.accept() {
             case .connection(let accepted): socket = accepted
-            case .none: return armListener()
+            case .none: return armListeners()
             case .outOfDescriptors: return pauseAccepting()
             }
             let session = table.add { slot, generation, processID in
@@ -162,6 +172,8 @@ public final class Server: Sendable {
                 continue
             }
             session.worker = worker
+            session.isHTTPOnly = isForMetrics
+            worker.counters.add(.sessions, 1)
             do {
                 try poller.add(socket, .stream, token: session.token)
             } catch {
@@ -171,13 +183,13 @@ public final class Server: Sendable {
             session.armDeadline(.startup, afterMilliseconds: configuration.startupTimeoutMilliseconds)
             session.settle(.input)
         }
-        armListener()
+        armListeners()
     }
 
-    private func armListener() {
-        if !isStopping.load(ordering: .relaxed) {
-            try? poller.arm(listener.descriptor, .readable, token: Event.listener)
-        }
+    private func armListeners() {
+        guard !isStopping.load(ordering: .relaxed) else { return }
+        try? poller.arm(listener.descriptor, .readable, token: Event.listener)
+        if let metricsListener { try? poller.arm(metricsListener.descriptor, .readable, token: Event.metricsListener) }
     }
 
     /// The connection stays in the backlog, and asking for it again at once would only burn time.
@@ -220,12 +232,14 @@ public final class Server: Sendable {
     private func lookAtDeadlines(_ worker: Worker) {
         deadlines.didFire()
         try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListener() }
+        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
         let maintenanceLook = pool.nextMaintenanceLook
         let isMaintenanceDue = maintenanceLook <= now
+        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
+        next = min(next, metrics.periodEnd)
         var toNotify: [Session] = []
         var toEnd: [Session] = []
         for session in table.sessions {

@@ -22,6 +22,7 @@ public struct ServerConfiguration: Sendable {
     /// Where BACKUP puts its files; without one there are no backups.
     public var backupDirectory: String?
     public var pool = PoolLimits()
+    public var metrics = MetricsConfiguration()
     public var connection = ConnectionSettings()
     /// What a session starts with, by the names SET takes.
     public private(set) var settings: [(name: String, value: String)] = []

@@ -11,7 +11,7 @@ import Testing
         return sql.withUTF8 { bytes in
             do throws(WireError) {
                 switch try Query(console: UnsafeRawBufferPointer(bytes)).kind {
-                case .console(.show(let topic)): return "show \(topic)"
+                case .console(.show(let topic)): return "show \(topic.rawValue)"
                 case .console(.backup(let name)): return "backup \(name)"
                 case .console(let statement): return "\(statement)"
                 case .session: return "session"
@@ -29,11 +29,11 @@ import Testing
 
     @Test(arguments: ConsoleTopic.allCases)
     func topics(_ topic: ConsoleTopic) {
-        for sql in ["SHOW \(topic)", "show \(topic.rawValue.uppercased());", " /* x */ sHoW \(topic) -- y\n;;"] {
-            #expect(picture(sql) == "show \(topic)", "\(sql)")
+        for sql in ["SHOW \(topic.rawValue)", "show \(topic.rawValue.uppercased());", " /* x */ sHoW \(topic) -- y\n;;"] {
+            #expect(picture(sql) == "show \(topic.rawValue)", "\(sql)")
         }
         #expect(!topic.columns.isEmpty && !topic.summary.isEmpty)
-        #expect(picture("SHOW \(topic) twice").hasPrefix("42601 at"))
+        #expect(picture("SHOW \(topic.rawValue) twice").hasPrefix("42601 at"))
     }
 
     @Test func commands() {

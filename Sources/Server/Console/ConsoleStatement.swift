@@ -15,6 +15,7 @@ enum ConsoleStatement: Equatable, Sendable {
 /// What SHOW shows.
 enum ConsoleTopic: String, CaseIterable, Sendable {
     case help, version, clients, pools, writer, wal, snapshots, maintenance, backups
+    case stats, statsTotals = "stats_totals", statsAverages = "stats_averages", statements
 }
 
 extension ConsoleStatement {

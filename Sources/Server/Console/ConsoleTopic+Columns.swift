@@ -15,6 +15,7 @@ extension ConsoleTopic {
         case .snapshots: "the snapshots that are kept open, oldest first"
         case .maintenance: "VACUUM: what it waits for or how far it is, the last, the next"
         case .backups: "the backup that runs, and the last one"
+        case .stats, .statsTotals, .statsAverages, .statements: statisticsSummary
         }
     }
 
@@ -43,6 +44,7 @@ extension ConsoleTopic {
                 text("name"), text("state"), text("started"), integer("duration_ms"), integer("pages"),
                 integer("pages_copied"), integer("bytes"), integer("snapshot_ms"), text("error"),
             ]
+        case .stats, .statsTotals, .statsAverages, .statements: statisticsColumns
         }
     }
 

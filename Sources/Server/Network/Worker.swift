@@ -12,13 +12,18 @@ final class Worker: @unchecked Sendable {
     private var resumptions: [Resumption] = []
     private var isLong = false
     private let note: Watch.Note
+    let counters: ThreadCounters
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
     init(server: Server) {
         self.server = server
         note = server.crew.watch.newNote()
+        counters = server.metrics.lend()
+        counters.setMark(MonotonicClock.now)
     }
+
+    deinit { server.metrics.giveBack(counters) }
 
     /// Starts the thread; the worker lives as long as it runs.
     func start(stackBytes: Int) throws(SystemError) -> pthread_t {
@@ -48,10 +53,11 @@ final class Worker: @unchecked Sendable {
             guard server.crew.mayPollOn(now: now) else { return }
             let event = server.poller.waitForEvent()
             let began = MonotonicClock.now
+            counters.setMark(began)
             begins(at: began)
             guard server.handle(event, self) else { return }
             runResumptions()
-            now = MonotonicClock.now
+            now = timeAfterEvent()
             note.began.store(0, ordering: .relaxed)
             let taken = now.nanoseconds &- began.nanoseconds
             let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
@@ -63,6 +69,12 @@ final class Worker: @unchecked Sendable {
                 server.crew.wasSlow(taken, now: now)
             }
         }
+    }
+
+    /// A read that has just ended has read the clock; after it come only a message to the socket and its arming.
+    @inline(__always)
+    private func timeAfterEvent() -> Instant {
+        counters.markIsFresh ? Instant(nanoseconds: Int64(counters.mark)) : MonotonicClock.now
     }
 
     @inline(__always)
@@ -121,6 +133,8 @@ final class Worker: @unchecked Sendable {
     }
 
     private func run(_ resumption: Resumption) {
+        // What came before it in this event is not its time.
+        counters.setMark(MonotonicClock.now)
         switch resumption {
         case .reader(let client, let index):
             guard let session = client as? Session else { return }
@@ -155,12 +169,14 @@ final class Worker: @unchecked Sendable {
             guard let session = client as? Session else { continue }
             session.closeParking()
             session.worker = self
+            session.countWait(forReader: false)
         }
         willBlock()
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.enqueue(.answered(member))
         }
+        counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
@@ -169,6 +185,7 @@ final class Worker: @unchecked Sendable {
                 for member in finished { member.commitFailed(error) }
                 if let recovery = server.pool.syncFailed(unsynced) { enqueue(recovery) }
             }
+            counters.setMark(MonotonicClock.now)
             return answer(finished)
         }
         let unanswered = handedOver.take()

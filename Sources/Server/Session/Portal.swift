@@ -32,6 +32,9 @@ final class Portal {
         var counts: Bool
         /// The statement stands on a row that has not been sent.
         var hasRow = false
+        /// What it has taken and returned before it was paused.
+        var nanoseconds = 0
+        var rows = 0
     }
 
     init(name: String, statement: PreparedStatement) {
@@ -99,6 +102,9 @@ final class Portal {
 
     func begin(_ run: Run) { self.run = run }
     func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
+    func pause(nanoseconds: Int) { run?.nanoseconds += nanoseconds }
+    /// The rows of this Execute are counted, and the next one counts its own.
+    func keepRows() { run?.rows += rowsOfExecute }
     func finish() -> Run? {
         defer { run = nil }
         isDone = true

@@ -111,7 +111,9 @@ extension Session: GroupMember {
             return out.error(commitError(error))
         }
         out.truncate(toEnd: commitMark)
-        out.error(commitError(error))
+        let refusal = commitError(error)
+        countError(refusal)
+        out.error(refusal)
         if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         readyForQuery()
@@ -121,6 +123,7 @@ extension Session: GroupMember {
         isInCommit = false
         let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
         if refusal.severity == .fatal {
+            countError(refusal)
             out.error(refusal)
             isClosing = true
         } else {
@@ -135,6 +138,7 @@ extension Session: GroupMember {
     /// After the commit, or the error that took its place: the reply goes out.
     func replyAfterGroup() {
         markedState = nil
+        if !state.transaction.isExplicit { countTransactionEnd() }
         announceCommittedSchema()
         if !flush() { isClosing = true }
     }

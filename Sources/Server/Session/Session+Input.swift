@@ -29,6 +29,7 @@ extension Session {
         // The deadline of a startup is for all of it, however many pieces it comes in.
         if case .ready = phase { disarmDeadline() }
         if interest == .writable {
+            if isStatementActive { countBeginning() }
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
@@ -37,6 +38,7 @@ extension Session {
             let consumed = state.inputPosition
             input.drop(consumed)
             state.inputPosition = 0
+            let before = input.count
             switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
             case .some: break
             case .full: needsArming = true
@@ -47,6 +49,7 @@ extension Session {
                     WireError(
                         severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
             }
+            counters?.add(.receivedBytes, input.count - before)
             endIdleHolding()
         }
         settle(advance())
@@ -56,6 +59,7 @@ extension Session {
     func resume(_ worker: Worker) {
         closeParking()
         self.worker = worker
+        countWait(forReader: readerIndex != nil && !hasWriterGrant)
         settle(advance())
     }
 
@@ -63,6 +67,7 @@ extension Session {
     func waitEnded(_ worker: Worker, _ reason: StopReason) {
         closeParking()
         self.worker = worker
+        countWait(forReader: false)
         let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
@@ -91,6 +96,7 @@ extension Session {
         case .input where server.isStopping.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
+            countEnd()
             guard flush() else { return close() }
             if out.count > 0 {
                 interest = .writable
@@ -148,6 +154,7 @@ extension Session {
             let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
             if sent > 0 {
                 out.consume(sent)
+                counters?.add(.sentBytes, sent)
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 return true
             } else if errno != EINTR {
@@ -205,6 +212,7 @@ extension Session {
         self.worker = worker
         // It may have gone on since the timer's thread looked.
         guard pool.isIdleHolder(clientID) else { return disownAndArm() }
+        server.metrics.evictions.wrappingAdd(1, ordering: .relaxed)
         terminate(
             WireError(
                 severity: .fatal, state: .idleInTransactionSessionTimeout,
@@ -216,6 +224,7 @@ extension Session {
     /// Ends the session with a last word.
     func terminate(_ error: WireError) {
         closeParking()
+        countError(error)
         if case .ready = phase { out.error(error) }
         _ = flush()
         close()
@@ -225,6 +234,7 @@ extension Session {
     func close() {
         if case .closed = phase { return }
         phase = .closed
+        countEnd()
         disarmDeadline()
         abandonTransaction()
         endStatement()

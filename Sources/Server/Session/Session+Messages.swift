@@ -13,12 +13,15 @@ extension Session {
                 if let wait = try step() { return wait }
             } catch let error as WireError {
                 if error.severity == .fatal {
+                    countError(error)
                     out.error(error)
                     return .closed
                 }
                 if let wait = fail(error) { return wait }
             } catch {
-                out.error(WireError(severity: .fatal, state: .internalError, message: "\(error)"))
+                let unexpected = WireError(severity: .fatal, state: .internalError, message: "\(error)")
+                countError(unexpected)
+                out.error(unexpected)
                 return .closed
             }
         }
@@ -28,6 +31,8 @@ extension Session {
     private func step() throws -> Wait? {
         switch phase {
         case .startup(let refused): return try startUp(refused: refused)
+        case .http: return takeHTTPRequest()
+        case .httpAnswered: return finishHTTP()
         case .closed: return .closed
         case .ready: break
         }
@@ -115,6 +120,7 @@ extension Session {
             closePortals()
         }
         out.error(positionInQuery(error))
+        countError(error)
         failTransaction()
         if let query = state.query {
             state.inputPosition = query.end

@@ -39,6 +39,8 @@ extension Session {
         while hasRow {
             if maxRows > 0 && portal.rowsOfExecute >= maxRows {
                 portal.standOnRow(true)
+                countPause(of: portal)
+                portal.keepRows()
                 return .limit
             }
             do { try portal.encoder.encodeRow(statement, into: out) } catch {
@@ -50,6 +52,7 @@ extension Session {
             }
             if out.count >= SessionLimits.flushBytes, try isFull(run) {
                 portal.standOnRow(hasRow)
+                countPause(of: portal)
                 return .full
             }
         }
@@ -121,11 +124,13 @@ extension Session {
     @inline(__always)
     private func endRun(of portal: Portal) -> Bool {
         guard let run = portal.finish() else { return false }
+        count(run, of: portal)
         run.connection.giveBack(run.lease)
         if portal.statement.analysis?.definesSchema == true { schemaDidChange() }
         if run.counts {
             state.counters = run.connection.connection.endCountingChanges(
                 countsRows: portal.statement.analysis?.countsRows ?? false)
+            if portal.statement.analysis?.countsRows == true { run.lease.didChange(rows: Int(state.counters.changes)) }
         }
         return !run.isOnWriter
     }
