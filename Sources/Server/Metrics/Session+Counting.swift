@@ -59,14 +59,14 @@ extension Session {
 
     /// SQLite's run of the portal's statement is over, and the connection is still the session's.
     @inline(__always)
-    func count(_ run: Portal.Run, of portal: Portal) {
+    func count(_ run: Portal.Run, of portal: Portal, _ kind: StatementKind) {
         guard let counters else { return }
         let now = MonotonicClock.now
-        let taken = Int(now.nanoseconds) &- counters.mark &+ run.nanoseconds
+        let taken = Int(now.nanoseconds) &- counters.mark &+ portal.pausedNanoseconds
         // On the writer a commit may follow, which takes its time.
         counters.setMark(now, isFresh: !run.isOnWriter)
-        counters.countRun(portal.query.head.main.statementKind, nanoseconds: taken)
-        let rows = portal.rowsOfExecute &+ run.rows
+        counters.countRun(kind, nanoseconds: taken)
+        let rows = portal.rowsOfExecute &+ portal.pausedRows
         counters.add(.rows, rows)
         run.lease.didRun(nanoseconds: taken, rows: run.counts ? 0 : rows)
     }

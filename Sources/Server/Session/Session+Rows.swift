@@ -124,15 +124,18 @@ extension Session {
     @inline(__always)
     private func endRun(of portal: Portal) -> Bool {
         guard let run = portal.finish() else { return false }
-        count(run, of: portal)
+        count(run, of: portal, portal.statement.kind)
         run.connection.giveBack(run.lease)
-        if portal.statement.analysis?.definesSchema == true { schemaDidChange() }
-        if run.counts {
-            state.counters = run.connection.connection.endCountingChanges(
-                countsRows: portal.statement.analysis?.countsRows ?? false)
-            if portal.statement.analysis?.countsRows == true { run.lease.didChange(rows: Int(state.counters.changes)) }
-        }
+        if run.counts { endWrite(run, of: portal) }
         return !run.isOnWriter
+    }
+
+    /// What only a statement that writes may have done.
+    private func endWrite(_ run: Portal.Run, of portal: Portal) {
+        guard let analysis = portal.statement.analysis else { return }
+        if analysis.definesSchema { schemaDidChange() }
+        state.counters = run.connection.connection.endCountingChanges(countsRows: analysis.countsRows)
+        if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
     }
 
     /// Once for the transaction that made the change, and again when it has been committed.
