@@ -11,7 +11,8 @@ deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev curl
+	@bench/support/promtool >/dev/null
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold

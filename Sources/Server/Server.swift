@@ -65,12 +65,12 @@ public final class Server: Sendable {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
+        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         if let inherited = configuration.inheritedSocket {
             listener = Listener(inherited: inherited, path: configuration.socketPath)
         } else {
             listener = try Listener(path: configuration.socketPath, mode: configuration.socketMode)
         }
-        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))
             poller = try Poller()
