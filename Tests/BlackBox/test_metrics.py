@@ -457,7 +457,7 @@ def test_statements(daemon):
     ordered = found["SELECT * FROM t ORDER BY x LIMIT ?"]
     assert (ordered["calls"], ordered["rows"], ordered["sorts"]) == (3, 6, 3) and ordered["full_scan_steps"] >= 30
     joined = found["SELECT * FROM t a JOIN t b ON a.x = b.x"]
-    assert joined["automatic_index_rows"] == 14 and joined["calls"] == 1 and joined["rows"] == 7 + 49
+    assert joined["automatic_index_rows"] > 0 and joined["calls"] == 1 and joined["rows"] == 7 + 49
     for row in found.values():
         assert row["total_us"] >= row["max_us"] >= row["mean_us"] >= 0
     times = [row["total_us"] for row in console(daemon, "STATEMENTS")]
