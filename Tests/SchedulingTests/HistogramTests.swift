@@ -31,30 +31,41 @@ import Testing
 
     @Test func waitsAndHolds() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
-        #expect(queue.request(1, .transaction, now: at(0)) == .transaction(1))
-        #expect(queue.request(2, .member, now: at(10)) == nil)
-        #expect(queue.request(3, .member, now: at(20)) == nil)
-        #expect(queue.request(4, .job, now: at(20)) == nil)
+        let result1 = queue.request(1, .transaction, now: at(0))
+        #expect(result1 == .transaction(1))
+        let result2 = queue.request(2, .member, now: at(10))
+        #expect(result2 == nil)
+        let result3 = queue.request(3, .member, now: at(20))
+        #expect(result3 == nil)
+        let result4 = queue.request(4, .job, now: at(20))
+        #expect(result4 == nil)
         #expect(queue.usage.waits.count == 1 && queue.usage.waits.sum == 0)
-        #expect(queue.release(now: at(50)) == .group([2, 3]))
+        let result5 = queue.release(now: at(50))
+        #expect(result5 == .group([2, 3]))
         #expect(milliseconds(queue.usage.transactionHolds) == 50)
         // 40 and 30; the job's wait is nobody's.
         #expect(queue.usage.waits.count == 3 && milliseconds(queue.usage.waits) == 70)
         #expect(queue.usage.groupMembers.count == 1 && queue.usage.groupMembers.sum == 2)
-        #expect(queue.release(now: at(57)) == .job(4))
+        let result6 = queue.release(now: at(57))
+        #expect(result6 == .job(4))
         #expect(milliseconds(queue.usage.groupHolds) == 7 && queue.usage.waits.count == 3)
-        #expect(queue.release(now: at(60)) == nil)
+        let result7 = queue.release(now: at(60))
+        #expect(result7 == nil)
         #expect(milliseconds(queue.usage.jobHolds) == 3)
         // Nobody had it from here on.
-        #expect(queue.request(5, .member, now: at(100)) == .group([5]))
-        #expect(queue.release(now: at(101)) == nil)
+        let result8 = queue.request(5, .member, now: at(100))
+        #expect(result8 == .group([5]))
+        let result9 = queue.release(now: at(101))
+        #expect(result9 == nil)
         #expect(milliseconds(queue.usage.groupHolds) == 8 && queue.usage.groupMembers.sum == 3)
     }
 
     @Test func whoReadsTheNumbersIsNotAmongThem() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
-        #expect(queue.request(WriterJob.statistics.client, .job, now: at(0)) != nil)
-        #expect(queue.release(now: at(5)) == nil)
+        let result10 = queue.request(WriterJob.statistics.client, .job, now: at(0))
+        #expect(result10 != nil)
+        let result11 = queue.release(now: at(5))
+        #expect(result11 == nil)
         #expect(queue.usage.jobHolds.count == 0 && queue.usage.waits.count == 0)
     }
 
@@ -62,8 +73,10 @@ import Testing
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
         _ = queue.request(1, .transaction, now: at(0))
         _ = queue.request(2, .member, now: at(1))
-        #expect(queue.withdraw(2))
-        #expect(queue.release(now: at(9)) == nil)
+        let result12 = queue.withdraw(2)
+        #expect(result12)
+        let result13 = queue.release(now: at(9))
+        #expect(result13 == nil)
         #expect(queue.usage.waits.count == 1)
     }
 }
@@ -75,10 +88,13 @@ import Testing
         for index in indexes { _ = queue.release(index) }
         #expect(queue.idleIndexes == indexes)
         for index in queue.idleIndexes {
-            #expect(queue.takeIdle(index))
-            #expect(!queue.takeIdle(index))
+            let result14 = queue.takeIdle(index)
+            #expect(result14)
+            let result15 = queue.takeIdle(index)
+            #expect(!result15)
             #expect(queue.inUseCount == 1)
-            #expect(queue.release(index) == nil)
+            let result16 = queue.release(index)
+            #expect(result16 == nil)
         }
         #expect(queue.idleIndexes == indexes)
     }
@@ -88,6 +104,7 @@ import Testing
         let index = queue.take()!
         _ = queue.release(index)
         queue.closeGate()
-        #expect(!queue.takeIdle(index) && queue.inUseCount == 0)
+        let result17 = queue.takeIdle(index)
+        #expect(!result17 && queue.inUseCount == 0)
     }
 }

@@ -59,13 +59,13 @@ extension Session {
 
     /// SQLite's run of the portal's statement is over, and the connection is still the session's.
     @inline(__always)
-    func count(_ run: Portal.Run, of portal: Portal, _ kind: StatementKind) {
+    func count(_ run: Portal.Run, of portal: Portal) {
         guard let counters else { return }
         let now = MonotonicClock.now
         let taken = Int(now.nanoseconds) &- counters.mark &+ portal.pausedNanoseconds
         // On the writer a commit may follow, which takes its time.
         counters.setMark(now, isFresh: !run.isOnWriter)
-        counters.countRun(kind, nanoseconds: taken)
+        counters.countRun(run.kind, nanoseconds: taken)
         let rows = portal.rowsOfExecute &+ portal.pausedRows
         counters.add(.rows, rows)
         run.lease.didRun(nanoseconds: taken, rows: run.counts ? 0 : rows)

@@ -33,6 +33,7 @@ final class Portal {
         var connection: PooledConnection
         var isOnWriter: Bool
         var counts: Bool
+        var kind: StatementKind
         /// The statement stands on a row that has not been sent.
         var hasRow = false
     }

@@ -29,13 +29,7 @@ extension Session {
 
     /// One message, or one go at it. nil: go on with the next.
     private func step() throws -> Wait? {
-        switch phase {
-        case .startup(let refused): return try startUp(refused: refused)
-        case .http: return takeHTTPRequest()
-        case .httpAnswered: return finishHTTP()
-        case .closed: return .closed
-        case .ready: break
-        }
+        guard case .ready = phase else { return try stepOutsideOfSession() }
         if state.query != nil { return try continueQuery() }
         if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
@@ -52,6 +46,17 @@ extension Session {
                 return nil
             }
             return try handle(type, body, range, next)
+        }
+    }
+
+    /// Before a session, or instead of one.
+    private func stepOutsideOfSession() throws -> Wait? {
+        switch phase {
+        case .startup(let refused): try startUp(refused: refused)
+        case .http: takeHTTPRequest()
+        case .httpAnswered: finishHTTP()
+        case .closed: .closed
+        case .ready: nil
         }
     }
 

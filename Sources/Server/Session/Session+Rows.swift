@@ -124,7 +124,7 @@ extension Session {
     @inline(__always)
     private func endRun(of portal: Portal) -> Bool {
         guard let run = portal.finish() else { return false }
-        count(run, of: portal, portal.statement.kind)
+        count(run, of: portal)
         run.connection.giveBack(run.lease)
         if run.counts { endWrite(run, of: portal) }
         return !run.isOnWriter

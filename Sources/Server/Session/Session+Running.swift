@@ -147,7 +147,7 @@ extension Session {
             connection.connection.beginCountingChanges(for: state.counters)
         }
         portal.begin(
-            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead))
+            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead, kind: analysis.kind))
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
         do {

@@ -63,7 +63,6 @@ final class PreparedStatement {
     let query: Query
     /// The query whose rows and parameters are meant: the one inside DECLARE, else `query`.
     let prepared: Query
-    let kind: StatementKind
     var analysis: Analysis?
     /// By number from 0, as far as the client or the text said.
     let parameterTypes: [TypeOID]
@@ -73,7 +72,6 @@ final class PreparedStatement {
     init(query: Query, analysis: Analysis?, given: [TypeOID]) {
         self.query = query
         prepared = query.prepared
-        kind = prepared.head.main.statementKind
         self.analysis = analysis
         let inText = analysis?.parameterTypes ?? []
         parameterTypes = (0..<max(inText.count, given.count)).map { index in
