@@ -31,41 +31,41 @@ import Testing
 
     @Test func waitsAndHolds() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
-        let result1 = queue.request(1, .transaction, now: at(0))
-        #expect(result1 == .transaction(1))
-        let result2 = queue.request(2, .member, now: at(10))
-        #expect(result2 == nil)
-        let result3 = queue.request(3, .member, now: at(20))
-        #expect(result3 == nil)
-        let result4 = queue.request(4, .job, now: at(20))
-        #expect(result4 == nil)
+        let grant1 = queue.request(1, .transaction, now: at(0))
+        #expect(grant1 == .transaction(1))
+        let grant2 = queue.request(2, .member, now: at(10))
+        #expect(grant2 == nil)
+        let grant3 = queue.request(3, .member, now: at(20))
+        #expect(grant3 == nil)
+        let grant4 = queue.request(4, .job, now: at(20))
+        #expect(grant4 == nil)
         #expect(queue.usage.waits.count == 1 && queue.usage.waits.sum == 0)
-        let result5 = queue.release(now: at(50))
-        #expect(result5 == .group([2, 3]))
+        let grant5 = queue.release(now: at(50))
+        #expect(grant5 == .group([2, 3]))
         #expect(milliseconds(queue.usage.transactionHolds) == 50)
         // 40 and 30; the job's wait is nobody's.
         #expect(queue.usage.waits.count == 3 && milliseconds(queue.usage.waits) == 70)
         #expect(queue.usage.groupMembers.count == 1 && queue.usage.groupMembers.sum == 2)
-        let result6 = queue.release(now: at(57))
-        #expect(result6 == .job(4))
+        let grant6 = queue.release(now: at(57))
+        #expect(grant6 == .job(4))
         #expect(milliseconds(queue.usage.groupHolds) == 7 && queue.usage.waits.count == 3)
-        let result7 = queue.release(now: at(60))
-        #expect(result7 == nil)
+        let grant7 = queue.release(now: at(60))
+        #expect(grant7 == nil)
         #expect(milliseconds(queue.usage.jobHolds) == 3)
         // Nobody had it from here on.
-        let result8 = queue.request(5, .member, now: at(100))
-        #expect(result8 == .group([5]))
-        let result9 = queue.release(now: at(101))
-        #expect(result9 == nil)
+        let grant8 = queue.request(5, .member, now: at(100))
+        #expect(grant8 == .group([5]))
+        let grant9 = queue.release(now: at(101))
+        #expect(grant9 == nil)
         #expect(milliseconds(queue.usage.groupHolds) == 8 && queue.usage.groupMembers.sum == 3)
     }
 
     @Test func whoReadsTheNumbersIsNotAmongThem() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
-        let result10 = queue.request(WriterJob.statistics.client, .job, now: at(0))
-        #expect(result10 != nil)
-        let result11 = queue.release(now: at(5))
-        #expect(result11 == nil)
+        let grant10 = queue.request(WriterJob.statistics.client, .job, now: at(0))
+        #expect(grant10 != nil)
+        let grant11 = queue.release(now: at(5))
+        #expect(grant11 == nil)
         #expect(queue.usage.jobHolds.count == 0 && queue.usage.waits.count == 0)
     }
 
@@ -73,10 +73,10 @@ import Testing
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
         _ = queue.request(1, .transaction, now: at(0))
         _ = queue.request(2, .member, now: at(1))
-        let result12 = queue.withdraw(2)
-        #expect(result12)
-        let result13 = queue.release(now: at(9))
-        #expect(result13 == nil)
+        let isTaken12 = queue.withdraw(2)
+        #expect(isTaken12)
+        let grant13 = queue.release(now: at(9))
+        #expect(grant13 == nil)
         #expect(queue.usage.waits.count == 1)
     }
 }
@@ -88,13 +88,13 @@ import Testing
         for index in indexes { _ = queue.release(index) }
         #expect(queue.idleIndexes == indexes)
         for index in queue.idleIndexes {
-            let result14 = queue.takeIdle(index)
-            #expect(result14)
-            let result15 = queue.takeIdle(index)
-            #expect(!result15)
+            let isTaken14 = queue.takeIdle(index)
+            #expect(isTaken14)
+            let isTaken15 = queue.takeIdle(index)
+            #expect(!isTaken15)
             #expect(queue.inUseCount == 1)
-            let result16 = queue.release(index)
-            #expect(result16 == nil)
+            let grant16 = queue.release(index)
+            #expect(grant16 == nil)
         }
         #expect(queue.idleIndexes == indexes)
     }
@@ -104,7 +104,7 @@ import Testing
         let index = queue.take()!
         _ = queue.release(index)
         queue.closeGate()
-        let result17 = queue.takeIdle(index)
-        #expect(!result17 && queue.inUseCount == 0)
+        let isTaken17 = queue.takeIdle(index)
+        #expect(!isTaken17 && queue.inUseCount == 0)
     }
 }
