@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: ConsoleTopic.allCases)
     func topics(_ topic: ConsoleTopic) {
-        for sql in ["SHOW \(topic.rawValue)", "show \(topic.rawValue.uppercased());", " /* x */ sHoW \(topic) -- y\n;;"] {
+        for sql in ["SHOW \(topic.rawValue)", "show \(topic.rawValue.uppercased());", " /* x */ sHoW \(topic.rawValue) -- y\n;;"] {
             #expect(picture(sql) == "show \(topic.rawValue)", "\(sql)")
         }
         #expect(!topic.columns.isEmpty && !topic.summary.isEmpty)
