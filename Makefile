@@ -11,9 +11,10 @@ deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev groff man-db systemd strace
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 gcc libc6-dev groff man-db systemd strace curl
 	@bench/support/install python3-configargparse python3-pkg-resources python3-prometheus-client python3-psycopg2
 	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter
+	@bench/support/promtool >/dev/null
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold

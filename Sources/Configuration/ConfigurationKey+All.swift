@@ -8,6 +8,7 @@ extension ConfigurationKey {
         ("Readers and the writer", working),
         ("The WAL and checkpoints", checkpointing),
         ("VACUUM and backups", upkeep),
+        ("Metrics", metrics),
         ("Every connection to the database", connections),
         ("What a session starts with", sessions),
         ("The log", logging),

@@ -45,6 +45,8 @@ extension Pool {
         case .checkpoint: resumptions = checkpoint(endSnapshots)
         case .recovery: resumptions = recover(endSnapshots)
         case .maintenance: (resumptions, again) = maintain()
+        // The release that follows does it.
+        case .statistics: resumptions = []
         }
         let now = MonotonicClock.now
         state.withLock { state in
@@ -119,6 +121,7 @@ extension Pool {
             state.walFrames = frames
             state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
         }
+        counters.checkpoints.observe(nanoseconds: now.nanoseconds &- began.nanoseconds)
         log.log(
             level: mode == .passive ? .debug : .notice, .checkpoint, "checkpoint",
             metadata: [

@@ -142,6 +142,7 @@ extension Pool {
             return success
         }
         maintenance.store()
+        counters.vacuumsSucceeded.wrappingAdd(1, ordering: .relaxed)
         let frames = writer.walFrames.all
         state.withLock { $0.policy.vacuumed(frames: frames) }
         log.notice(
@@ -166,6 +167,7 @@ extension Pool {
     private func failed(_ reason: String) {
         maintenance.state.withLock { $0.schedule.failed(reason, .now) }
         maintenance.store()
+        counters.vacuumsFailed.wrappingAdd(1, ordering: .relaxed)
         log.warning(.vacuumTrouble, "VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
     }
 

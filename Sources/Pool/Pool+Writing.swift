@@ -25,6 +25,7 @@ extension Pool {
 
     /// The holder is done. Returns who gets the writer next, if somebody waits.
     public func releaseWriter() -> Resumption? {
+        writerTellsIfAsked()
         let now = MonotonicClock.now
         let isSuspect = writer.failure != nil
         let frames = writer.walFrames

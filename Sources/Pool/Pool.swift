@@ -29,6 +29,9 @@ public final class Pool: Sendable {
     let cannotGoOn: @Sendable (String) -> Void
     let maintenance: Maintenance
     public let backups: Backups
+    let counters: PoolCounters
+    /// Somebody wants to know what the writer's connection has counted; see Pool+Statistics.
+    let writerMustTell = Atomic<Bool>(false)
 
     struct State {
         var writerQueue: WriterQueue
@@ -72,6 +75,8 @@ public final class Pool: Sendable {
     final class ReaderSlot: @unchecked Sendable {
         var reader: Reader?
         let snapshot = SnapshotAge()
+        /// Somebody wants to know what this connection has counted; see Pool+Statistics.
+        let mustTell = Atomic<Bool>(false)
     }
 
     /// The writer with what belongs to it.
@@ -99,8 +104,9 @@ public final class Pool: Sendable {
     /// when they are first needed.
     public init(
         path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger,
-        cannotGoOn: @escaping @Sendable (String) -> Void
+        observer: (any StatementObserver)? = nil, cannotGoOn: @escaping @Sendable (String) -> Void
     ) throws(SQLiteError) {
+        counters = PoolCounters(observer: observer)
         self.path = path
         self.limits = limits
         changeable = ChangeableLimits(limits)
@@ -109,7 +115,7 @@ public final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
-        try Self.openWriter(into: writerSlot, path, settings, limits, log)
+        try Self.openWriter(into: writerSlot, path, settings, limits, log, counters)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
         backups = Backups(database: path, settings: settings, log: log)
@@ -125,11 +131,12 @@ public final class Pool: Sendable {
 
     private static func openWriter(
         into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits, _ log: Logger,
-        recoveries: Int = 0
+        _ counters: PoolCounters, recoveries: Int = 0
     ) throws(SQLiteError) {
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        let writer = try Writer(path: path, settings: settings, limits: limits, work: slot.atWriter, log: log)
+        let writer = try Writer(
+            path: path, settings: settings, limits: limits, work: slot.atWriter, log: log, counters: counters)
         slot.writer = writer
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
@@ -140,7 +147,7 @@ public final class Pool: Sendable {
 
     func openWriter() throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
-        try Self.openWriter(into: writerSlot, path, settings, limits, log, recoveries: recoveries)
+        try Self.openWriter(into: writerSlot, path, settings, limits, log, counters, recoveries: recoveries)
     }
 
     func closeWriter() {
@@ -211,7 +218,9 @@ extension Pool {
     }
 
     private func openReader(_ index: Int) throws(SQLiteError) -> Reader {
-        let reader = try Reader(index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot)
+        let reader = try Reader(
+            index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot,
+            counters: counters)
         slots[index].reader = reader
         try reader.refreshSnapshot(epoch: leaseEpoch)
         return reader
@@ -223,6 +232,7 @@ extension Pool {
         // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
         // beginning anew.
         if let reader = slots[index].reader, reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
+        if slots[index].mustTell.load(ordering: .relaxed) { tell(index) }
         return state.withLock { state in
             let next =
                 index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)

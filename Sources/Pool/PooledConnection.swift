@@ -40,6 +40,9 @@ extension StatementOwner {
 public class PooledConnection: @unchecked Sendable {
     public let connection: Connection
     private var statements: StatementCache
+    let counters: PoolCounters
+    /// Milliseconds waited for another process that no statement has been charged with.
+    private var busyWaits = 0
     /// Set while a statement runs, for the progress and busy handlers.
     private unowned(unsafe) var owner: (any StatementOwner)?
     private var runBegan: Instant?
@@ -50,9 +53,10 @@ public class PooledConnection: @unchecked Sendable {
     /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
     static let longRunNanoseconds: Int64 = 1_000_000
 
-    init(connection: Connection, statementLimit: Int) {
+    init(connection: Connection, statementLimit: Int, counters: PoolCounters) {
         self.connection = connection
-        statements = StatementCache(limit: statementLimit)
+        self.counters = counters
+        statements = StatementCache(limit: statementLimit, observer: counters.observer)
         // The closures live in the connection this object owns, so they must not retain it.
         connection.callbacks.onProgress = { [unowned(unsafe) self] in self.shouldStop() }
     }
@@ -131,7 +135,7 @@ public class PooledConnection: @unchecked Sendable {
         guard let prepared else {
             throw SQLiteError(extendedCode: 21, message: "the statement is empty")
         }
-        return PreparedLease(entry: statements.add(text.id, prepared))
+        return PreparedLease(entry: statements.add(text, prepared))
     }
 
     @inline(__always)
@@ -139,6 +143,28 @@ public class PooledConnection: @unchecked Sendable {
         lease.entry.statement.reset()
         lease.entry.statement.clearBindings()
         lease.entry.isInUse = false
+        if busyWaits > 0 { chargeBusyWaits(to: lease) }
+        if !lease.entry.isCached { statements.tell(lease.entry) }
+    }
+
+    /// A statement that waits for another process is the one it is charged to, or the first of those whose BEGIN waited.
+    private func chargeBusyWaits(to lease: PreparedLease) {
+        lease.entry.usage.busyWaits &+= busyWaits
+        busyWaits = 0
+    }
+
+    func countBusyWait() {
+        counters.busyRetries.wrappingAdd(1, ordering: .relaxed)
+        busyWaits &+= 1
+    }
+
+    /// Tells what the statements did, and returns what the connection counted since it was last asked.
+    func takeUsage() -> ConnectionUsage {
+        statements.tellAll()
+        var usage = statements.takeCounts()
+        let pages = connection.takePageCacheUsage()
+        (usage.pageHits, usage.pageMisses, usage.pageWrites) = (pages.hits, pages.misses, pages.writes)
+        return usage
     }
 
     func forgetStatements() { statements.removeIdle() }
@@ -157,6 +183,18 @@ public struct PreparedLease {
     public func isVerified(for description: AnyObject) -> Bool {
         entry.verifiedFor === description && entry.preparationsSeen == entry.statement.preparations
     }
+
+    /// A run of it has ended, which took so long.
+    @inline(__always)
+    public func didRun(nanoseconds: Int, rows: Int) {
+        let entry = entry
+        entry.usage.calls &+= 1
+        entry.usage.rows &+= rows
+        entry.usage.nanoseconds &+= nanoseconds
+        if nanoseconds > entry.usage.longestNanoseconds { entry.usage.longestNanoseconds = nanoseconds }
+    }
+
+    public func didChange(rows: Int) { entry.usage.rows &+= rows }
 
     public func markVerified(for description: AnyObject) {
         entry.verifiedFor = description

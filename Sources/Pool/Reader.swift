@@ -19,7 +19,8 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     private var isLeased = false
 
     init(
-        index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits, gate: GateSignal, age: SnapshotAge
+        index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits, gate: GateSignal, age: SnapshotAge,
+        counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.index = index
         self.gate = gate
@@ -27,7 +28,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         let connection = try Connection(path: path, mode: .readOnly, settings: settings)
         // Any statement that reads would do; this one touches a single page and always has a row.
         pin = try connection.prepareInternal("PRAGMA schema_version")
-        super.init(connection: connection, statementLimit: limits.statementsPerConnection)
+        super.init(connection: connection, statementLimit: limits.statementsPerConnection, counters: counters)
     }
 
     override var reasonOfOwn: StopReason? { gate.isExpired.load(ordering: .relaxed) ? .snapshotTooOld : nil }

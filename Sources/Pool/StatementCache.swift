@@ -6,7 +6,7 @@ import SQLite
 /// the session) is prepared afresh and finalised afterwards.
 struct StatementCache {
     final class Entry {
-        let textID: Int
+        let text: SQLText
         let statement: Statement
         var isInUse = true
         /// False for a second copy, which is finalised on return.
@@ -15,9 +15,11 @@ struct StatementCache {
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
         var verifiedFor: AnyObject?
         var preparationsSeen: Int32 = -1
+        /// Since it was last told to the observer.
+        var usage = StatementUsage()
 
-        init(textID: Int, statement: Statement, isCached: Bool) {
-            self.textID = textID
+        init(text: SQLText, statement: Statement, isCached: Bool) {
+            self.text = text
             self.statement = statement
             self.isCached = isCached
         }
@@ -27,7 +29,16 @@ struct StatementCache {
     private let limit: Int
     private var clock: UInt64 = 0
 
-    init(limit: Int) { self.limit = limit }
+    private let observer: (any StatementObserver)?
+    /// Uses of a statement that was there are counted by the clock, which also ticks for each new one.
+    private var misses = 0
+    private var added: UInt64 = 0
+    private var clockAtCount: UInt64 = 0
+
+    init(limit: Int, observer: (any StatementObserver)? = nil) {
+        self.limit = limit
+        self.observer = observer
+    }
 
     /// The idle statement for `textID`, now in use.
     mutating func take(_ textID: Int) -> Entry? {
@@ -39,29 +50,61 @@ struct StatementCache {
     }
 
     /// A freshly prepared statement, in use.
-    mutating func add(_ textID: Int, _ statement: Statement) -> Entry {
-        if entries[textID] != nil { return Entry(textID: textID, statement: statement, isCached: false) }
+    mutating func add(_ text: SQLText, _ statement: Statement) -> Entry {
+        misses &+= 1
+        if entries[text.id] != nil { return Entry(text: text, statement: statement, isCached: false) }
         if entries.count >= limit { evictOldest() }
-        let entry = Entry(textID: textID, statement: statement, isCached: true)
+        let entry = Entry(text: text, statement: statement, isCached: true)
         clock &+= 1
+        added &+= 1
         entry.lastUse = clock
-        entries[textID] = entry
+        entries[text.id] = entry
         return entry
     }
 
     /// Finalises the statement for `textID`, unless it is in use.
     mutating func remove(_ textID: Int) {
-        if let entry = entries[textID], !entry.isInUse { entries[textID] = nil }
+        guard let entry = entries[textID], !entry.isInUse else { return }
+        tell(entry)
+        entries[textID] = nil
     }
 
     /// Finalises every idle statement.
     mutating func removeIdle() {
+        for entry in entries.values where !entry.isInUse { tell(entry) }
         entries = entries.filter { $0.value.isInUse }
     }
 
     /// Runs only when a new text arrives at a full cache, so a scan is good enough.
     private mutating func evictOldest() {
         let oldest = entries.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
-        if let oldest { entries[oldest.textID] = nil }
+        guard let oldest else { return }
+        tell(oldest)
+        entries[oldest.text.id] = nil
+    }
+
+    // MARK: What they did
+
+    /// Tells what each has done since it was last told.
+    func tellAll() { for entry in entries.values { tell(entry) } }
+
+    /// Tells what it has done since it was last told. Called by whoever has the connection.
+    func tell(_ entry: Entry) {
+        guard entry.usage.calls > 0, let observer else { return }
+        let counted = entry.statement.takeUsage()
+        entry.usage.fullScanSteps = counted.fullScanSteps
+        entry.usage.sorts = counted.sorts
+        entry.usage.automaticIndexRows = counted.automaticIndexRows
+        observer.didUse(entry.text, entry.usage)
+        entry.usage = StatementUsage()
+    }
+
+    /// Hits and misses since the last call.
+    mutating func takeCounts() -> ConnectionUsage {
+        var usage = ConnectionUsage()
+        usage.statementMisses = misses
+        usage.statementHits = Int(clock &- clockAtCount &- added)
+        (misses, added, clockAtCount) = (0, 0, clock)
+        return usage
     }
 }

@@ -31,7 +31,10 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// How often another process was in the way, for the log.
     private var outsiderWaits = 0
 
-    init(path: String, settings: ConnectionSettings, limits: PoolLimits, work: ThreadAtWork, log: Logger) throws(SQLiteError) {
+    init(
+        path: String, settings: ConnectionSettings, limits: PoolLimits, work: ThreadAtWork, log: Logger,
+        counters: PoolCounters = PoolCounters()
+    ) throws(SQLiteError) {
         self.path = path
         self.work = work
         self.log = log
@@ -48,10 +51,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         fileName = connection.fileName
         files = OpenFiles(path: fileName)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
-        super.init(connection: connection, statementLimit: limits.statementsPerConnection)
+        super.init(connection: connection, statementLimit: limits.statementsPerConnection, counters: counters)
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
-            return self.waitForOutsider()
+            guard self.waitForOutsider() else { return false }
+            if !self.isCheckpointing { self.countBusyWait() }
+            return true
         }
     }
 
@@ -121,7 +126,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// Commits; when it returns, the commit is where it will be found again.
     public func commit() throws(SQLiteError) {
         if let failure { throw failure }
+        let began = MonotonicClock.now
         try run(commitStatement)
+        counters.commits.observe(nanoseconds: MonotonicClock.now.nanoseconds &- began.nanoseconds)
         let checkpoints = connection.checkpoints
         defer { checkpointsSeen = checkpoints }
         guard let problem = files.problem(wasCheckpointed: checkpoints != checkpointsSeen) else { return }

@@ -10,6 +10,8 @@ public enum StartupFrame {
     /// To be acted upon and never answered. Compare the key in constant time.
     case cancel(processID: Int32, key: [UInt8], next: Int)
     case startup(StartupMessage, next: Int)
+    /// The first four bytes are an HTTP request's. As a length they would be far too much, so they mean only that.
+    case http
     case invalid(WireError)
 }
 
@@ -36,7 +38,9 @@ extension FrameDecoder {
         }
         guard packet.count >= 4 else { return .incomplete }
         let length = Int(Int32(bigEndian: packet.loadUnaligned(as: Int32.self)))
-        guard length >= 8, length <= startupMessageLimit else { return .invalid(badLength(packet)) }
+        guard length >= 8, length <= startupMessageLimit else {
+            return isHTTP(packet) ? .http : .invalid(.lostSynchronization("invalid length of startup packet"))
+        }
         guard packet.count >= 8 else { return .incomplete }
         let code = Int(Int32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: Int32.self)))
         // A length that cannot be right for the request is refused before the bytes it promises are awaited.
@@ -69,16 +73,8 @@ extension FrameDecoder {
         }
     }
 
-    /// Four letters where the length should be are most often an HTTP request that went to the wrong door.
-    private static func badLength(_ packet: UnsafeRawBufferPointer) -> WireError {
+    private static func isHTTP(_ packet: UnsafeRawBufferPointer) -> Bool {
         let methods: [StaticString] = ["GET ", "POST", "HEAD", "PUT ", "DELE", "OPTI", "PATC", "CONN", "TRAC", "PRI "]
-        let isHTTP = methods.contains { method in
-            method.withUTF8Buffer { $0.elementsEqual(packet.prefix(4)) }
-        }
-        return isHTTP
-            ? .lostSynchronization(
-                "received an HTTP request instead of a startup packet",
-                detail: "This server speaks the PostgreSQL protocol.")
-            : .lostSynchronization("invalid length of startup packet")
+        return methods.contains { method in method.withUTF8Buffer { $0.elementsEqual(packet.prefix(4)) } }
     }
 }

@@ -82,6 +82,16 @@ public struct ReaderQueue: Sendable {
     public var inUseCount: Int { usedCount - idle.count }
     public var indexesInUse: [Int] { (0..<usedCount).filter { !idle.contains($0) } }
 
+    /// The idle ones, the coldest first.
+    public var idleIndexes: [Int] { idle }
+
+    /// Takes this one, if it is idle. Not while the gate is closed: then whoever closed it may close the connection too.
+    public mutating func takeIdle(_ index: Int) -> Bool {
+        guard !isGateClosed, let place = idle.firstIndex(of: index) else { return false }
+        idle.remove(at: place)
+        return true
+    }
+
     public mutating func closeGate() {
         isGateClosed = true
         isRestricted = true

@@ -23,12 +23,15 @@ extension WriterQueue {
     mutating func grantPassing(now: Instant) -> Grant? {
         guard var index = waiting.firstIndex(where: \.passesPause) else { return nil }
         let first = waiting.remove(at: index)
+        if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
         guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
         var members = [first.client]
         while members.count < groupLimit, let next = waiting[index...].firstIndex(where: \.passesPause),
             waiting[next].purpose == .member
         {
-            members.append(waiting.remove(at: next).client)
+            let member = waiting.remove(at: next)
+            usage.waited(since: member.enqueued, now: now)
+            members.append(member.client)
             index = next
         }
         return begin(group: members, now: now)

@@ -42,6 +42,7 @@ public struct WriterQueue: Sendable {
     public private(set) var holder: Holder = .nobody
     /// When it was granted; without meaning while there is no holder.
     public private(set) var holderSince = Instant(nanoseconds: 0)
+    public internal(set) var usage = WriterUsage()
     var waiting: Deque<Entry> = []
     /// See WriterQueue+Pause.
     public internal(set) var isPaused = false
@@ -75,7 +76,10 @@ public struct WriterQueue: Sendable {
     ) -> Grant? {
         let passes = passesPause || purpose == .job
         // Where nobody holds it, only those wait whom a pause holds back.
-        if holder == .nobody && (isPaused ? passes : waiting.isEmpty) { return begin(client, purpose, now: now) }
+        if holder == .nobody && (isPaused ? passes : waiting.isEmpty) {
+            if purpose != .job { usage.waited(since: now, now: now) }
+            return begin(client, purpose, now: now)
+        }
         if !isContended { contendedSince = now }
         waiting.append(
             Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline, passesPause: passes))
@@ -93,13 +97,16 @@ public struct WriterQueue: Sendable {
 
     /// The holder is done. Returns who is next, if anybody waits.
     public mutating func release(now: Instant) -> Grant? {
+        usage.released(holder, now: now)
         holder = .nobody
         guard !isPaused else { return grantPassing(now: now) }
         guard let first = waiting.popFirst() else { return nil }
+        if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
         guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
         var members = [first.client]
         while members.count < groupLimit, let next = waiting.first, next.purpose == .member {
             members.append(next.client)
+            usage.waited(since: next.enqueued, now: now)
             waiting.removeFirst()
         }
         return begin(group: members, now: now)
@@ -139,9 +146,11 @@ public struct WriterQueue: Sendable {
 
     mutating func begin(_ client: ClientID, _ purpose: Purpose, now: Instant) -> Grant {
         holderSince = now
+        usage.granted(members: purpose == .member ? 1 : 0, now: now)
         switch purpose {
         case .member:
-            return begin(group: [client], now: now)
+            holder = .group
+            return .group([client])
         case .transaction:
             holder = .transaction(client, since: now, idleSince: nil)
             return .transaction(client)
@@ -153,6 +162,7 @@ public struct WriterQueue: Sendable {
 
     mutating func begin(group members: [ClientID], now: Instant) -> Grant {
         holderSince = now
+        usage.granted(members: members.count, now: now)
         holder = .group
         return .group(members)
     }

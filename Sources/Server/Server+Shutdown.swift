@@ -13,7 +13,7 @@ extension Server {
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         stopAccepting()
-        for listener in listeners { listener.close() }
+        for listener in listeners + [metricsListener].compactMap({ $0 }) { listener.close() }
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit })
         if table.count > 0 {

@@ -25,6 +25,8 @@ public final class Server: Sendable {
     let eventLog: EventLog
     /// See Logging/Session+LockWait.
     let holderStatement = Locked<HolderStatement?>(nil)
+    let metrics = Metrics(now: MonotonicClock.now)
+    let metricsListener: Listener?
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
@@ -57,8 +59,9 @@ public final class Server: Sendable {
         static let timer = UInt64.max
         static let wakeUp = UInt64.max - 1
         static let stop = UInt64.max - 2
+        static let metricsListener = UInt64.max - 3
         /// The first of as many as may be: a listening socket each.
-        static let firstListener = UInt64.max - 2 - UInt64(mostListeners)
+        static let firstListener = UInt64.max - 3 - UInt64(mostListeners)
     }
     /// More would be a mistake in a unit file.
     public static let mostListeners = 16
@@ -82,11 +85,12 @@ public final class Server: Sendable {
         do {
             pool = try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
-                deadlines: deadlines, log: log, cannotGoOn: { Self.endProcess($0, log) })
+                deadlines: deadlines, log: log, observer: metrics.statements, cannotGoOn: { Self.endProcess($0, log) })
         } catch {
             throw StartError("cannot open \(configuration.databasePath): \(error.message)")
         }
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
+        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         if configuration.inheritedSockets.isEmpty {
             listeners = [
                 try Listener(
@@ -127,6 +131,9 @@ public final class Server: Sendable {
             for (index, listener) in listeners.enumerated() {
                 try poller.add(listener.descriptor, .readable, token: Event.firstListener + UInt64(index))
             }
+            if let metricsListener {
+                try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
+            }
             try poller.add(deadlines.descriptor, .readable, token: Event.timer)
             try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
             try poller.addLevelTriggered(stopSignal, token: Event.stop)
@@ -137,7 +144,7 @@ public final class Server: Sendable {
         } catch {
             throw StartError("\(error)")
         }
-        deadlines.announce(pool.nextMaintenanceLook)
+        deadlines.announce(min(pool.nextMaintenanceLook, metrics.periodEnd))
         somethingHappens()
     }
 
@@ -185,18 +192,19 @@ public final class Server: Sendable {
         case Event.timer: lookAtDeadlines(worker)
         case Event.wakeUp: break
         case Event.stop: return false
-        default: accept(from: Int(token - Event.firstListener), worker)
+        case Event.metricsListener: if let metricsListener { accept(from: metricsListener, token, worker) }
+        default: accept(from: listeners[Int(token - Event.firstListener)], token, worker)
         }
         return true
     }
 
-    private func accept(from index: Int, _ worker: Worker) {
+    private func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
         for _ in 0..<Self.acceptsPerEvent {
             guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
-            switch listeners[index].accept() {
+            switch listener.accept() {
             case .connection(let accepted): socket = accepted
-            case .none: return armListener(index)
+            case .none: return arm(listener, token)
             case .outOfDescriptors: return pauseAccepting()
             }
             guard isRoomBeforeReserve || mayUseReserve(socket) else {
@@ -213,6 +221,8 @@ public final class Server: Sendable {
                 continue
             }
             session.worker = worker
+            session.isHTTPOnly = token == Event.metricsListener
+            worker.counters.add(.sessions, 1)
             do {
                 try poller.add(socket, .stream, token: session.token)
             } catch {
@@ -222,13 +232,16 @@ public final class Server: Sendable {
             session.armDeadline(.startup, afterMilliseconds: current { $0.startupTimeoutMilliseconds })
             session.settle(.input)
         }
-        armListener(index)
+        arm(listener, token)
     }
 
-    private func armListener(_ index: Int) {
-        if !hasStoppedAccepting.load(ordering: .relaxed) {
-            try? poller.arm(listeners[index].descriptor, .readable, token: Event.firstListener + UInt64(index))
-        }
+    private func armListeners() {
+        for (index, listener) in listeners.enumerated() { arm(listener, Event.firstListener + UInt64(index)) }
+        if let metricsListener { arm(metricsListener, Event.metricsListener) }
+    }
+
+    private func arm(_ listener: Listener, _ token: Poller.Token) {
+        if !hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
     }
 
     /// The connection stays in the backlog, and asking for it again at once would only burn time.
@@ -274,15 +287,15 @@ public final class Server: Sendable {
     private func lookAtDeadlines(_ worker: Worker) {
         deadlines.didFire()
         try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) {
-            for index in listeners.indices { armListener(index) }
-        }
+        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
         let now = MonotonicClock.now
         let due = pool.takeDue(now: now)
         let maintenanceLook = pool.nextMaintenanceLook
         let isMaintenanceDue = maintenanceLook <= now
+        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
+        next = min(next, metrics.periodEnd)
         var toNotify: [Session] = []
         var toEnd: [Session] = []
         for session in table.sessions {

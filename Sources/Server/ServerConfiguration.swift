@@ -29,6 +29,7 @@ public struct ServerConfiguration: Sendable {
     public var access = AccessRules.default()
     public var memory = MemoryLimits()
     public var pool = PoolLimits()
+    public var metrics = MetricsConfiguration()
     public var connection = ConnectionSettings()
     public var log = LogConfiguration()
     /// What a session starts with, by the names SET takes.

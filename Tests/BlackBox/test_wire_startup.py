@@ -277,15 +277,12 @@ def test_every_first_byte(shared):
 @pytest.mark.parametrize(
     "hello",
     [
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(507),
         b"SSH-2.0-OpenSSH_9.2\r\n",
         b"\n" * 100,
         b"\xff" * 4096,
     ],
-    ids=["GET", "POST", "HTTP/2", "TLS", "SSH", "newlines", "ones"],
+    ids=["TLS", "SSH", "newlines", "ones"],
 )
 def test_other_protocols(shared, hello):
     client = shared.raw()

@@ -26,7 +26,9 @@ final class TestPool {
         CREATE TRIGGER trip BEFORE INSERT ON tripwire BEGIN SELECT RAISE(ROLLBACK, 'tripped'); END;
         """
 
-    init(_ adjust: (inout PoolLimits) -> Void = { _ in }) throws {
+    init(
+        _ adjust: (inout PoolLimits) -> Void = { _ in }, observer statementObserver: (any StatementObserver)? = nil
+    ) throws {
         _ = libraryIsConfigured
         directory = NSTemporaryDirectory() + "/walpool-pool-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -34,7 +36,7 @@ final class TestPool {
         adjust(&limits)
         pool = try Pool(
             path: directory + "/test.db", settings: ConnectionSettings(), limits: limits, deadlines: observer,
-            log: quietLog, cannotGoOn: { [ends] in ends.add($0) })
+            log: quietLog, observer: statementObserver, cannotGoOn: { [ends] in ends.add($0) })
         try pool.writer.connection.executeInternal(Self.schema)
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import PostgresWire
 import SQLite
 import Scheduling
@@ -55,6 +56,8 @@ enum ConsoleThread {
         let server = session.server
         // The thread it was on goes about other work.
         session.worker = nil
+        let worker = Worker(server: server)
+        session.counters = worker.counters
         do throws(WireError) {
             try body(session)
             session.consoleOutcome = .success(())
@@ -63,7 +66,7 @@ enum ConsoleThread {
         }
         // Before the client hears of it: it may ask for the next one at once.
         server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
-        let worker = Worker(server: server)
+        worker.counters.setMark(MonotonicClock.now)
         session.resume(worker)
         worker.handOver()
     }

@@ -34,6 +34,7 @@ extension ConsoleTopic {
                 text("name"), text("state"), text("started"), integer("duration_ms"), integer("pages"),
                 integer("pages_copied"), integer("bytes"), integer("snapshot_ms"), text("error"),
             ]
+        case .stats, .statsTotals, .statsAverages, .statements: statisticsColumns
         }
     }
 

@@ -7,6 +7,7 @@ enum ConsoleTopic: String, CaseIterable, Sendable {
     case dnsHosts = "dns_hosts"
     case dnsZones = "dns_zones"
     case writer, wal, snapshots, maintenance, backups
+    case stats, statsTotals = "stats_totals", statsAverages = "stats_averages", statements
 
     /// What SHOW HELP says of it.
     var summary: String {
@@ -30,6 +31,7 @@ enum ConsoleTopic: String, CaseIterable, Sendable {
         case .snapshots: "the snapshots that are kept open, oldest first"
         case .maintenance: "VACUUM: what it waits for or how far it is, the last, the next"
         case .backups: "the backup that runs, and the last one"
+        case .stats, .statsTotals, .statsAverages, .statements: statisticsSummary
         }
     }
 }

@@ -31,6 +31,7 @@ extension Server {
         case .snapshots: showSnapshots(&rows, now)
         case .maintenance: showMaintenance(&rows)
         case .backups: showBackups(&rows, now)
+        case .stats, .statsTotals, .statsAverages, .statements: showStatistics(topic, &rows, now)
         }
         return rows
     }

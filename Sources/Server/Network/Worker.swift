@@ -16,13 +16,18 @@ final class Worker: @unchecked Sendable {
     /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
+    let counters: ThreadCounters
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
     init(server: Server) {
         self.server = server
         note = server.crew.watch.newNote()
+        counters = server.metrics.lend()
+        counters.setMark(MonotonicClock.now)
     }
+
+    deinit { server.metrics.giveBack(counters) }
 
     /// Starts the thread; the worker lives as long as it runs.
     func start(stackBytes: Int) throws(SystemError) -> pthread_t {
@@ -53,10 +58,11 @@ final class Worker: @unchecked Sendable {
             guard server.crew.mayPollOn(now: now) else { return }
             let event = server.poller.waitForEvent()
             let began = MonotonicClock.now
+            counters.setMark(began)
             begins(at: began)
             guard server.handle(event, self) else { return }
             runResumptions()
-            now = MonotonicClock.now
+            now = timeAfterEvent()
             note.began.store(0, ordering: .relaxed)
             let taken = now.nanoseconds &- began.nanoseconds
             let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
@@ -68,6 +74,12 @@ final class Worker: @unchecked Sendable {
                 server.crew.wasSlow(taken, now: now)
             }
         }
+    }
+
+    /// A read that has just ended has read the clock; after it come only a message to the socket and its arming.
+    @inline(__always)
+    private func timeAfterEvent() -> Instant {
+        counters.markIsFresh ? Instant(nanoseconds: Int64(counters.mark)) : MonotonicClock.now
     }
 
     @inline(__always)
@@ -137,6 +149,8 @@ final class Worker: @unchecked Sendable {
     private func run(_ resumption: Resumption) {
         time = 0
         SQLiteLibrary.beginWork()
+        // What came before it in this event is not its time.
+        counters.setMark(MonotonicClock.now)
         switch resumption {
         case .reader(let client, let index):
             guard let session = client as? Session else { return }
@@ -174,6 +188,7 @@ final class Worker: @unchecked Sendable {
             session.closeParking()
             session.worker = self
             session.noteEndOfWait()
+            session.countWait(forReader: false)
         }
         willBlock()
         let began = server.eventLog.isTiming ? MonotonicClock.now : nil
@@ -181,6 +196,7 @@ final class Worker: @unchecked Sendable {
             (member as? Session)?.replyAfterGroup()
             self.server.enqueue(.answered(member))
         }
+        counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
         if let began { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
@@ -190,6 +206,7 @@ final class Worker: @unchecked Sendable {
                 for member in finished { member.commitFailed(error) }
                 if let recovery = server.pool.syncFailed(unsynced) { enqueue(recovery) }
             }
+            counters.setMark(MonotonicClock.now)
             return answer(finished)
         }
         let unanswered = handedOver.take()

@@ -18,6 +18,7 @@ final class Analysis: Sendable {
     let definesSchema: Bool
     /// Runs on a reader. False: it needs the writer.
     let isRead: Bool
+    let kind: StatementKind
     /// INSERT, UPDATE and DELETE set changes(); other writing statements leave it alone.
     let countsRows: Bool
     let columns: [Column]
@@ -39,6 +40,7 @@ final class Analysis: Sendable {
         let defines: [Verb] = [.create, .alter, .drop, .reindex, .analyze]
         definesSchema = defines.contains(head.main) && statement.explain == 0
         isRead = statement.explain != 0 || (statement.isReadOnly && !defines.contains(head.main))
+        kind = head.main.statementKind
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         columns = Self.columns(of: statement, sql: sql)
         (slots, parameterTypes) = try Self.parameters(of: statement)

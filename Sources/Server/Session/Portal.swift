@@ -23,6 +23,9 @@ final class Portal {
     var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
+    /// What the run has taken and returned before it was paused. Not in `Run`, which is copied for every row that is sent.
+    private(set) var pausedNanoseconds = 0
+    private(set) var pausedRows = 0
 
     /// A statement running on a connection.
     struct Run {
@@ -30,6 +33,7 @@ final class Portal {
         var connection: PooledConnection
         var isOnWriter: Bool
         var counts: Bool
+        var kind: StatementKind
         /// The statement stands on a row that has not been sent.
         var hasRow = false
     }
@@ -97,8 +101,15 @@ final class Portal {
         rowsOfExecute = 0
     }
 
-    func begin(_ run: Run) { self.run = run }
+    func begin(_ run: Run) {
+        self.run = run
+        pausedNanoseconds = 0
+        pausedRows = 0
+    }
     func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
+    func pause(nanoseconds: Int) { pausedNanoseconds += nanoseconds }
+    /// The rows of this Execute are counted, and the next one counts its own.
+    func keepRows() { pausedRows += rowsOfExecute }
     func finish() -> Run? {
         defer { run = nil }
         isDone = true

@@ -207,6 +207,7 @@ extension Session {
                 // As for any query, the first row decides what open columns are.
                 beginStatement()
                 if let wait = try start(cursor) { return wait }
+                countPause(of: cursor)
                 finishStatement()
             }
             describeOwn(portal.statement.query, formats: portal.resultFormats)
@@ -221,6 +222,7 @@ extension Session {
         if analysis.isRead, !portal.isDescribed, analysis.columns.contains(where: { $0.type == .open }) {
             beginStatement()
             if let wait = try start(portal) { return wait }
+            countPause(of: portal)
             finishStatement()
         }
         describeColumns(of: portal, again: true)

@@ -118,8 +118,10 @@ extension Session: GroupMember {
             return out.error(commitError(error))
         }
         out.truncate(toEnd: commitMark)
-        noteError(commitError(error))
-        out.error(commitError(error))
+        let refusal = commitError(error)
+        noteError(refusal)
+        countError(refusal)
+        out.error(refusal)
         if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         notePassage()
@@ -130,6 +132,7 @@ extension Session: GroupMember {
         isInCommit = false
         let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
         if refusal.severity == .fatal {
+            countError(refusal)
             out.error(refusal)
             isClosing = true
         } else {
@@ -144,6 +147,7 @@ extension Session: GroupMember {
     /// After the commit, or the error that took its place: the reply goes out.
     func replyAfterGroup() {
         markedState = nil
+        if !state.transaction.isExplicit { countTransactionEnd() }
         announceCommittedSchema()
         if !flush() { isClosing = true }
     }

@@ -30,6 +30,7 @@ extension Session {
         if case .ready = phase { disarmDeadline() }
         if interest == .writable {
             noteRead()
+            if isStatementActive { countBeginning() }
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
@@ -38,6 +39,7 @@ extension Session {
             let consumed = state.inputPosition
             input.drop(consumed)
             state.inputPosition = 0
+            let before = input.count
             switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
             case .some: break
             case .full: needsArming = true
@@ -48,6 +50,7 @@ extension Session {
                     WireError(
                         severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
             }
+            counters?.add(.receivedBytes, input.count - before)
             endIdleHolding()
         }
         settle(advance())
@@ -59,6 +62,7 @@ extension Session {
         self.worker = worker
         noteEndOfWait()
         noteRunning()
+        countWait(forReader: readerIndex != nil && !hasWriterGrant)
         settle(advance())
     }
 
@@ -67,6 +71,7 @@ extension Session {
         closeParking()
         hasLoggedWait = false
         self.worker = worker
+        countWait(forReader: false)
         let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
@@ -95,6 +100,7 @@ extension Session {
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
+            countEnd()
             // With a result that goes on there is something left to send. A client may take it between one attempt and
             // the next: then there would be no room to wait for, and no message either.
             if case .output = wait {} else { guard flush() else { return close() } }
@@ -156,6 +162,7 @@ extension Session {
             let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
             if sent > 0 {
                 out.consume(sent)
+                counters?.add(.sentBytes, sent)
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 return true
             } else if errno != EINTR {
@@ -217,6 +224,7 @@ extension Session {
         self.worker = worker
         // It may have gone on since the timer's thread looked.
         guard pool.isIdleHolder(clientID) else { return disownAndArm() }
+        server.metrics.evictions.wrappingAdd(1, ordering: .relaxed)
         terminate(
             WireError(
                 severity: .fatal, state: .idleInTransactionSessionTimeout,
@@ -229,6 +237,7 @@ extension Session {
     func terminate(_ error: WireError) {
         closeParking()
         noteError(error)
+        countError(error)
         if case .ready = phase { out.error(error) }
         _ = flush()
         close()
@@ -238,6 +247,7 @@ extension Session {
     func close() {
         if case .closed = phase { return }
         phase = .closed
+        countEnd()
         logSlowStatement(withPlan: false)
         noteDisconnected()
         disarmDeadline()

@@ -14,14 +14,16 @@ extension Session {
             } catch let error as WireError {
                 if error.severity == .fatal {
                     noteError(error)
+                    countError(error)
                     out.error(error)
                     return .closed
                 }
                 if let wait = fail(error) { return wait }
             } catch {
-                let unforeseen = WireError(severity: .fatal, state: .internalError, message: "\(error)")
-                noteError(unforeseen)
-                out.error(unforeseen)
+                let unexpected = WireError(severity: .fatal, state: .internalError, message: "\(error)")
+                noteError(unexpected)
+                countError(unexpected)
+                out.error(unexpected)
                 return .closed
             }
         }
@@ -29,11 +31,7 @@ extension Session {
 
     /// One message, or one go at it. nil: go on with the next.
     private func step() throws -> Wait? {
-        switch phase {
-        case .startup(let refused): return try startUp(refused: refused)
-        case .closed: return .closed
-        case .ready: break
-        }
+        guard case .ready = phase else { return try stepOutsideOfSession() }
         if state.query != nil { return try continueQuery() }
         if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
@@ -50,6 +48,17 @@ extension Session {
                 return nil
             }
             return try handle(type, body, range, next)
+        }
+    }
+
+    /// Before a session, or instead of one.
+    private func stepOutsideOfSession() throws -> Wait? {
+        switch phase {
+        case .startup(let refused): try startUp(refused: refused)
+        case .http: takeHTTPRequest()
+        case .httpAnswered: finishHTTP()
+        case .closed: .closed
+        case .ready: nil
         }
     }
 
@@ -119,6 +128,7 @@ extension Session {
             closePortals()
         }
         out.error(positionInQuery(error))
+        countError(error)
         failTransaction()
         if let query = state.query {
             state.inputPosition = query.end

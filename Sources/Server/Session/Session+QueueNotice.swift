@@ -63,8 +63,12 @@ extension Session {
                     detail: pool.isPausingNow
                         ? "The database is paused." : Self.describe(holder, now: MonotonicClock.now),
                     hint: "SET lock_timeout limits the wait; the statement can be cancelled."))
-            // What the socket does not take now goes out with the reply.
+            // What the socket does not take now goes out with the reply. It is not counted: the counters are those of the
+            // thread that parked the session.
+            let owned = counters
+            counters = nil
             _ = flush()
+            counters = owned
         }
     }
 
@@ -79,6 +83,7 @@ extension Session {
             case .checkpoint: return "A checkpoint has it."
             case .maintenance: return "VACUUM has it."
             case .recovery: return "It is being opened again after an error."
+            case .statistics: return "What it has counted is being read."
             case nil: return "Upkeep has it."
             }
         case .nobody: return "It is about to be passed on."

@@ -40,6 +40,8 @@ extension Session {
         while hasRow {
             if maxRows > 0 && portal.rowsOfExecute >= maxRows {
                 portal.standOnRow(true)
+                countPause(of: portal)
+                portal.keepRows()
                 return .limit
             }
             do { try portal.encoder.encodeRow(statement, into: out) } catch {
@@ -51,6 +53,7 @@ extension Session {
             }
             if out.count >= SessionLimits.flushBytes, try isFull(run) {
                 portal.standOnRow(hasRow)
+                countPause(of: portal)
                 return .full
             }
         }
@@ -122,13 +125,18 @@ extension Session {
     @inline(__always)
     private func endRun(of portal: Portal) -> Bool {
         guard let run = portal.finish() else { return false }
+        count(run, of: portal)
         run.connection.giveBack(run.lease)
-        if portal.statement.analysis?.definesSchema == true { schemaDidChange() }
-        if run.counts {
-            state.counters = run.connection.connection.endCountingChanges(
-                countsRows: portal.statement.analysis?.countsRows ?? false)
-        }
+        if run.counts { endWrite(run, of: portal) }
         return !run.isOnWriter
+    }
+
+    /// What only a statement that writes may have done.
+    private func endWrite(_ run: Portal.Run, of portal: Portal) {
+        guard let analysis = portal.statement.analysis else { return }
+        if analysis.definesSchema { schemaDidChange() }
+        state.counters = run.connection.connection.endCountingChanges(countsRows: analysis.countsRows)
+        if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
     }
 
     /// Once for the transaction that made the change, and again when it has been committed.

@@ -20,6 +20,7 @@ extension Session {
         }
         if readerIndex == nil {
             beginWait()
+            countRequest()
             // Before the request: once parked, the session may be another thread's.
             readerIsOnlyToPrepare = onlyToPrepare
             switch pool.requestReader(self, onlyToPrepare: onlyToPrepare, deadline: waitDeadline) {
@@ -148,8 +149,9 @@ extension Session {
             connection.connection.beginCountingChanges(for: state.counters)
         }
         portal.begin(
-            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead))
+            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead, kind: analysis.kind))
         if !isOnWriter { portalsOnReader += 1 }
+        countTransactionBeginning()
         do {
             for slot in analysis.slots { try bindParameter(slot, portal, analysis, lease.statement) }
         } catch let error as SQLiteError {

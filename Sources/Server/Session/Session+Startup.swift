@@ -5,6 +5,7 @@ import PostgresWire
 extension Session {
     /// Handles one startup packet; returns nil when it has been taken and the next may be looked at.
     func startUp(refused: [UInt8]) throws(WireError) -> Wait? {
+        if isHTTPOnly { return beginHTTP() }
         switch FrameDecoder.nextStartup(in: input.bytes, at: state.inputPosition) {
         case .incomplete:
             return .input
@@ -18,6 +19,8 @@ extension Session {
         case .startup(let message, let next):
             state.inputPosition = next
             try begin(message)
+        case .http:
+            return beginHTTP()
         case .invalid(let error):
             throw error
         }

@@ -16,6 +16,12 @@ extension Session {
 
     /// Runs one of them; nil when it is done.
     func run(_ query: Query, _ invocation: Invocation) throws -> Wait? {
+        let wait = try answer(query, invocation)
+        if wait == nil { countOwn(query.kind) }
+        return wait
+    }
+
+    private func answer(_ query: Query, _ invocation: Invocation) throws -> Wait? {
         switch query.kind {
         case .empty:
             out.emptyQueryResponse()

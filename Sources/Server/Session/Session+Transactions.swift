@@ -89,6 +89,7 @@ extension Session {
         }
         var transaction = Transaction()
         transaction.isExplicit = true
+        countTransactionBeginning()
         transaction.isReadOnly = isReadOnly
         transaction.isolation = modes.isolation ?? state.settings.defaultIsolation
         transaction.pinsSnapshot =
@@ -174,6 +175,7 @@ extension Session {
         // One that runs again must not meet a portal that stands in the middle of its rows.
         let isMember = shape != .partial && !state.transaction.pinsSnapshot && portalsOnReader == 0
         beginWait()
+        countRequest()
         sendCompleteReplies()
         openParking(now: MonotonicClock.now)
         isParkedWithReader.store(readerIndex != nil, ordering: .relaxed)
@@ -185,6 +187,7 @@ extension Session {
             throw ErrorTranslation.wireError(reason)
         case .granted:
             closeParking()
+            parkedSince = 0
         }
         if isMember { return .group }
         try beginLease()
@@ -243,6 +246,7 @@ extension Session {
             let commit = pool.commitToSync()
             releaseWriter()
             if let commit { try waitUntilDurable(commit) }
+            counters?.setMark(MonotonicClock.now)
         case .group:
             try endMember()
         }

@@ -36,6 +36,9 @@ final class Session: @unchecked Sendable {
     var access = SessionAccess()
     /// It is the console's (see Console/), set before the session is introduced.
     var isConsole = false
+    /// It came over TCP, where nobody knows who it is: it may ask for metrics and nothing else. Set before its first byte
+    /// is read.
+    var isHTTPOnly = false
     let connected = MonotonicClock.now
     /// Random bytes, of which the client was told as many as `cancelKeyLength` says; none before it has started.
     let cancelKey: [UInt8]
@@ -45,6 +48,10 @@ final class Session: @unchecked Sendable {
         /// Before the startup message; which encryption requests were answered N.
         case startup(refusedEncryption: [UInt8])
         case ready
+        /// It speaks HTTP; see Metrics/Session+HTTP.
+        case http
+        /// Its HTTP response is on its way, and whatever else it sends is dropped.
+        case httpAnswered
         case closed
     }
 
@@ -67,7 +74,16 @@ final class Session: @unchecked Sendable {
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
     var hasWriterGrant = false
     let simplePortal: Portal
-    unowned(unsafe) var worker: Worker?
+    unowned(unsafe) var worker: Worker? { didSet { counters = worker.map { $0.counters } } }
+
+    // MARK: Counted (see Metrics/Session+Counting); times are nanoseconds of the monotonic clock, 0 is none
+    /// Those of the thread the session is on.
+    var counters: ThreadCounters?
+    var busySince = 0
+    var transactionSince = 0
+    var parkedSince = 0
+    /// Waited in queues since `busySince`.
+    var waitedNanoseconds = 0
 
     // MARK: The statement being handled
     var isStatementActive = false
@@ -188,6 +204,8 @@ extension Session: PoolClient {
         out.readyForQuery(told)
         replyEnd = out.end
         status.store(told.rawValue, ordering: .relaxed)
+        // A group's commit is yet to come.
+        if told == .idle, writerMode != .group { countTransactionEnd() }
     }
 
     /// When a wait that began with this statement is over.
@@ -224,6 +242,7 @@ extension Session {
     /// A statement begins: its deadlines count from here, and a cancel is for it from here on.
     @inline(__always)
     func beginStatement() {
+        countBeginning()
         guard !isStatementActive else { return }
         // Whoever was granted something by what this thread did last must not wait for what it does next.
         worker?.handOverIfAny()

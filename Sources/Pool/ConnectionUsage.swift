@@ -1,0 +1,52 @@
+/// What connections have counted since they were last asked.
+public struct ConnectionUsage: Equatable, Sendable {
+    public var statementHits = 0
+    public var statementMisses = 0
+    public var pageHits = 0
+    public var pageMisses = 0
+    public var pageWrites = 0
+
+    static func += (a: inout ConnectionUsage, b: ConnectionUsage) {
+        a.statementHits &+= b.statementHits
+        a.statementMisses &+= b.statementMisses
+        a.pageHits &+= b.pageHits
+        a.pageMisses &+= b.pageMisses
+        a.pageWrites &+= b.pageWrites
+    }
+}
+
+/// What one text's statements have done.
+public struct StatementUsage: Equatable, Sendable {
+    public var calls = 0
+    /// Returned, or changed by an INSERT, UPDATE or DELETE.
+    public var rows = 0
+    /// From the beginning of its work to the last row, without what it waited in a queue before.
+    public var nanoseconds = 0
+    public var longestNanoseconds = 0
+    /// Milliseconds that another process's lock was waited for.
+    public var busyWaits = 0
+    /// Of sqlite3_stmt_status, https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
+    public var fullScanSteps = 0
+    public var sorts = 0
+    public var automaticIndexRows = 0
+
+    public init() {}
+
+    public static func += (a: inout StatementUsage, b: StatementUsage) {
+        a.calls &+= b.calls
+        a.rows &+= b.rows
+        a.nanoseconds &+= b.nanoseconds
+        a.longestNanoseconds = max(a.longestNanoseconds, b.longestNanoseconds)
+        a.busyWaits &+= b.busyWaits
+        a.fullScanSteps &+= b.fullScanSteps
+        a.sorts &+= b.sorts
+        a.automaticIndexRows &+= b.automaticIndexRows
+    }
+}
+
+/// Told what the statements of a text have done: when somebody asks, and when one leaves its connection's cache.
+///
+/// Called by the thread that has the connection, with no lock held.
+public protocol StatementObserver: AnyObject, Sendable {
+    func didUse(_ text: SQLText, _ usage: StatementUsage)
+}

@@ -1,0 +1,73 @@
+import SQLite
+import Scheduling
+
+/// Reading what connections count for themselves.
+///
+/// A statement's and a page cache's counters belong to whoever has the connection, so that counting costs no lock and no
+/// atomic operation. Who wants to know takes every connection that is idle for the microseconds this needs, and leaves word
+/// at the others: whoever has one tells when it gives the connection back.
+extension Pool {
+    public var statistics: PoolStatistics {
+        let (usage, recoveries) = state.withLock { ($0.writerQueue.usage, $0.recoveries) }
+        let collected = counters.collected
+        return PoolStatistics(
+            writer: usage, readerConnections: collected.readers, writerConnection: collected.writer,
+            pageCacheBytes: collected.cacheBytes.values.reduce(0, +),
+            busyRetries: counters.busyRetries.load(ordering: .relaxed), commits: counters.commits.values,
+            checkpoints: counters.checkpoints.values,
+            vacuumsSucceeded: counters.vacuumsSucceeded.load(ordering: .relaxed),
+            vacuumsFailed: counters.vacuumsFailed.load(ordering: .relaxed), recoveries: recoveries)
+    }
+
+    /// Has every connection tell what it has counted. Returns who gets a connection that was asked for meanwhile.
+    public func collect() -> [Resumption] {
+        var resumptions: [Resumption] = []
+        // The coldest first, so that the warmest is on top again afterwards.
+        let (idle, all) = state.withLock { state in
+            let used = 0..<state.readerQueue.usedCount
+            return (state.readerQueue.idleIndexes, Set(used).union(state.analystQueue.usedCount > 0 ? [analystIndex] : []))
+        }
+        for index in idle + all.subtracting(idle).sorted() {
+            slots[index].mustTell.store(true, ordering: .relaxed)
+            guard takeIdle(index) else { continue }
+            tell(index)
+            if let next = releaseReader(index) { resumptions.append(next) }
+        }
+        writerMustTell.store(true, ordering: .relaxed)
+        if borrowWriter(), let next = releaseWriter() { resumptions.append(next) }
+        return resumptions
+    }
+
+    private func takeIdle(_ index: Int) -> Bool {
+        state.withLock { state in
+            index == analystIndex ? state.analystQueue.takeIdle(0) : state.readerQueue.takeIdle(index)
+        }
+    }
+
+    private func borrowWriter() -> Bool {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard state.writerQueue.holder == .nobody else { return false }
+            return state.writerQueue.request(WriterJob.statistics.client, .job, now: now) != nil
+        }
+    }
+
+    /// Only for who has this reader.
+    func tell(_ index: Int) {
+        slots[index].mustTell.store(false, ordering: .relaxed)
+        slots[index].reader?.tell(as: index)
+    }
+
+    /// Only for who has the writer, which asks itself before it is released.
+    func writerTellsIfAsked() {
+        guard writerMustTell.load(ordering: .relaxed) else { return }
+        writerMustTell.store(false, ordering: .relaxed)
+        writer.tell(as: PoolCounters.writerIndex)
+    }
+}
+
+extension PooledConnection {
+    func tell(as index: Int) {
+        counters.add(takeUsage(), cacheBytes: connection.pageCacheBytes, index: index)
+    }
+}

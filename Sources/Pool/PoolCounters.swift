@@ -1,0 +1,49 @@
+import Scheduling
+import Synchronization
+
+/// What the pool counts, but for what stands in `Pool.State` under its lock.
+public final class PoolCounters: Sendable {
+    /// Milliseconds that the writer waited for another process's lock.
+    let busyRetries = Atomic<Int>(0)
+    let commits = AtomicHistogram()
+    let checkpoints = AtomicHistogram()
+    let vacuumsSucceeded = Atomic<Int>(0)
+    let vacuumsFailed = Atomic<Int>(0)
+    /// What connections told so far.
+    private let connections = Locked<Connections>(Connections())
+    let observer: (any StatementObserver)?
+
+    struct Connections {
+        var readers = ConnectionUsage()
+        var writer = ConnectionUsage()
+        /// Each connection's page cache as it last was, by its index.
+        var cacheBytes: [Int: Int] = [:]
+    }
+
+    public init(observer: (any StatementObserver)? = nil) { self.observer = observer }
+
+    func add(_ usage: ConnectionUsage, cacheBytes: Int, index: Int) {
+        connections.withLock { connections in
+            if index == Self.writerIndex { connections.writer += usage } else { connections.readers += usage }
+            connections.cacheBytes[index] = cacheBytes
+        }
+    }
+
+    static let writerIndex = -1
+
+    var collected: Connections { connections.withLock { $0 } }
+}
+
+/// The counters at one moment.
+public struct PoolStatistics: Sendable {
+    public var writer: WriterUsage
+    public var readerConnections: ConnectionUsage
+    public var writerConnection: ConnectionUsage
+    public var pageCacheBytes: Int
+    public var busyRetries: Int
+    public var commits: Histogram
+    public var checkpoints: Histogram
+    public var vacuumsSucceeded: Int
+    public var vacuumsFailed: Int
+    public var recoveries: Int
+}

@@ -1,0 +1,47 @@
+import CSQLite
+
+/// SQLite's own counters. Both kinds have 32 bits and begin again at zero when they are read.
+extension Connection {
+    /// https://www.sqlite.org/c3ref/c_dbstatus_options.html
+    public struct PageCacheUsage: Equatable, Sendable {
+        public var hits: Int
+        public var misses: Int
+        public var writes: Int
+    }
+
+    public func takePageCacheUsage() -> PageCacheUsage {
+        PageCacheUsage(
+            hits: take(SQLITE_DBSTATUS_CACHE_HIT), misses: take(SQLITE_DBSTATUS_CACHE_MISS),
+            writes: take(SQLITE_DBSTATUS_CACHE_WRITE))
+    }
+
+    /// What the page cache has of the heap now.
+    public var pageCacheBytes: Int { status(SQLITE_DBSTATUS_CACHE_USED, reset: false) }
+
+    private func take(_ counter: Int32) -> Int { status(counter, reset: true) }
+
+    private func status(_ counter: Int32, reset: Bool) -> Int {
+        var current: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(handle, counter, &current, &highest, reset ? 1 : 0)
+        return Int(UInt32(bitPattern: current))
+    }
+}
+
+extension Statement {
+    /// https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
+    public struct Usage: Equatable, Sendable {
+        public var fullScanSteps: Int
+        public var sorts: Int
+        /// "the number of rows inserted into transient indices that were created automatically".
+        public var automaticIndexRows: Int
+    }
+
+    public func takeUsage() -> Usage {
+        Usage(
+            fullScanSteps: take(SQLITE_STMTSTATUS_FULLSCAN_STEP), sorts: take(SQLITE_STMTSTATUS_SORT),
+            automaticIndexRows: take(SQLITE_STMTSTATUS_AUTOINDEX))
+    }
+
+    private func take(_ counter: Int32) -> Int { Int(UInt32(bitPattern: sqlite3_stmt_status(handle, counter, 1))) }
+}

@@ -1,0 +1,57 @@
+/// How often a value fell between which bounds, and the sum of all: what a monitoring system makes rates and quantiles of.
+public struct Histogram: Equatable, Sendable {
+    /// The largest value of each bucket, ascending; one more bucket takes everything above.
+    public let bounds: [Int]
+    /// In each bucket alone, not in it and all below.
+    public private(set) var counts: [Int]
+    public private(set) var sum: Int
+
+    public init(bounds: [Int]) {
+        self.init(bounds: bounds, counts: Array(repeating: 0, count: bounds.count + 1), sum: 0)
+    }
+
+    public init(bounds: [Int], counts: [Int], sum: Int) {
+        precondition(counts.count == bounds.count + 1)
+        (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
+    }
+
+    public var count: Int { counts.reduce(0, &+) }
+
+    public mutating func observe(_ value: Int) {
+        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] &+= 1
+        sum &+= value
+    }
+
+    public static func + (a: Histogram, b: Histogram) -> Histogram {
+        precondition(a.bounds == b.bounds)
+        return Histogram(bounds: a.bounds, counts: zip(a.counts, b.counts).map { $0 &+ $1 }, sum: a.sum &+ b.sum)
+    }
+}
+
+// MARK: Durations
+
+extension Histogram {
+    /// In nanoseconds: two to a decade, from what a point SELECT takes to what nobody waits for.
+    public static let durationBounds = [
+        10_000, 50_000, 100_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 50_000_000, 100_000_000, 500_000_000,
+        1_000_000_000, 5_000_000_000, 10_000_000_000, 60_000_000_000,
+    ]
+    /// How many buckets that makes.
+    public static let durationBuckets = 15
+
+    public static var durations: Histogram { Histogram(bounds: durationBounds) }
+
+    /// The bucket of a duration, for counters that are no value of this type. The shortest, which are the commonest, are
+    /// decided by the first comparison.
+    @inlinable @inline(__always)
+    public static func durationBucket(_ nanoseconds: Int) -> Int {
+        if nanoseconds <= 10_000 { return 0 }
+        if nanoseconds <= 50_000 { return 1 }
+        return longDurationBucket(nanoseconds)
+    }
+
+    @usableFromInline
+    static func longDurationBucket(_ nanoseconds: Int) -> Int {
+        durationBounds.firstIndex { nanoseconds <= $0 } ?? durationBounds.count
+    }
+}

@@ -1,0 +1,36 @@
+/// What became of the writer's time: how long clients waited for it, how long they had it, how many shared it.
+public struct WriterUsage: Sendable {
+    /// From the request to the grant, in nanoseconds, of every client that was granted the writer; 0 where it was free.
+    public private(set) var waits = Histogram.durations
+    /// From the grant to the release, in nanoseconds.
+    public private(set) var groupHolds = Histogram.durations
+    public private(set) var transactionHolds = Histogram.durations
+    public private(set) var jobHolds = Histogram.durations
+    /// Members of each group that was granted.
+    public private(set) var groupMembers = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256])
+    private var since = Instant(nanoseconds: 0)
+
+    public init() {}
+
+    /// - Parameter members: of a group; 0 for who has the writer alone.
+    mutating func granted(members: Int, now: Instant) {
+        since = now
+        if members > 0 { groupMembers.observe(members) }
+    }
+
+    mutating func waited(since enqueued: Instant, now: Instant) {
+        waits.observe(Int(max(0, now.nanoseconds &- enqueued.nanoseconds)))
+    }
+
+    mutating func released(_ holder: WriterQueue.Holder, now: Instant) {
+        let held = Int(max(0, now.nanoseconds &- since.nanoseconds))
+        switch holder {
+        case .nobody: break
+        case .group: groupHolds.observe(held)
+        case .transaction: transactionHolds.observe(held)
+        // Whoever reads these numbers borrows the writer for it, and that would be counted among them.
+        case .job(WriterJob.statistics.client): break
+        case .job: jobHolds.observe(held)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Pool
+import PostgresWire
+import Scheduling
+
+/// What a session counts, into the words of the thread it is on.
+///
+/// Time costs no clock of its own on the path of a read: it counts from the beginning of the thread's event, which the
+/// worker has read the clock for, and the clock that is read when a statement ends serves as the event's end too
+/// (`Worker.now(after:)`).
+extension Session {
+    /// Something is asked of the session: from here on it is busy.
+    @inline(__always)
+    func countBeginning() {
+        if busySince == 0, let counters { busySince = counters.mark }
+    }
+
+    /// It waits for its client: what it was busy with is over.
+    @inline(__always)
+    func countEnd() {
+        guard busySince != 0, let counters else { return }
+        counters.add(.queryNanoseconds, max(0, counters.mark &- busySince &- waitedNanoseconds))
+        busySince = 0
+        waitedNanoseconds = 0
+    }
+
+    // MARK: Waiting
+
+    /// Before a request that may park the session.
+    @inline(__always)
+    func countRequest() { parkedSince = counters?.mark ?? 0 }
+
+    /// A thread has it again that waited in a queue.
+    func countWait(forReader: Bool) {
+        guard parkedSince != 0, let counters else { return }
+        let waited = max(0, counters.mark &- parkedSince)
+        parkedSince = 0
+        waitedNanoseconds &+= waited
+        counters.add(.waits, 1)
+        counters.add(.waitNanoseconds, waited)
+        if forReader { counters.countReaderWait(nanoseconds: waited) }
+    }
+
+    // MARK: Transactions
+
+    @inline(__always)
+    func countTransactionBeginning() {
+        if transactionSince == 0, let counters { transactionSince = counters.mark }
+    }
+
+    @inline(__always)
+    func countTransactionEnd() {
+        guard transactionSince != 0, let counters else { return }
+        counters.add(.transactions, 1)
+        counters.add(.transactionNanoseconds, max(0, counters.mark &- transactionSince))
+        transactionSince = 0
+    }
+
+    // MARK: Statements
+
+    /// SQLite's run of the portal's statement is over, and the connection is still the session's.
+    @inline(__always)
+    func count(_ run: Portal.Run, of portal: Portal) {
+        guard let counters else { return }
+        let now = MonotonicClock.now
+        let taken = Int(now.nanoseconds) &- counters.mark &+ portal.pausedNanoseconds
+        // On the writer a commit may follow, which takes its time.
+        counters.setMark(now, isFresh: !run.isOnWriter)
+        counters.countRun(run.kind, nanoseconds: taken)
+        let rows = portal.rowsOfExecute &+ portal.pausedRows
+        counters.add(.rows, rows)
+        run.lease.didRun(nanoseconds: taken, rows: run.counts ? 0 : rows)
+    }
+
+    /// It stands in the middle of its rows, and what the client does until it asks for more is not its time.
+    func countPause(of portal: Portal) {
+        guard let counters, portal.isRunning else { return }
+        let now = MonotonicClock.now
+        portal.pause(nanoseconds: Int(now.nanoseconds) &- counters.mark)
+        counters.setMark(now)
+    }
+
+    /// A statement that the session answers by itself.
+    func countOwn(_ kind: Query.Kind) {
+        switch kind {
+        case .empty, .sqlite: break
+        case .transaction: counters?.countStatement(.transaction)
+        case .session, .chatter: counters?.countStatement(.session)
+        case .console: counters?.countStatement(.console)
+        }
+    }
+
+    func countError(_ error: WireError) { server.metrics.countError(error.state) }
+}

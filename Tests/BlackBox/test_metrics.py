@@ -1,0 +1,561 @@
+"""OpenMetrics on the socket, and what the console says of the same counters."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import threading
+
+import psycopg
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
+from prometheus_client.parser import text_string_to_metric_families
+from psycopg.rows import dict_row
+
+import wire
+from daemon import REPOSITORY, eventually
+
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Response:
+    def __init__(self, data):
+        head, _, self.body = data.partition(b"\r\n\r\n")
+        status, *fields = head.decode().split("\r\n")
+        self.version, self.status = status[:8], int(status[9:12])
+        self.fields = {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}
+        assert self.version == "HTTP/1.1" and self.fields["connection"] == "close", status
+
+    @property
+    def text(self):
+        assert len(self.body) == int(self.fields["content-length"])
+        return self.body.decode()
+
+
+def request(daemon, data=b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+    with daemon.raw() as client:
+        client.send(data)
+        return Response(client.rest())
+
+
+def get(daemon, *fields, path="/metrics", method="GET"):
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *fields]
+    return request(daemon, ("\r\n".join(lines) + "\r\n\r\n").encode())
+
+
+def values(daemon):
+    """Every sample by its name and labels."""
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in open_metrics_families(get(daemon).text) for sample in family.samples}
+
+
+def moved(daemon, work):
+    """By how much each sample changed while `work` was done."""
+    before = values(daemon)
+    work()
+    after = values(daemon)
+    return {key: after[key] - before.get(key, 0) for key in after if after[key] != before.get(key, 0)}
+
+
+def console(daemon, topic):
+    with psycopg.connect(
+            host=str(daemon.directory), dbname="pgbouncer", autocommit=True, row_factory=dict_row) as connection:
+        return connection.execute(f"SHOW {topic}").fetchall()
+
+
+def statements(daemon):
+    return {row["query"]: row for row in console(daemon, "STATEMENTS")}
+
+
+def kind(name):
+    return ("walpool_statements_total", ("kind", name))
+
+
+# The page
+
+
+def test_curl(daemon):
+    result = subprocess.run(
+        ["curl", "-sS", "-i", "--max-time", "30", "--unix-socket", daemon.socket_path, "http://localhost/metrics"],
+        capture_output=True, timeout=60)
+    assert result.returncode == 0, result
+    response = Response(result.stdout)
+    assert response.status == 200 and response.fields["content-type"] == OPEN_METRICS
+    assert response.text.endswith("# EOF\n")
+
+
+def test_both_formats_say_the_same(shared):
+    shared.run("CREATE TABLE IF NOT EXISTS t (x)", "INSERT INTO t VALUES (1)")
+    new, old = get(shared, f"Accept: {OPEN_METRICS}"), get(shared, "Accept: text/plain")
+    assert (new.fields["content-type"], old.fields["content-type"]) == (OPEN_METRICS, TEXT)
+    new_families = list(open_metrics_families(new.text))
+    # The old format's parser calls counters as OpenMetrics does.
+    assert [(f.name, f.type, f.documentation) for f in new_families] == [
+        (f.name, f.type, f.documentation) for f in text_string_to_metric_families(old.text)]
+    for family in new_families:
+        assert family.name.startswith("walpool_") and family.documentation.endswith("."), family
+        assert not family.unit or family.name.endswith(family.unit)
+        names = {sample.name for sample in family.samples}
+        if family.type == "counter" and family.name != "walpool_errors":
+            assert names == {family.name + "_total"}
+
+
+def test_promtool(shared):
+    tool = subprocess.run(
+        [REPOSITORY / "bench/support/promtool"], capture_output=True, text=True, check=True).stdout.strip()
+    shared.client().query("SELECT nonsense FROM nowhere")
+    result = subprocess.run(
+        [tool, "check", "metrics"], input=get(shared, "Accept: text/plain").text, capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_head(shared):
+    response = get(shared, method="HEAD")
+    assert response.status == 200 and response.body == b"" and int(response.fields["content-length"]) > 5000
+
+
+def test_the_dashboard_names_what_there_is(shared):
+    dashboard = json.loads((REPOSITORY / "systemd/grafana/walpool.json").read_text())
+    shared.client().query("SELECT nonsense FROM nowhere")
+    names = {sample.name for f in open_metrics_families(get(shared).text) for sample in f.samples}
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    expressions += [variable["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
+    used = set(re.findall(r"\bwalpool_\w+", " ".join(expressions)))
+    assert len(used) > 20 and used <= names, used - names
+
+
+# HTTP's other requests
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics/", "/metric", "/METRICS", "*", "/%6detrics"])
+def test_not_found(shared, path):
+    response = get(shared, path=path)
+    assert response.status == 404 and "/metrics" in response.text
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT"])
+def test_other_methods(shared, method):
+    response = get(shared, method=method)
+    assert response.status == 405 and response.fields["allow"] == "GET, HEAD"
+
+
+def test_a_body_is_not_waited_for(shared):
+    assert get(shared, "Content-Length: 1000000000", method="POST").status == 405
+
+
+@pytest.mark.parametrize(
+    "data, status",
+    [
+        (b"GET /metrics\r\n\r\n", 400),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", 400),
+        (b"GET /metrics HTTP/1.1\r\nHost : x\r\n\r\n", 400),
+        (b"GET \0\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 2000, 431),
+        (b"GET / HTTP/1.1\r\nX: " + b"y" * 10_000_000, 431),
+    ],
+    ids=["no version", "no host", "space", "bytes", "HTTP/2", "long path", "many fields", "endless"])
+def test_bad_requests(shared, data, status):
+    with shared.raw() as client:
+        try:
+            client.send(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert Response(client.rest()).status == status
+
+
+def test_piece_by_piece(shared):
+    with shared.raw() as client:
+        for byte in b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n":
+            client.send(bytes([byte]))
+            eventually(lambda: client.unread_by_server() == 0)
+        assert Response(client.rest()).fields["content-type"] == TEXT
+
+
+def test_one_request_to_a_connection(shared):
+    with shared.raw() as client:
+        client.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 3)
+        response = Response(client.rest())
+        assert response.status == 200 and response.text.count("# EOF") == 1
+
+
+def test_not_after_a_refusal_of_encryption(shared):
+    """The word is taken for what it is wherever a startup packet may stand, and answered once."""
+    with shared.raw() as client:
+        client.send(wire.packet(wire.SSL_REQUEST))
+        assert client.receive_bytes(1) == b"N"
+        client.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert Response(client.rest()).status == 200
+
+
+def test_a_session_that_has_begun_speaks_no_http(shared):
+    client = shared.client()
+    client.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    client.half_close()
+    assert b"HTTP/1.1 200" not in client.rest()
+
+
+def test_slow_clients_are_let_go(start_daemon):
+    daemon = start_daemon(config='startup_timeout = "200ms"\nclient_write_timeout = "200ms"\n')
+    before = daemon.sockets
+    silent, half = daemon.raw(), daemon.raw()
+    half.send(b"GET /metrics HT")
+    assert half.rest() == b"" and silent.rest() == b""
+    # One that is answered and stays.
+    lingering = daemon.raw()
+    lingering.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    eventually(lambda: daemon.sockets == before, "every socket closed")
+    assert Response(lingering.rest()).status == 200
+
+
+def test_it_opens_when_there_are_too_many_clients(start_daemon):
+    daemon = start_daemon(options=["--max-sessions", "1"])
+    client = daemon.client()
+    assert values(daemon)[("walpool_sessions_limit",)] == 1
+    assert client.value("SELECT 1") == "1"
+
+
+# Over TCP
+
+
+def free_port(family=socket.AF_INET, host="127.0.0.1"):
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+def over_tcp(address, data):
+    with socket.create_connection(address, timeout=wire.DEADLINE) as client:
+        client.sendall(data)
+        received = b""
+        while chunk := client.recv(65536):
+            received += chunk
+        return received
+
+
+def test_loopback(start_daemon):
+    address = "127.0.0.1", free_port()
+    daemon = start_daemon(config=f'metrics_address = "127.0.0.1:{address[1]}"\n')
+    hello = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    response = Response(over_tcp(address, hello))
+    assert response.status == 200 and response.text.endswith("# EOF\n")
+    assert Response(over_tcp(address, hello.replace(b"/metrics", b"/"))).status == 404
+    # Nobody gets a session there, whatever he says, and no cancel is taken.
+    for packet in [
+        wire.startup({"user": "root", "database": daemon.name}), wire.packet(wire.SSL_REQUEST), b"\x16\x03\x01" + bytes(500),
+        wire.cancel_request(1, b"1234"), wire.query("SELECT 1"),
+    ]:
+        with socket.create_connection(address, timeout=wire.DEADLINE) as client:
+            client.sendall(packet)
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(65536) == b""
+    assert Response(over_tcp(address, b"nonsense\r\n\r\n")).status == 400
+    # Started again at once.
+    daemon.stop()
+    daemon.start()
+    assert Response(over_tcp(address, hello)).status == 200
+
+
+def test_loopback_of_version_6(start_daemon):
+    try:
+        port = free_port(socket.AF_INET6, "::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    start_daemon(config=f'metrics_address = "[::1]:{port}"\n')
+    assert Response(over_tcp(("::1", port), b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")).status == 200
+
+
+def test_no_address_without_the_setting(daemon):
+    result = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True)
+    if result.returncode != 0:
+        pytest.skip("there is no ss")
+    assert f"pid={daemon.pid}," not in result.stdout
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:9187", "192.0.2.1:9187", "[::]:9187", "localhost:9187", "127.0.0.1"])
+def test_other_addresses_are_refused(start_daemon, address):
+    daemon = start_daemon(config=f'metrics_address = "{address}"\n', start=False)
+    result = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+    assert result.returncode != 0 and "metrics_address" in result.stderr and address in result.stderr
+
+
+def test_an_address_that_is_taken(start_daemon):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        daemon = start_daemon(config=f'metrics_address = "127.0.0.1:{port}"\n', start=False)
+        result = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+    assert result.returncode != 0 and f"cannot listen on 127.0.0.1:{port}" in result.stderr
+    assert not daemon.socket_path.exists()
+
+
+# What moves
+
+
+def test_reads_and_writes(daemon):
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
+    client = daemon.client()
+
+    def work():
+        for n in range(5):
+            client.query(f"INSERT INTO t VALUES ({n}, 'x')").check()
+        client.query("UPDATE t SET x = 'y' WHERE id < 3").check()
+        client.query("DELETE FROM t WHERE id = 4").check()
+        for _ in range(10):
+            client.query("SELECT * FROM t").check()
+        client.query("BEGIN; SELECT 1; COMMIT").check()
+        client.query("SET application_name = 'x'").check()
+        client.query("PRAGMA table_info(t)").check()
+        client.query("EXPLAIN SELECT 1").check()
+        assert client.query("SELECT nope FROM t").state == "42703"
+
+    changes = moved(daemon, work)
+    expected = {"insert": 5, "update": 1, "delete": 1, "select": 11, "transaction": 2, "session": 1, "pragma": 1, "explain": 1}
+    assert {name: changes.get(kind(name), 0) for name in expected} == expected
+    assert kind("definition") not in changes and kind("other") not in changes
+    assert changes[("walpool_errors_total", ("sqlstate", "42703"))] == 1
+    assert changes[("walpool_statement_duration_seconds_count",)] == 20
+    assert changes[("walpool_writer_wait_seconds_count",)] == 7
+    assert changes[("walpool_group_transactions_count",)] == changes[("walpool_group_transactions_sum",)] == 7
+    assert changes[("walpool_writer_hold_seconds_count", ("holder", "group"))] == 7
+    assert changes[("walpool_commit_seconds_count",)] == 7 and changes[("walpool_commit_seconds_sum",)] > 0
+    # Five INSERTs, two changes, ten SELECTs, one block, PRAGMA and EXPLAIN.
+    assert changes[("walpool_transactions_total",)] == 20
+    assert changes[("walpool_rows_total",)] >= 40 + 1 + 2
+    assert changes[("walpool_query_seconds_total",)] > 0
+    assert changes[("walpool_wal_size_bytes",)] > 0 and changes[("walpool_wal_uncopied_bytes",)] > 0
+    assert changes[("walpool_statement_cache_hits_total", ("connection", "reader"))] >= 9
+    assert changes[("walpool_page_cache_hits_total", ("connection", "writer"))] > 0
+    assert changes[("walpool_page_cache_writes_total", ("connection", "writer"))] > 0
+    assert changes[("walpool_connections_total",)] == 1 and changes[("walpool_scrapes_total",)] == 1
+
+
+def test_bytes(daemon):
+    client = daemon.client()
+    sent = wire.query("SELECT '" + "x" * 10_000 + "'")
+    before = values(daemon)
+    client.send(sent)
+    reply = client.reply().check()
+    after = values(daemon)
+    received = after[("walpool_received_bytes_total",)] - before[("walpool_received_bytes_total",)]
+    # And the request for the metrics.
+    assert len(sent) <= received < len(sent) + 100
+    assert reply.value == "x" * 10_000
+    assert after[("walpool_sent_bytes_total",)] - before[("walpool_sent_bytes_total",)] >= 10_000
+
+
+def test_waits(start_daemon):
+    daemon = start_daemon(options=["--readers", "1"])
+    daemon.run("CREATE TABLE t (x)")
+    holder, waiter, reader, last = (daemon.client() for _ in range(4))
+    before = values(daemon)
+    holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
+    waiter.send(wire.query("INSERT INTO t VALUES (2)"))
+    reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM t").check()
+    last.send(wire.query("SELECT * FROM t"))
+    daemon.settle(waiter, last)
+    now = values(daemon)
+    assert now[("walpool_queue_length", ("connection", "writer"))] == 1
+    assert now[("walpool_queue_length", ("connection", "reader"))] == 1
+    assert now[("walpool_sessions", ("state", "waiting"))] == 2
+    assert now[("walpool_snapshots",)] == 1 and now[("walpool_snapshot_oldest_age_seconds",)] > 0
+    assert now[("walpool_readers", ("state", "active"))] == 1
+    holder.query("COMMIT").check()
+    reader.query("COMMIT").check()
+    waiter.reply().check()
+    last.reply().check()
+    after = values(daemon)
+    key = ("walpool_writer_hold_seconds_count", ("holder", "transaction"))
+    assert after[key] - before[key] == 1
+    for name in ["walpool_writer_wait_seconds", "walpool_reader_wait_seconds"]:
+        assert after[(name + "_sum",)] > before[(name + "_sum",)]
+    assert after[("walpool_reader_wait_seconds_count",)] - before[("walpool_reader_wait_seconds_count",)] == 1
+    assert after[("walpool_wait_seconds_total",)] > 0
+    assert after[("walpool_queue_length", ("connection", "writer"))] == 0
+
+
+def test_busy_retries_and_busy_waits(daemon, outsider):
+    daemon.run("CREATE TABLE t (x)")
+    other = outsider(daemon.database)
+    other("BEGIN IMMEDIATE")
+    client = daemon.client()
+    client.send(wire.query("INSERT INTO t VALUES (17)"))
+    eventually(lambda: values(daemon)[("walpool_busy_retries_total",)] >= 3, "waiting")
+    other("ROLLBACK")
+    client.reply().check()
+    assert statements(daemon)["INSERT INTO t VALUES (?)"]["busy_waits"] >= 3
+
+
+def test_evictions(start_daemon):
+    daemon = start_daemon(config='writer_idle_limit = "50ms"\n')
+    daemon.run("CREATE TABLE t (x)")
+    holder = daemon.client()
+    holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
+    daemon.run("INSERT INTO t VALUES (2)")
+    assert values(daemon)[("walpool_writer_evictions_total",)] == 1
+    assert values(daemon)[("walpool_errors_total", ("sqlstate", "25P03"))] == 1
+
+
+def test_checkpoints_and_vacuum(daemon):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (randomblob(100000))", "DELETE FROM t")
+    before = values(daemon)
+    admin = daemon.client(database="walpool")
+    admin.query("CHECKPOINT").check()
+    admin.query("VACUUM").check()
+    eventually(lambda: values(daemon)[("walpool_vacuums_total", ("result", "succeeded"))] == 1, "VACUUM")
+    eventually(lambda: values(daemon)[("walpool_vacuum_running",)] == 0, "its end")
+    after = values(daemon)
+    key = ("walpool_checkpoints_total", ("result", "complete"))
+    assert after[key] > before[key]
+    assert after[("walpool_checkpoint_duration_seconds_count",)] > before[("walpool_checkpoint_duration_seconds_count",)]
+    assert after[("walpool_vacuum_last_success_timestamp_seconds",)] > 1e9
+    assert after[("walpool_vacuum_last_freed_bytes",)] > 0
+    assert after[("walpool_database_size_bytes",)] == daemon.database.stat().st_size
+
+
+# The console
+
+
+def test_stats(daemon):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)", "SELECT * FROM t")
+    totals, averages, (both,) = console(daemon, "STATS_TOTALS")[0], console(daemon, "STATS_AVERAGES")[0], console(daemon, "STATS")
+    names = ["xact_count", "query_count", "bytes_received", "bytes_sent", "xact_time", "query_time", "wait_time"]
+    assert list(totals) == list(averages) == ["database", *names]
+    assert list(both) == [
+        "database", "total_xact_count", "total_query_count", "total_received", "total_sent", "total_xact_time",
+        "total_query_time", "total_wait_time", "avg_xact_count", "avg_query_count", "avg_recv", "avg_sent",
+        "avg_xact_time", "avg_query_time", "avg_wait_time"]
+    assert totals["database"] == averages["database"] == both["database"] == daemon.name
+    assert (totals["xact_count"], totals["wait_time"]) == (3, 0) and both["total_xact_count"] == 3
+    assert totals["query_count"] >= 3 and totals["query_time"] > 0 and totals["xact_time"] > 0
+    # Two writes and a read, in microseconds: nothing near a minute.
+    assert averages["query_time"] < 60_000_000 and averages["bytes_sent"] > 0
+
+
+def test_statements(daemon):
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
+    with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, autocommit=True) as connection:
+        for n in range(7):
+            connection.execute(f"INSERT INTO t VALUES ({n}, 'secret{n}'), ({n + 100}, 'secret')")
+        connection.execute("SELECT x'5ec7e7', -12345")
+        for n in range(20):
+            connection.execute("SELECT x FROM t WHERE id = %s", [n], prepare=True)
+        for _ in range(3):
+            connection.execute("SELECT * FROM t ORDER BY x LIMIT 2")
+        connection.execute("SELECT * FROM t a JOIN t b ON a.x = b.x").fetchall()
+    found = statements(daemon)
+    assert not any("secret" in text or "5ec7e7" in text or "12345" in text for text in found)
+    insert = found["INSERT INTO t VALUES (?, ...), (?, ...)"]
+    assert (insert["calls"], insert["rows"]) == (7, 14)
+    point = found["SELECT x FROM t WHERE id = $1"]
+    assert (point["calls"], point["rows"], point["full_scan_steps"], point["sorts"]) == (20, 7, 0, 0)
+    ordered = found["SELECT * FROM t ORDER BY x LIMIT ?"]
+    assert (ordered["calls"], ordered["rows"], ordered["sorts"]) == (3, 6, 3) and ordered["full_scan_steps"] >= 30
+    joined = found["SELECT * FROM t a JOIN t b ON a.x = b.x"]
+    assert joined["automatic_index_rows"] > 0 and joined["calls"] == 1 and joined["rows"] == 7 + 49
+    for row in found.values():
+        assert row["total_us"] >= row["max_us"] >= row["mean_us"] >= 0
+    times = [row["total_us"] for row in console(daemon, "STATEMENTS")]
+    assert times == sorted(times, reverse=True)
+
+
+def test_statements_are_bounded(daemon):
+    with daemon.client() as client:
+        for n in range(1500):
+            client.send(wire.query(f"SELECT 1 AS a{n}"))
+        for n in range(1500):
+            client.reply().check()
+    assert 900 <= len(statements(daemon)) <= 1000
+
+
+def test_cursors_and_streams_count_what_they_returned(daemon):
+    daemon.run("CREATE TABLE t (x)", "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500) "
+               "INSERT INTO t SELECT randomblob(1000) FROM c")
+    client = daemon.client()
+    client.query("BEGIN; DECLARE c CURSOR FOR SELECT x FROM t").check()
+    for _ in range(3):
+        client.query("FETCH 100 FROM c").check()
+    client.query("COMMIT").check()
+    client.query("SELECT length(x) FROM t").check()
+    client.query("SELECT x FROM t WHERE x IS NOT NULL").check()
+    found = statements(daemon)
+    assert (found["SELECT x FROM t"]["calls"], found["SELECT x FROM t"]["rows"]) == (1, 300)
+    assert found["SELECT length(x) FROM t"]["rows"] == found["SELECT x FROM t WHERE x IS NOT NULL"]["rows"] == 500
+
+
+# Beside others
+
+
+def test_scrapes_disturb_nobody(start_daemon):
+    """Readers and writers at work, and everybody looks at the counters meanwhile: all is answered, nothing miscounted."""
+    daemon = start_daemon(options=["--readers", "2"])
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, x)", "INSERT INTO t VALUES (1, 0)")
+    before = values(daemon)
+    each, errors, done = 300, [], threading.Event()
+
+    def guarded(body):
+        def run():
+            try:
+                body()
+            except BaseException as error:
+                errors.append(error)
+        return threading.Thread(target=run)
+
+    def read():
+        with daemon.client() as client:
+            for _ in range(each):
+                assert client.value("SELECT count(*) FROM t WHERE id = 1") == "1"
+
+    def write():
+        with daemon.client() as client:
+            for _ in range(each):
+                client.query("UPDATE t SET x = x + 1 WHERE id = 1").check()
+
+    def look():
+        while not done.is_set():
+            assert get(daemon).status == 200
+            console(daemon, "STATEMENTS")
+
+    workers = [guarded(read) for _ in range(4)] + [guarded(write) for _ in range(3)]
+    lookers = [guarded(look) for _ in range(3)]
+    for thread in workers + lookers:
+        thread.start()
+    for thread in workers:
+        thread.join()
+    done.set()
+    for thread in lookers:
+        thread.join()
+    assert not errors
+    assert daemon.value("SELECT x FROM t") == str(3 * each)
+    after = values(daemon)
+    assert after[kind("select")] - before[kind("select")] == 4 * each + 1
+    assert after[kind("update")] - before[kind("update")] == 3 * each
+    found = statements(daemon)
+    assert found["SELECT count(*) FROM t WHERE id = ?"]["calls"] == 4 * each
+    update = found["UPDATE t SET x = x + ? WHERE id = ?"]
+    assert (update["calls"], update["rows"]) == (3 * each, 3 * each)
+    daemon.check_alive()
+
+
+def test_while_the_daemon_stops(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "100ms"\n')
+    daemon.run("CREATE TABLE t (x)")
+    half = daemon.raw()
+    half.send(b"GET /metrics HTTP/1.1\r\n")
+    daemon.settle(half)
+    daemon.stop()
+    assert half.rest() == b""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs to become another user")
+def test_whoever_may_connect_may_look(start_daemon):
+    daemon = start_daemon(options=["--socket-mode", "0666"])
+    result = subprocess.run(
+        ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", daemon.socket_path,
+         "http://localhost/metrics"], capture_output=True, text=True, timeout=60, user=65534, group=65534, extra_groups=[])
+    assert result.stdout == "200", result
