@@ -51,6 +51,8 @@ public enum EventKind: String, CaseIterable, Sendable {
     case ioError = "io_error"
     /// The database was opened again after that.
     case recovery
+    /// A step at the writer does not get on, or does again.
+    case stuck
     /// The daemon ends itself.
     case cannotGoOn = "cannot_go_on"
     /// Another process has the database locked.
@@ -88,6 +90,7 @@ public enum EventKind: String, CaseIterable, Sendable {
         case .backupTrouble: "8ee2a9dcde1e40f19995f904d516408c"
         case .ioError: "85fed4ee1bdb4768b4ab19610afc0257"
         case .recovery: "dde80f439985494390828b93aa1d5ef3"
+        case .stuck: "463d2f2e393c4e6a92f14cea40b9e6cc"
         case .cannotGoOn: "2888b82fa40045e6ad48fcf96280657a"
         case .outsider: "b9667dafd44a4a2295b430931c4741b4"
         case .outOfDescriptors: "4c323f88e93445e0b15e182f73f63362"

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import Journal
 import Logging
 import Pool
 import Server
@@ -90,9 +91,9 @@ final class ServiceNotifications: Sendable {
         if !lines.isEmpty { send(lines.joined(separator: "\n")) }
         if isStuck, !wasStuck {
             let end = watchdogMilliseconds == nil ? "" : ": the watchdog is pinged no more until it gets on"
-            log.critical("\(status)\(end)")
+            log.critical(.stuck, "\(status)\(end)")
         } else if wasStuck, !isStuck {
-            log.notice("the writer gets on again")
+            log.notice(.stuck, "the writer gets on again")
         }
     }
 

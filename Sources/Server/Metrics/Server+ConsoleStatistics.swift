@@ -9,7 +9,9 @@ extension Server {
         case .statsTotals: rows.append([name] + Self.values(metrics.totals))
         case .statsAverages: rows.append([name] + Self.values(metrics.averages(now: now)))
         case .statements: showStatements(&rows)
-        default: rows.append([name] + Self.values(metrics.totals) + Self.values(metrics.averages(now: now)))
+        default:
+            let totals = metrics.totals
+            rows.append([name] + Self.values(totals) + Self.values(metrics.averages(now: now)) + [.init(totals.queries)])
         }
     }
 
@@ -58,6 +60,8 @@ extension ConsoleTopic {
         default:
             names = ["xact_count", "query_count", "received", "sent", "xact_time", "query_time", "wait_time"].map { "total_" + $0 }
                 + ["xact_count", "query_count", "recv", "sent", "xact_time", "query_time", "wait_time"].map { "avg_" + $0 }
+                // PgBouncer's name for queries before 1.8, which Debian 12's exporter (1.7) still asks for.
+                + ["total_requests"]
         }
         let first = self == .statements ? "query" : "database"
         return [ConsoleTable.Column(name: first, type: .text)] + names.map { ConsoleTable.Column(name: $0, type: .int8) }
