@@ -39,6 +39,7 @@ class Journal:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(path))
         self.entries = []
+        self._is_over = False
         self._goes_on = threading.Event()
         self._goes_on.set()
         self._thread = threading.Thread(target=self._receive, daemon=True)
@@ -57,6 +58,8 @@ class Journal:
                     with open(descriptor, "rb") as file:
                         file.seek(0)
                         data = file.read()
+            if self._is_over:
+                return
             if data:
                 self.entries.append(parse(data))
 
@@ -69,6 +72,15 @@ class Journal:
 
     def go_on(self):
         self._goes_on.set()
+
+    def stop(self):
+        """Nobody listens any more. A socket that a thread still reads from would take one more entry after its close."""
+        self._goes_on.set()
+        self._is_over = True
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.sendto(b"", str(self.path))
+        self._thread.join()
+        self.socket.close()
 
     def close(self):
         self.socket.close()

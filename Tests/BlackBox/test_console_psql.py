@@ -186,7 +186,7 @@ def test_the_writers_last_statement(daemon, admin):
     holder.extended("UPDATE t SET n = $1", ["secret"], types=[25]).check()
     assert show(admin, "WRITER")[0]["statement"] == "UPDATE t SET n = $1"
     holder.query(f"SELECT '{'x' * 5000}'").check()
-    assert len(show(admin, "WRITER")[0]["statement"]) == 1001
+    assert len(show(admin, "WRITER")[0]["statement"]) == 2001
     holder.query("ROLLBACK").check()
     holder.query("BEGIN IMMEDIATE").check()
     daemon.client().query("SELECT 1").check()

@@ -142,7 +142,7 @@ def test_entries_of_the_journal(journal_daemon):
 def test_a_journal_that_does_not_answer(journal_daemon):
     """Then lines go to stderr, with the prefix that says how important each is."""
     start, heard = journal_daemon
-    heard.socket.close()
+    heard.stop()
     daemon = start('log_client_errors = "all"\n')
     daemon.client().query("SELECT nonsense")
     assert line(daemon, "a statement failed").startswith("<6>a statement failed ")

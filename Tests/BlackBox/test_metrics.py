@@ -429,7 +429,7 @@ def test_stats(daemon):
     assert list(both) == [
         "database", "total_xact_count", "total_query_count", "total_received", "total_sent", "total_xact_time",
         "total_query_time", "total_wait_time", "avg_xact_count", "avg_query_count", "avg_recv", "avg_sent",
-        "avg_xact_time", "avg_query_time", "avg_wait_time"]
+        "avg_xact_time", "avg_query_time", "avg_wait_time", "total_requests"]
     assert totals["database"] == averages["database"] == both["database"] == daemon.name
     assert (totals["xact_count"], totals["wait_time"]) == (3, 0) and both["total_xact_count"] == 3
     assert totals["query_count"] >= 3 and totals["query_time"] > 0 and totals["xact_time"] > 0

@@ -33,7 +33,7 @@ def root(tmp_path):
         for target in Path(directory).glob("*.target"):
             if not (units / target.name).exists():
                 shutil.copy(target, units)
-    for name in ("usr/sbin/walpoold", "usr/bin/install", "bin/kill"):
+    for name in ("usr/sbin/walpoold", "usr/bin/install", "bin/sh"):
         program = tmp_path / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text("#!/bin/sh\n")
