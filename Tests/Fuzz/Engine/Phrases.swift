@@ -34,7 +34,7 @@ enum Phrases {
     private static let statements = [
         "BEGIN", "BEGIN IMMEDIATE", "BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN READ ONLY", "COMMIT", "ROLLBACK", "COMMIT AND CHAIN",
         "SAVEPOINT a", "ROLLBACK TO a", "RELEASE a", "SELECT 1", "SELECT * FROM t", "SELECT $1", "SELECT a, b, x FROM t, u",
-        "SELECT count(*) FROM t", "SELECT nothing", "SELECT a FROM t ORDER BY id DESC", "SELECT zeroblob(50000) FROM t, t",
+        "SELECT count(*) FROM t", "SELECT nothing", "SELECT a FROM t ORDER BY id DESC", "SELECT zeroblob(30000) FROM t, t LIMIT 9",
         "INSERT INTO t(n, x) VALUES (1, 'x')", "INSERT INTO t(n) VALUES ($1)", "INSERT INTO t(a) VALUES ($1) RETURNING *",
         "INSERT INTO u VALUES ('a', 1)", "INSERT OR ROLLBACK INTO u VALUES ('a', 1)", "INSERT OR FAIL INTO u SELECT 'c', 1 UNION SELECT 'a', 1",
         "INSERT INTO child VALUES (5)", "INSERT INTO parent VALUES (5)", "INSERT INTO tripwire VALUES (1)", "UPDATE t SET n = n + 1",
@@ -45,7 +45,7 @@ enum Phrases {
         "PREPARE p AS INSERT INTO t(n) VALUES ($1)", "EXECUTE p (1)", "DEALLOCATE p", "DEALLOCATE ALL", "DISCARD ALL", "SET statement_timeout = 1",
         "SET LOCAL lock_timeout = 10", "SET transaction_timeout = 50", "SET queue_notice = 1", "SET result_typing = text", "SHOW ALL", "RESET ALL",
         "SET default_transaction_read_only = on", "SET default_transaction_isolation = serializable", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-        "INSERT INTO t(b) SELECT randomblob(900) FROM t, t", "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i FROM r",
+        "INSERT INTO t(b) SELECT zeroblob(900) FROM t, t LIMIT 30", "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i FROM r",
         "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) INSERT INTO t(n) SELECT i FROM r", "", ";", "VACUUM", "CHECKPOINT",
         "BACKUP TO 'x'", "SHOW CLIENTS", "SHOW WRITER", "SHOW WAL",
     ]

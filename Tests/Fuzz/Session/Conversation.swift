@@ -220,6 +220,10 @@ struct Conversation {
         guard !mayBeCutOff else { return }
         require(stream.isEmpty, "a message is sent whole or not at all")
         require(hasBeenRefused || hasAskedToEnd, "a session does not end without a word")
+        if !hasBeenRefused {
+            dropUnanswered()
+            require(questions.isEmpty, "what was asked before the end is answered: \(description)")
+        }
         phase = .over
     }
 

@@ -4,8 +4,11 @@ import Glibc
 final class FuzzClient {
     private var socket: Int32
     var conversation = Conversation()
-    /// Takes what the server sends.
-    var isReading = true
+    /// Takes what the server sends. Whoever set a timeout and does not may be cut off in the middle of a message.
+    var isReading = true {
+        didSet { if !isReading && hasTimeouts { conversation.mayBeCutOff = true } }
+    }
+    private var hasTimeouts = false
     /// It has closed its socket, or said that it sends no more: the server owes it nothing.
     private(set) var hasLeft = false
     private(set) var wasClosed = false
@@ -31,6 +34,10 @@ final class FuzzClient {
 
     func send(_ bytes: [UInt8]) {
         guard isConnected, !hasShutDown else { return }
+        if String(decoding: bytes, as: UTF8.self).contains("_timeout") {
+            hasTimeouts = true
+            if !isReading { conversation.mayBeCutOff = true }
+        }
         conversation.send(bytes)
         unsent += bytes
         push()

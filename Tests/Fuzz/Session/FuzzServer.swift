@@ -40,7 +40,7 @@ final class FuzzServer {
         configuration.maximumSessions = 5
         configuration.rememberedTexts = choice & 4 == 0 ? 2048 : 4
         configuration.shutdownTimeoutMilliseconds = 0
-        configuration.connection.lengthLimitBytes = 1 << 20
+        configuration.connection.lengthLimitBytes = 1 << 15
         configuration.connection.sqlLengthLimitBytes = 1 << 16
         configuration.pool.readers = choice & 8 == 0 ? 3 : 1
         configuration.pool.groupMembers = 2

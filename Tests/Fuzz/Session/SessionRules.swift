@@ -22,14 +22,15 @@ final class SessionRules {
         let rules = SessionRules(FuzzServer(directory: FuzzDirectory.path, choice: input.configuration))
         Watchdog.shared.begin(rules.host.server)
         for step in input.steps { rules.take(step) }
-        rules.finish()
+        rules.endSessions()
         Watchdog.shared.end()
+        rules.checkWhatIsLeft()
     }
 
     private init(_ host: FuzzServer) {
         self.host = host
         bystander = FuzzClient(path: host.socketPath)
-        bystander.send(Greeting.bytes(0))
+        bystander.send(Greeting.startup([("user", "bystander"), ("database", "app"), ("statement_timeout", "0")]))
         settle()
         require(bystander.conversation.isStarted, "a session starts")
     }
@@ -130,12 +131,12 @@ final class SessionRules {
     private func waitForAnything() {
         var waiting = everybody.map { pollfd(fd: $0.pollDescriptor, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: host.server.poller.descriptor, events: Int16(POLLIN), revents: 0))
-        _ = poll(&waiting, nfds_t(waiting.count), 20)
+        _ = poll(&waiting, nfds_t(waiting.count), 2)
     }
 
     // MARK: The end
 
-    private func finish() {
+    private func endSessions() {
         for client in everybody { client.isReading = true }
         settle()
         for number in clients.indices {
@@ -144,6 +145,9 @@ final class SessionRules {
         }
         cancellations = []
         settle(sessions: 1)
+    }
+
+    private func checkWhatIsLeft() {
         host.checkNothingIsHeld()
         checkBystander()
         bystander.hangUp()
