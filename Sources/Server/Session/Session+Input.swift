@@ -254,6 +254,7 @@ extension Session {
         input.releaseMemory(above: 0)
         state.inputPosition = 0
         interest = .writable
+        noteUnread()
         armDeadline(.clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds)
         disownAndArm()
     }
