@@ -10,7 +10,7 @@ struct SessionMutator {
 
     init(seed: UInt32) { generator = SeededGenerator(state: UInt64(seed)) }
 
-    private mutating func below(_ limit: Int) -> Int { limit <= 1 ? 0 : Int(generator.next() % UInt64(limit)) }
+    private mutating func below(_ limit: Int) -> Int { generator.below(limit) }
 
     mutating func mutate(_ input: inout SessionInput) {
         for _ in 0...below(3) { mutateOnce(&input) }
@@ -139,17 +139,4 @@ private func store(_ bytes: [UInt8], _ out: UnsafeMutablePointer<UInt8>, _ limit
     let count = min(bytes.count, limit)
     bytes.withUnsafeBufferPointer { if let base = $0.baseAddress { memcpy(out, base, count) } }
     return count
-}
-
-/// SplitMix64: libFuzzer gives the seed, so that its runs can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }
