@@ -32,7 +32,7 @@ extension Session {
             noteRead()
             if isStatementActive { countBeginning() }
             guard flush() else { return close() }
-            if case .leaving = phase { return leave() }
+            if case .leaving = phase { return closeWhenRead() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
             if out.count == 0 { endIdleHolding() }
@@ -96,7 +96,7 @@ extension Session {
             // Not here and now: a pipeline of a thousand writes would be as many calls deep.
             enqueue(.group([self]))
         case .closed:
-            leave()
+            closeWhenRead()
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
@@ -245,9 +245,10 @@ extension Session {
 
     /// Ends the session once its client has taken what it is owed: that it sent Terminate or nonsense behind its queries
     /// is no reason to keep their replies from it.
-    func leave() {
+    func closeWhenRead() {
         guard flush(), out.count > 0 else { return close() }
         phase = .leaving
+        endIdleHolding()
         abandonTransaction()
         endStatement()
         input.drop(input.count)

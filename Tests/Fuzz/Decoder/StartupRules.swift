@@ -25,6 +25,7 @@ enum StartupRules {
         case .startup(let message, let next):
             require(next <= bytes.count, "a startup message lies within what has arrived")
             return describe(message)
+        case .http: return "HTTP"
         case .invalid(let error):
             require(error.severity == .fatal, "a bad startup packet ends the session")
             return "invalid \(error.message)"

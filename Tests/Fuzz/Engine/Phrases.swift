@@ -47,6 +47,6 @@ enum Phrases {
         "SET default_transaction_read_only = on", "SET default_transaction_isolation = serializable", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
         "INSERT INTO t(b) SELECT zeroblob(900) FROM t, t LIMIT 30", "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i FROM r",
         "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) INSERT INTO t(n) SELECT i FROM r", "", ";", "VACUUM", "CHECKPOINT",
-        "BACKUP TO 'x'", "SHOW CLIENTS", "SHOW WRITER", "SHOW WAL",
+        "BACKUP TO 'x'", "SHOW CLIENTS", "SHOW WRITER", "SHOW WAL", "PAUSE", "RESUME", "KILL 2", "KILL 3", "SHOW STATS", "SHOW STATEMENTS", "SHOW SERVERS",
     ]
 }

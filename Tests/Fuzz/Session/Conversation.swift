@@ -6,7 +6,11 @@
 /// The protocol answers in order (https://www.postgresql.org/docs/current/protocol-flow.html), so each message received
 /// must fit the first message sent that is not answered in full.
 struct Conversation {
-    private enum Phase { case startup(refused: Set<UInt8>), greeting, started, over }
+    private enum Phase {
+        case startup(refused: Set<UInt8>), greeting, started, over
+        /// It speaks HTTP, and is answered so.
+        case foreign
+    }
 
     private var phase = Phase.startup(refused: [])
     private var stream = BackendStream()
@@ -52,7 +56,7 @@ struct Conversation {
     private mutating func takeQuestion() -> Bool {
         switch phase {
         case .startup: return takeStartup()
-        case .greeting, .over: return false
+        case .greeting, .over, .foreign: return false
         case .started: break
         }
         return sent.withUnsafeBytes { bytes in
@@ -88,6 +92,9 @@ struct Conversation {
             position = next
             phase = .greeting
             return false
+        case .http:
+            phase = .foreign
+            return false
         }
     }
 
@@ -105,6 +112,7 @@ struct Conversation {
     // MARK: Receiving
 
     mutating func receive(_ bytes: [UInt8]) {
+        if case .foreign = phase { return }
         stream.receive(bytes)
         while questions.first?.type == 0 {
             guard let answer = stream.answerToEncryptionRequest() else { return }
@@ -217,6 +225,7 @@ struct Conversation {
 
     /// The server has closed the connection.
     mutating func wasClosed() {
+        if case .foreign = phase { return }
         guard !mayBeCutOff else { return }
         require(stream.isEmpty, "a message is sent whole or not at all")
         require(hasBeenRefused || hasAskedToEnd, "a session does not end without a word")

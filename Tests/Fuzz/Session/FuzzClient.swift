@@ -25,7 +25,7 @@ final class FuzzClient {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        require(result == 0, "the server listens")
+        wasClosed = result != 0
     }
 
     deinit { hangUp() }

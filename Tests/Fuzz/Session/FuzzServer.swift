@@ -69,6 +69,8 @@ final class FuzzServer {
 
     /// Whether this session waits in a queue of the pool, for something that somebody has.
     func isQueued(_ processID: Int32) -> Bool {
+        // PAUSE waits for transactions to end, and those that had not begun for RESUME.
+        if server.pool.isPausingNow { return true }
         let view = server.pool.view
         let id = Int(processID)
         if view.writerQueue.contains(where: { $0.client == id }) {
@@ -81,6 +83,14 @@ final class FuzzServer {
         }
         return false
     }
+
+    /// What RESUME does.
+    func endPause() {
+        for resumption in server.pool.endPause() ?? [] { server.enqueue(resumption) }
+    }
+
+    /// SHUTDOWN WAIT_FOR_CLIENTS lets nobody in any more.
+    var isDraining: Bool { server.isDraining.load(ordering: .relaxed) }
 
     /// Nothing is left of sessions that have ended.
     func checkNothingIsHeld() {

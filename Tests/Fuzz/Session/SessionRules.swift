@@ -9,7 +9,7 @@ import Glibc
 final class SessionRules {
     private let host: FuzzServer
     private var clients: [FuzzClient?] = Array(repeating: nil, count: SessionInput.clients)
-    private let bystander: FuzzClient
+    private var bystander: FuzzClient
     private var cancellations: [FuzzClient] = []
 
     /// A client that waits longer for its answer, with nothing in its way, waits for ever.
@@ -29,10 +29,15 @@ final class SessionRules {
 
     private init(_ host: FuzzServer) {
         self.host = host
-        bystander = FuzzClient(path: host.socketPath)
-        bystander.send(Greeting.startup([("user", "bystander"), ("database", "app"), ("statement_timeout", "0")]))
+        bystander = Self.bystander(host)
         settle()
         require(bystander.conversation.isStarted, "a session starts")
+    }
+
+    private static func bystander(_ host: FuzzServer) -> FuzzClient {
+        let client = FuzzClient(path: host.socketPath)
+        client.send(Greeting.startup([("user", "bystander"), ("database", "app"), ("statement_timeout", "0")]))
+        return client
     }
 
     private var everybody: [FuzzClient] { clients.compactMap { $0 } + cancellations + [bystander] }
@@ -75,6 +80,7 @@ final class SessionRules {
     @discardableResult
     private func connect(_ number: Int, _ choice: UInt8) -> FuzzClient {
         let client = FuzzClient(path: host.socketPath)
+        require(client.isConnected || host.isDraining, "the server listens")
         clients[number] = client
         client.send(Greeting.bytes(choice))
         return client
@@ -105,13 +111,16 @@ final class SessionRules {
 
     /// The server handles all there is to handle; then everybody has been answered, or waits for a reason.
     ///
-    /// - Parameter sessions: so many are left then, if it is known.
+    /// - Parameter sessions: so many are left then, if it is known. Only KILL makes a bystander's one of those that go.
     private func settle(sessions: Int? = nil) {
         let hang = MonotonicClock.now.advanced(byMilliseconds: Self.hangMilliseconds)
         repeat {
             handleEverything()
+            // Those who wait for the end of a pause do not hear that their client has gone.
+            if sessions != nil { host.endPause() }
             let isAnswered = everybody.allSatisfy { $0.isContent() || host.isQueued($0.conversation.processID) }
-            if isAnswered, sessions == nil || sessions == host.server.table.count { return }
+            let left = bystander.isConnected ? sessions : 0
+            if isAnswered, sessions == nil || left == host.server.table.count { return }
             waitForAnything()
         } while MonotonicClock.now < hang
         let unanswered = everybody.filter { !$0.isContent() }.map(\.conversation.description)
@@ -145,11 +154,20 @@ final class SessionRules {
         }
         cancellations = []
         settle(sessions: 1)
+        replaceKilledBystander()
+    }
+
+    private func replaceKilledBystander() {
+        guard !bystander.isConnected else { return }
+        require(bystander.conversation.errors == ["57P01"], "nobody else's session ends, but by KILL")
+        guard !host.isDraining else { return }
+        bystander = Self.bystander(host)
+        settle(sessions: 1)
     }
 
     private func checkWhatIsLeft() {
         host.checkNothingIsHeld()
-        checkBystander()
+        if bystander.isConnected { checkBystander() }
         bystander.hangUp()
         settle(sessions: 0)
         host.checkNothingIsHeld()
@@ -158,7 +176,6 @@ final class SessionRules {
 
     /// Whoever did nothing of all that can read and write as before.
     private func checkBystander() {
-        require(bystander.isConnected, "nobody else's session ends")
         let name = "\"of the bystander 5d41402abc4b2a76\""
         for (sql, tag) in [
             ("CREATE TABLE \(name)(x)", "CREATE TABLE"), ("INSERT INTO \(name) VALUES (1)", "INSERT 0 1"),
