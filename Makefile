@@ -50,6 +50,14 @@ simulate: deps
 	WALPOOL_SIMULATION_STEPS=$(STEPS) $(if $(SEED),WALPOOL_SIMULATION_SEED=$(SEED)) \
 		$(SWIFT) test --filter SchedulerSimulation
 
+# libFuzzer on the decoder and on whole sessions, so many seconds each; TARGET=decoder or TARGET=session for one of them.
+# `make test` replays the seeds and what was once found (Tests/Fuzz).
+.PHONY: fuzz
+fuzz: SECONDS ?= 600
+fuzz: deps
+	@bench/support/install python3
+	Tests/Fuzz/fuzz $(SECONDS) $(TARGET)
+
 # Does the WAL stay under its limit beside snapshots and scans, and how long do writers wait?
 wal-limit-test: build
 	bench/wal-limit
@@ -132,4 +140,4 @@ bench-data:
 	bench/make-data
 
 clean:
-	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot
+	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz

@@ -66,5 +66,9 @@ let package = Package(
         .testTarget(name: "ConfigurationTests",
             dependencies: ["Configuration", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
+        // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
+        .testTarget(
+            name: "FuzzTests", dependencies: ["Server", "CSQLite"], path: "Tests/Fuzz",
+            exclude: ["Engine", "seeds", "regressions", "fuzz", "fuzz.dict", "show"], swiftSettings: settings),
     ]
 )

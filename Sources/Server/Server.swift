@@ -125,18 +125,16 @@ public final class Server: Sendable {
         stopSignal = walpool_eventfd()
     }
 
+    deinit {
+        poller.close()
+        close(wakeUp)
+        close(stopSignal)
+    }
+
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
         do throws(SystemError) {
-            for (index, listener) in listeners.enumerated() {
-                try poller.add(listener.descriptor, .readable, token: Event.firstListener + UInt64(index))
-            }
-            if let metricsListener {
-                try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
-            }
-            try poller.add(deadlines.descriptor, .readable, token: Event.timer)
-            try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
-            try poller.addLevelTriggered(stopSignal, token: Event.stop)
+            try addEvents()
             for _ in 0..<threadCount {
                 let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
                 threads.withLock { $0.append(thread) }
@@ -155,6 +153,19 @@ public final class Server: Sendable {
     /// The crew has work again.
     func somethingHappens() {
         if let look = heartbeat?.somethingHappens(MonotonicClock.now) { deadlines.announce(look) }
+    }
+
+    /// Everything but the sessions that a thread of the crew may hear of.
+    func addEvents() throws(SystemError) {
+        for (index, listener) in listeners.enumerated() {
+            try poller.add(listener.descriptor, .readable, token: Event.firstListener + UInt64(index))
+        }
+        if let metricsListener {
+            try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
+        }
+        try poller.add(deadlines.descriptor, .readable, token: Event.timer)
+        try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
+        try poller.addLevelTriggered(stopSignal, token: Event.stop)
     }
 
     /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
@@ -189,7 +200,7 @@ public final class Server: Sendable {
 
     private func handleOwn(_ token: Poller.Token, _ worker: Worker) -> Bool {
         switch token {
-        case Event.timer: lookAtDeadlines(worker)
+        case Event.timer: timerFired(worker)
         case Event.wakeUp: break
         case Event.stop: return false
         case Event.metricsListener: if let metricsListener { accept(from: metricsListener, token, worker) }
@@ -284,11 +295,15 @@ public final class Server: Sendable {
 
     // MARK: Deadlines
 
-    private func lookAtDeadlines(_ worker: Worker) {
+    private func timerFired(_ worker: Worker) {
         deadlines.didFire()
         try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
         if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
-        let now = MonotonicClock.now
+        lookAtDeadlines(worker, now: MonotonicClock.now)
+    }
+
+    /// Does what is due, and has the timer set for what comes next.
+    func lookAtDeadlines(_ worker: Worker, now: Instant) {
         let due = pool.takeDue(now: now)
         let maintenanceLook = pool.nextMaintenanceLook
         let isMaintenanceDue = maintenanceLook <= now

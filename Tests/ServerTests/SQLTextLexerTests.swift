@@ -31,6 +31,7 @@ func onBytes<T>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> T) re
         ("a;b;;c", ["a", "b", "c"]), ("select ';' ; select 2", ["select ';'", "select 2"]),
         ("create trigger t begin select 1; end; select 2", ["create trigger t begin select 1; end", "select 2"]),
         ("explain query plan create temp trigger t begin x; y; end;z", ["explain query plan create temp trigger t begin x; y; end", "z"]),
+        ("create virtual table f using fts4(a; b, (c;)); d", ["create virtual table f using fts4(a; b, (c;))", "d"]), ("a); b", ["a)", "b"]),
         ("create table trigger(a); b", ["create table trigger(a)", "b"]), ("a/*;*/;b", ["a", "b"]),
         ("begin; insert into t values(1); end", ["begin", "insert into t values(1)", "end"]),
         ("SELECT pg_advisory_unlock_all();\nCLOSE ALL;\nUNLISTEN *;\nRESET ALL;", ["SELECT pg_advisory_unlock_all()", "CLOSE ALL", "UNLISTEN *", "RESET ALL"]),

@@ -56,24 +56,29 @@ final class Worker: @unchecked Sendable {
         var now = MonotonicClock.now
         while true {
             guard server.crew.mayPollOn(now: now) else { return }
-            let event = server.poller.waitForEvent()
-            let began = MonotonicClock.now
-            counters.setMark(began)
-            begins(at: began)
-            guard server.handle(event, self) else { return }
-            runResumptions()
-            now = timeAfterEvent()
-            note.began.store(0, ordering: .relaxed)
-            let taken = now.nanoseconds &- began.nanoseconds
-            let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
-            if isLong || isReplaced {
-                if isLong && isReplaced { server.crew.wasReplacedTwice() }
-                isLong = false
-                guard server.crew.joinOrStandBy() else { return }
-            } else if taken > PollerCensus.slowNanoseconds {
-                server.crew.wasSlow(taken, now: now)
-            }
+            guard handle(server.poller.waitForEvent(), &now) else { return }
         }
+    }
+
+    /// One event and all that comes of it; false when the thread shall end.
+    @inline(__always)
+    func handle(_ event: Poller.Event, _ now: inout Instant) -> Bool {
+        let began = MonotonicClock.now
+        counters.setMark(began)
+        begins(at: began)
+        guard server.handle(event, self) else { return false }
+        runResumptions()
+        now = timeAfterEvent()
+        note.began.store(0, ordering: .relaxed)
+        let taken = now.nanoseconds &- began.nanoseconds
+        let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
+        if isLong || isReplaced {
+            if isLong && isReplaced { server.crew.wasReplacedTwice() }
+            isLong = false
+            return server.crew.joinOrStandBy()
+        }
+        if taken > PollerCensus.slowNanoseconds { server.crew.wasSlow(taken, now: now) }
+        return true
     }
 
     /// A read that has just ended has read the clock; after it come only a message to the socket and its arming.
@@ -128,7 +133,7 @@ final class Worker: @unchecked Sendable {
         if isLong { server.enqueue(resumption) } else { resumptions.append(resumption) }
     }
 
-    private func runResumptions() {
+    func runResumptions() {
         while true {
             if !resumptions.isEmpty {
                 run(resumptions.removeFirst())

@@ -15,7 +15,11 @@ extension Session {
                 state: .syntaxError, message: "cannot insert multiple commands into a prepared statement")
         }
         // The unnamed statement goes even when the new one turns out to be wrong.
-        if name.isEmpty { state.unnamedStatement = nil } else { try requireNewStatement(name) }
+        if name.isEmpty {
+            state.unnamedStatement = nil
+        } else {
+            try requireNewStatement(name, bytes: message.sql.count)
+        }
         beginStatement()
         // The position of an error counts from where the client's text began, white space included.
         let query = try parsedQuery(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
@@ -37,7 +41,8 @@ extension Session {
         }
     }
 
-    func requireNewStatement(_ name: String) throws(WireError) {
+    /// - Parameter bytes: of its text.
+    func requireNewStatement(_ name: String, bytes: Int) throws(WireError) {
         guard state.statements[name] == nil else {
             throw WireError(
                 state: .duplicatePreparedStatement, message: "prepared statement \"\(name)\" already exists")
@@ -46,6 +51,22 @@ extension Session {
             throw WireError(
                 state: .programLimitExceeded, message: "too many prepared statements in this session",
                 hint: "DEALLOCATE those that are not needed any more.")
+        }
+        try requireShort(name)
+        guard bytes > SessionLimits.smallBytes else { return }
+        let kept = state.statements.values.reduce(0) { $0 + $1.query.text.bytes.count }
+        guard kept + bytes <= SessionLimits.keptBytes else {
+            throw WireError(
+                state: .programLimitExceeded, message: "the prepared statements of this session are too large",
+                hint: "DEALLOCATE those that are not needed any more.")
+        }
+    }
+
+    func requireShort(_ name: String) throws(WireError) {
+        guard name.utf8.count <= SessionLimits.nameBytes else {
+            throw WireError(
+                state: .programLimitExceeded, message: "a name is too long",
+                detail: "It has \(name.utf8.count) bytes; \(SessionLimits.nameBytes) are the limit.")
         }
     }
 
@@ -75,6 +96,7 @@ extension Session {
         }
         let portal = try newPortal(message.portal, for: statement)
         portal.parameters.load(message)
+        if !portal.name.isEmpty { try requireRoom(for: portal) }
         try takeFormats(message, portal)
         out.bindComplete()
     }
@@ -130,6 +152,19 @@ extension Session {
         }
         guard state.portals.count < SessionLimits.portals else {
             throw WireError(state: .programLimitExceeded, message: "too many open portals in this session")
+        }
+        try requireShort(name)
+    }
+
+    /// A portal that has just got its values.
+    func requireRoom(for portal: Portal) throws(WireError) {
+        guard portal.parameters.byteCount > SessionLimits.smallBytes else { return }
+        let kept = state.portals.values.reduce(0) { $0 + $1.parameters.byteCount }
+        guard kept <= SessionLimits.keptBytes else {
+            closePortal(portal.name)
+            throw WireError(
+                state: .programLimitExceeded, message: "the parameters of this session's portals are too large",
+                hint: "Close portals that are not needed any more.")
         }
     }
 

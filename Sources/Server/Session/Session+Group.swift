@@ -157,7 +157,7 @@ extension Session: GroupMember {
     /// After the writer is released: whatever the client has sent meanwhile.
     func continueAfterGroup(_ worker: Worker) {
         self.worker = worker
-        if isClosing { return close() }
+        if isClosing { return closeWhenRead() }
         settle(advance())
     }
 }

@@ -32,6 +32,7 @@ extension Session {
             noteRead()
             if isStatementActive { countBeginning() }
             guard flush() else { return close() }
+            if case .leaving = phase { return closeWhenRead() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
             if out.count == 0 { endIdleHolding() }
@@ -95,8 +96,7 @@ extension Session {
             // Not here and now: a pipeline of a thousand writes would be as many calls deep.
             enqueue(.group([self]))
         case .closed:
-            _ = flush()
-            close()
+            closeWhenRead()
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
@@ -241,6 +241,23 @@ extension Session {
         if case .ready = phase { out.error(error) }
         _ = flush()
         close()
+    }
+
+    /// Ends the session once its client has taken what it is owed: that it sent Terminate or nonsense behind its queries
+    /// is no reason to keep their replies from it.
+    func closeWhenRead() {
+        guard flush(), out.count > 0 else { return close() }
+        phase = .leaving
+        endIdleHolding()
+        abandonTransaction()
+        endStatement()
+        input.drop(input.count)
+        input.releaseMemory(above: 0)
+        state.inputPosition = 0
+        interest = .writable
+        noteUnread()
+        armDeadline(.clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds)
+        disownAndArm()
     }
 
     /// Rolls back, gives everything back, closes the socket.

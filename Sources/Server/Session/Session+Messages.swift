@@ -57,7 +57,7 @@ extension Session {
         case .startup(let refused): try startUp(refused: refused)
         case .http: takeHTTPRequest()
         case .httpAnswered: finishHTTP()
-        case .closed: .closed
+        case .leaving, .closed: .closed
         case .ready: nil
         }
     }

@@ -285,6 +285,7 @@ extension Session {
             portal.isBinaryCursor = true
         }
         state.portals[cursor.name] = portal
+        try requireRoom(for: portal)
         complete("DECLARE CURSOR")
         return nil
     }
@@ -328,7 +329,7 @@ extension Session {
 
     private func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
         guard let inner = query.inner else { return nil }
-        try requireNewStatement(name)
+        try requireNewStatement(name, bytes: inner.text.bytes.count)
         if case .sqlite = inner.kind, let wait = try analyse(inner) { return wait }
         var given: [TypeOID] = []
         for type in types {

@@ -319,6 +319,7 @@ extension Session {
         guard state.transaction.savepoints.count < SessionLimits.savepoints else {
             throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
         }
+        try requireShort(name)
         if writerMode != .none { try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)") }
         state.transaction.savepoints.append(name)
     }

@@ -52,6 +52,8 @@ final class Session: @unchecked Sendable {
         case http
         /// Its HTTP response is on its way, and whatever else it sends is dropped.
         case httpAnswered
+        /// Nothing more is handled; what the client is owed is still to be sent.
+        case leaving
         case closed
     }
 

@@ -17,6 +17,12 @@ enum SessionLimits {
     static let preparedStatements = 10_000
     static let portals = 1_000
     static let savepoints = 1_000
+    /// The longest name of any of these. PostgreSQL cuts names at 63 bytes; here two that differ stay two.
+    static let nameBytes = 1_000
+    /// What the texts of named statements may take, and the values of named portals: room for one of the largest
+    /// messages, and not for as many as there may be names. Small ones are not counted, only their number is.
+    static let keptBytes = 128 << 20
+    static let smallBytes = 4 << 10
     static let customSettings = 200
     static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.

@@ -134,6 +134,9 @@ extension Settings {
             guard others.count < SessionLimits.customSettings || others[other] != nil else {
                 throw WireError(state: .programLimitExceeded, message: "too many settings in this session")
             }
+            guard other.utf8.count <= SessionLimits.nameBytes else {
+                throw WireError(state: .programLimitExceeded, message: "the name of a parameter is too long")
+            }
             others[other] = value
         case let other where Self.constant[other] != nil:
             throw WireError(state: .cantChangeRuntimeParam, message: "parameter \"\(other)\" cannot be changed")

@@ -19,6 +19,7 @@ final class BoundParameters {
     deinit { storage.deallocate() }
 
     var count: Int { values.count }
+    var byteCount: Int { storage.count }
 
     /// Frees the values when they take more than an idle session should keep.
     func releaseMemory(above limit: Int) {

@@ -43,8 +43,13 @@ struct StatementSplitter: Sequence, IteratorProtocol {
     private mutating func scan() -> Range<Int>? {
         var state = State.start
         var range: Range<Int>?
+        // SQLite's grammar has a `;` in parentheses in one place: the arguments of a virtual table's module are any
+        // tokens (vtabargtoken in src/parse.y), and SQLite reads on. Elsewhere it is an error, in one statement or two.
+        var depth = 0
         while let token = lexer.next() {
-            if token.kind == .semicolon {
+            if token.kind == .leftParenthesis { depth += 1 }
+            if token.kind == .rightParenthesis, depth > 0 { depth -= 1 }
+            if token.kind == .semicolon, depth == 0 {
                 switch state {
                 case .trigger, .triggerSemicolon: state = .triggerSemicolon
                 default:

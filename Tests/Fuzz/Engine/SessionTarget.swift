@@ -1,0 +1,6 @@
+/// The function libFuzzer calls with every input. https://llvm.org/docs/LibFuzzer.html#fuzz-target
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+    SessionRules.check(UnsafeRawBufferPointer(start: data, count: size))
+    return 0
+}

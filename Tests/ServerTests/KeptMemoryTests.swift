@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Server
+
+/// What a session keeps for its client has a limit in bytes, whatever it is called and however much of it there is.
+@Suite struct KeptMemoryTests {
+    private let long = String(repeating: "n", count: SessionLimits.nameBytes + 1)
+
+    @Test func names() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        #expect(try client.query("BEGIN").errors == [])
+        #expect(try client.query("SAVEPOINT \(long)").errors == ["54000"])
+        #expect(try client.query("ROLLBACK; PREPARE \(long) AS SELECT 1").errors == ["54000"])
+        #expect(try client.query("SET my.\(long) = 1").errors == ["54000"])
+        client.send(RawClient.parse("SELECT 1", name: long) + RawClient.sync)
+        #expect(try client.reply().errors == ["54000"])
+        client.send(RawClient.parse("SELECT 1") + RawClient.bind(portal: long) + RawClient.sync)
+        #expect(try client.reply().errors == ["54000"])
+        #expect(try client.query("PREPARE \(long.dropLast()) AS SELECT 1").tags == ["PREPARE"])
+    }
+
+    /// Statements with texts of a mebibyte: as many as fit the limit, and after a DEALLOCATE one more.
+    @Test func statements() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        let text = "SELECT 1 /*" + String(repeating: "x", count: 1_000_000) + "*/"
+        let fitting = SessionLimits.keptBytes / text.utf8.count
+        for index in 0..<fitting {
+            client.send(RawClient.parse(text, name: "s\(index)") + RawClient.sync)
+            #expect(try client.reply().errors == [])
+        }
+        client.send(RawClient.parse(text, name: "over") + RawClient.sync)
+        #expect(try client.reply().errors == ["54000"])
+        #expect(try client.query("DEALLOCATE s0").errors == [])
+        client.send(RawClient.parse(text, name: "over") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+        client.send(RawClient.parse("SELECT 1", name: "small") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+    }
+
+    @Test func portals() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        #expect(try client.query("BEGIN").errors == [])
+        let value = String(repeating: "v", count: 20_000_000)
+        let fitting = SessionLimits.keptBytes / value.utf8.count
+        client.send(RawClient.parse("SELECT length($1)", name: "s") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+        for index in 0..<fitting {
+            client.send(RawClient.bind([value], portal: "p\(index)", statement: "s") + RawClient.sync)
+            #expect(try client.reply().errors == [])
+        }
+        client.send(RawClient.closePortal("p0") + RawClient.bind([value], portal: "q", statement: "s") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+        client.send(RawClient.bind([value], portal: "over", statement: "s") + RawClient.sync)
+        #expect(try client.reply().errors == ["54000"])
+        #expect(try client.query("ROLLBACK").errors == [])
+    }
+}
