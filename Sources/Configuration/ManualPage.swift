@@ -1,6 +1,59 @@
 /// The manual pages walpoold(8) and walpoold.toml(5), in man(7)'s macros, from the texts that --help and the example file
 /// have too.
 public enum ManualPage {
+    /// walpoold(8).
+    public static func daemon(version: String) -> String {
+        var page = Roff(title: "walpoold", section: 8, version: version)
+        page.section("NAME")
+        page.text("walpoold - serves one SQLite database over the PostgreSQL wire protocol")
+        page.section("SYNOPSIS")
+        page.synopsis("walpoold", "[options] [database]")
+        page.section("DESCRIPTION")
+        page.text("""
+            walpoold owns one SQLite database and serves it to the processes of this machine on a Unix socket. Clients speak \
+            the PostgreSQL protocol and SQLite's SQL: psql, libpq, psycopg, asyncpg and others connect to the socket's \
+            directory. One connection writes and many read, so that writers take turns instead of failing, share commits, and \
+            are never starved.
+            """)
+        page.paragraph("""
+            Settings come from the command line, else from the configuration file, else from defaults. walpoold.toml(5) lists \
+            them all.
+            """)
+        page.section("OPTIONS")
+        let database = ConfigurationKey.named("database")
+        page.item("database", "\(database?.summary ?? ""). \(database?.details ?? "")")
+        for option in CommandOption.all {
+            let term = option.argument.map { "--\(option.name) \($0)" } ?? "--\(option.name)"
+            page.item(term, option.details.isEmpty ? "\(option.summary)." : "\(option.summary). \(option.details)")
+        }
+        console(&page)
+        log(&page)
+        page.section("SIGNALS")
+        page.item("SIGHUP", """
+            Reads the configuration file again. What can be changed at run time is applied, and the log says key by key what \
+            waits for a restart. A file with errors changes nothing.
+            """)
+        page.item("SIGTERM, SIGINT, SIGQUIT", """
+            Stops: no new sessions, running statements may go on for shutdown_timeout, the WAL is copied into the database.
+            """)
+        page.section("ENVIRONMENT")
+        page.item("RUNTIME_DIRECTORY, XDG_RUNTIME_DIR, TMPDIR", "Where the socket's directory is without socket_directory.")
+        page.item("SQLITE_TMPDIR", "Where VACUUM makes its copy; without it, beside the database.")
+        page.section("FILES")
+        page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
+        page.item("DATABASE-wal, DATABASE-shm", "SQLite's own, while the database is open.")
+        page.item("DATABASE-maintenance", "When VACUUM ran last.")
+        page.section("EXIT STATUS")
+        page.text("""
+            0 after a stop that was asked for, and after --check-config when all is well; 1 when it cannot start, with what \
+            is wrong on standard error, a line each; 74 when the database cannot be served any more after an I/O error, so \
+            that a service manager starts it again.
+            """)
+        page.section("SEE ALSO")
+        page.text("walpoold.toml(5), psql(1), sqlite3(1), systemctl(1), journalctl(1)")
+        return page.source
+    }
+
     /// walpoold.toml(5).
     public static func file(version: String) -> String {
         var page = Roff(title: "walpoold.toml", section: 5, version: version)
