@@ -47,7 +47,8 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Server", .product(name: "Logging", package: "swift-log"), .product(name: "TOMLKit", package: "TOMLKit"),
+                "Journal", "Server", .product(name: "Logging", package: "swift-log"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -64,7 +65,7 @@ let package = Package(
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),
         .testTarget(name: "ConfigurationTests",
-            dependencies: ["Configuration", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
+            dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(

@@ -26,6 +26,8 @@ public enum ManualPage {
             let term = option.argument.map { "--\(option.name) \($0)" } ?? "--\(option.name)"
             page.item(term, option.details.isEmpty ? "\(option.summary)." : "\(option.summary). \(option.details)")
         }
+        console(&page)
+        log(&page)
         page.section("SIGNALS")
         page.item("SIGHUP", """
             Reads the configuration file again. What can be changed at run time is applied, and the log says key by key what \
@@ -48,7 +50,7 @@ public enum ManualPage {
             that a service manager starts it again.
             """)
         page.section("SEE ALSO")
-        page.text("walpoold.toml(5), psql(1), sqlite3(1)")
+        page.text("walpoold.toml(5), psql(1), sqlite3(1), systemctl(1), journalctl(1)")
         return page.source
     }
 

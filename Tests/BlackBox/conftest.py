@@ -1,11 +1,13 @@
+import contextlib
 import shutil
 import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("daemon", "interleaving", "service", "wire")
+pytest.register_assert_rewrite("access", "daemon", "hostile", "interleaving", "metrics", "service", "wire")
 
 from daemon import REPOSITORY, Daemon, Outsider, binary
+from service import Service
 
 SAMPLES = REPOSITORY.parent / "shared" / "samples"
 
@@ -38,6 +40,31 @@ def start_daemon():
 def daemon(start_daemon):
     """A daemon of the test's own, with an empty database."""
     return start_daemon()
+
+
+@pytest.fixture
+def serve(start_daemon):
+    """Starts a daemon with these access rules behind a socket that everybody may open."""
+
+    def serve(rules, *options):
+        return start_daemon(config=rules, options=["--socket-mode", "0666", *options])
+
+    return serve
+
+
+@pytest.fixture
+def start_service():
+    """Starts daemons with a service manager, which are stopped and checked at the end."""
+    services = []
+
+    def start(*arguments, cls=Service, **keywords):
+        services.append(cls(*arguments, **keywords))
+        return services[-1]
+
+    with contextlib.ExitStack() as ends:
+        yield start
+        for service in services:
+            ends.callback(service.close)
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,10 @@
 """What the tests of the console share."""
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
+import wire
 from daemon import eventually
 
 
@@ -31,3 +33,27 @@ def until_waiting(admin, *clients):
 def state(admin):
     """The names of what is so."""
     return {row["key"] for row in show(admin, "STATE") if row["value"] == "yes"}
+
+
+@pytest.fixture
+def db(daemon):
+    daemon.run("CREATE TABLE t (n INTEGER)", "INSERT INTO t VALUES (1)")
+    return daemon
+
+
+@pytest.fixture
+def admin(db):
+    with console(db) as connection:
+        yield connection
+
+
+class Pausing:
+    """A PAUSE that waits for somebody."""
+
+    def __init__(self, daemon, admin, command="PAUSE"):
+        self.client = daemon.client(database="walpool")
+        self.client.send(wire.query(command))
+        eventually(lambda: "pausing" in state(admin), "the beginning of the pause")
+
+    def reply(self):
+        return self.client.reply()

@@ -183,3 +183,15 @@ def listening_socket(path, kind=socket.SOCK_STREAM):
     if kind != socket.SOCK_DGRAM:
         listener.listen(1024)
     return listener
+
+
+def ask(path, sql, database="app"):
+    with wire.Client(path) as client:
+        client.start(database=database).check()
+        return client.value(sql)
+
+
+def kept_socket(service):
+    stored = [m for m in service.notify.received if m.get("FDSTORE") == "1"][-1]
+    (descriptor,) = stored.descriptors
+    return descriptor, stored["FDNAME"]

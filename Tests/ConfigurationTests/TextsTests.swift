@@ -1,6 +1,8 @@
+import Journal
 import Testing
 
 @testable import Configuration
+@testable import Server
 
 /// The example file and the manual pages.
 struct TextsTests {
@@ -31,6 +33,19 @@ struct TextsTests {
             for key in section.keys { #expect(file.contains("\n.TP\n.B \"\(key.name)\"\n"), "\(key.name)") }
         }
         for page in [file, daemon] { #expect(page.unicodeScalars.allSatisfy { $0.value < 128 }, "roff is ASCII") }
+    }
+
+    @Test("The manual has all that the console can be told, and every kind of line in the log")
+    func manualOfTheDaemon() {
+        let page = ManualPage.daemon(version: "1")
+        for topic in ConsoleTopic.allCases {
+            let name = topic.rawValue.uppercased()
+            #expect(page.contains("\n.TP\n.B \"SHOW \(name)\"\n"), "\(name)")
+        }
+        for (syntax, _) in ConsoleStatement.help {
+            #expect(page.contains("\n.TP\n.B \"\(syntax.replacing("'", with: "\\(aq"))\"\n"), "\(syntax)")
+        }
+        for kind in EventKind.allCases { #expect(page.contains("\n.TP\n.B \"\(kind)\"\n\(kind.messageID)\n"), "\(kind)") }
     }
 
     @Test("What means something to roff is escaped", arguments: [

@@ -37,10 +37,9 @@ extension Server {
     }
 
     private func showHelp(_ rows: inout ConsoleTable) {
-        for topic in ConsoleTopic.allCases {
-            rows.append([.text("SHOW \(topic.rawValue.uppercased())"), .text(topic.summary)])
+        for (syntax, summary) in ConsoleReference.topics + ConsoleReference.commands {
+            rows.append([.text(syntax), .text(summary)])
         }
-        for (syntax, summary) in ConsoleStatement.help { rows.append([.text(syntax), .text(summary)]) }
     }
 
     private func showState(_ rows: inout ConsoleTable) {

@@ -1,0 +1,186 @@
+"""How a pause ends, also one that is not complete yet, and what timeouts, cancels and a stop are during one."""
+
+import psycopg
+import pytest
+from psycopg import errors
+
+import wire
+from console import Pausing, admin, console, db, show, state, until_waiting  # admin and db are fixtures
+from daemon import eventually
+
+
+def test_paused_twice_and_resumed_twice(db, admin):
+    admin.execute("PAUSE")
+    with pytest.raises(errors.ObjectNotInPrerequisiteState, match="paused already"):
+        admin.execute("PAUSE")
+    admin.execute("RESUME")
+    with pytest.raises(errors.ObjectNotInPrerequisiteState, match="not paused"):
+        admin.execute("RESUME")
+
+
+def test_the_database_may_be_named(db, admin):
+    admin.execute("PAUSE app; RESUME \"app\"")
+    for command in ["PAUSE walpool", "RESUME other"]:
+        with pytest.raises(errors.InvalidCatalogName) as caught:
+            admin.execute(command)
+        assert 'serves "app"' in caught.value.diag.message_hint
+    assert state(admin) == {"active"}
+
+
+def undo_by_cancel(pause, _):
+    pause.client.cancel()
+    assert pause.reply().state == "57014"
+
+
+def undo_by_resume(pause, admin):
+    admin.execute("RESUME")
+    assert pause.reply().state == "57014"
+
+
+def undo_by_leaving(pause, _):
+    pause.client.close()
+
+
+def undo_by_kill(pause, admin):
+    admin.execute(f"KILL {pause.client.process_id}")
+    reply = pause.reply()
+    assert reply.state == "57P01" and reply.closed
+
+
+@pytest.mark.parametrize("undo", [undo_by_cancel, undo_by_resume, undo_by_leaving, undo_by_kill])
+def test_undone_before_it_is_complete(db, admin, undo):
+    old, new = db.client(), db.client()
+    old.query("BEGIN; INSERT INTO t VALUES (2)").check()
+    pause = Pausing(db, admin)
+    new.send(wire.query("SELECT count(*) FROM t"))
+    until_waiting(admin, new)
+    undo(pause, admin)
+    assert new.reply().value == "1"
+    eventually(lambda: state(admin) == {"active"})
+    old.query("COMMIT").check()
+    assert db.value("SELECT count(*) FROM t") == "2"
+
+
+def test_a_timeout_undoes_it(db, admin):
+    old = db.client()
+    old.query("BEGIN").check()
+    impatient = db.client(database="walpool", statement_timeout="50ms")
+    assert impatient.query("PAUSE").state == "57014"
+    assert state(admin) == {"active"} and db.value("SELECT count(*) FROM t") == "1"
+
+
+def test_it_outlives_who_asked_for_it(db, admin):
+    with console(db) as other:
+        other.execute("PAUSE")
+    client = db.client()
+    client.send(wire.query("SELECT n FROM t"))
+    until_waiting(admin, client)
+    assert state(admin) == {"paused"}
+    admin.execute("RESUME")
+    assert client.reply().value == "1"
+
+
+def test_the_consoles_own_block_is_not_waited_for(db):
+    # Drivers open one around every command.
+    with console(db, autocommit=False) as admin:
+        admin.execute("PAUSE")
+        admin.execute("RESUME")
+
+
+def test_idle_in_transaction_is_ended_by_kill(db, admin):
+    with psycopg.connect(host=str(db.directory), dbname="app", user="x") as idle:
+        idle.execute("SELECT n FROM t")
+        pause = Pausing(db, admin)
+        (row,) = [row for row in show(admin, "CLIENTS") if row["user"] == "x"]
+        assert (row["state"], row["transaction"]) == ("idle", "open")
+        admin.execute(f"KILL {row['id']}")
+        assert pause.reply().tag == "PAUSE"
+        with pytest.raises(errors.AdminShutdown):
+            idle.execute("SELECT n FROM t")
+
+
+def test_an_idle_holder_is_evicted_as_ever(start_daemon):
+    # The pause waits for it, as those in the queue do.
+    daemon = start_daemon(config="writer_idle_limit = 100\n")
+    daemon.run("CREATE TABLE t (n INTEGER)")
+    with console(daemon) as admin:
+        holder, waiter = daemon.client(), daemon.client()
+        holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
+        pause = Pausing(daemon, admin)
+        waiter.send(wire.query("INSERT INTO t VALUES (2)"))
+        assert pause.reply().tag == "PAUSE"
+        assert holder.reply().state == "25P03"
+        admin.execute("RESUME")
+        assert waiter.reply().tag == "INSERT 0 1"
+
+
+# Timeouts, cancels, stops
+
+
+def test_statement_timeout_counts_and_lock_timeout_does_not(db, admin):
+    admin.execute("PAUSE")
+    patient = [db.client(lock_timeout="1ms"), db.client(lock_timeout="1ms")]
+    patient[0].send(wire.query("SELECT n FROM t"))
+    patient[1].send(wire.query("INSERT INTO t VALUES (2)"))
+    until_waiting(admin, *patient)
+    for sql in ["SELECT n FROM t", "INSERT INTO t VALUES (3)", "BEGIN IMMEDIATE"]:
+        assert db.client(statement_timeout="100ms").query(sql).state == "57014"
+    # So more than 1 ms has passed for these.
+    until_waiting(admin, *patient)
+    admin.execute("RESUME")
+    assert patient[0].reply().value == "1" and patient[1].reply().tag == "INSERT 0 1"
+    assert db.value("SELECT group_concat(n) FROM t") == "1,2"
+
+
+def test_who_waited_before_the_pause_waits_on(db, admin):
+    holder = db.client()
+    holder.query("BEGIN; INSERT INTO t VALUES (2)").check()
+    waiter = db.client(lock_timeout="200ms")
+    waiter.send(wire.query("INSERT INTO t VALUES (3)"))
+    db.settle(waiter)
+    pause = Pausing(db, admin)
+    holder.query("COMMIT").check()
+    assert pause.reply().tag == "PAUSE"
+    assert db.client(statement_timeout="400ms").query("SELECT 1 FROM t").state == "57014"
+    until_waiting(admin, waiter)
+    admin.execute("RESUME")
+    assert waiter.reply().tag == "INSERT 0 1"
+
+
+def test_lock_timeout_begins_when_the_pause_is_over(db, admin):
+    admin.execute("PAUSE")
+    first, second = db.client(), db.client(lock_timeout="50ms")
+    first.send(wire.query("BEGIN IMMEDIATE"))
+    until_waiting(admin, first)
+    second.send(wire.query("INSERT INTO t VALUES (2)"))
+    until_waiting(admin, second)
+    admin.execute("RESUME")
+    first.reply().check()
+    assert second.reply().state == "55P03"
+    first.query("ROLLBACK").check()
+
+
+def test_a_waiting_client_can_be_cancelled(db, admin):
+    admin.execute("PAUSE")
+    for sql in ["SELECT n FROM t", "INSERT INTO t VALUES (2)"]:
+        client = db.client()
+        client.send(wire.query(sql))
+        until_waiting(admin, client)
+        client.cancel()
+        assert client.reply().state == "57014"
+    admin.execute("RESUME")
+    assert db.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_stop_ends_it(db, admin):
+    admin.execute("PAUSE")
+    clients = [db.client(), db.client()]
+    clients[0].send(wire.query("SELECT n FROM t"))
+    clients[1].send(wire.query("INSERT INTO t VALUES (2)"))
+    until_waiting(admin, *clients)
+    db.stop()
+    for client in clients:
+        reply = client.reply()
+        assert reply.state == "57P01" and reply.closed
+    db.restart()
+    assert db.value("SELECT count(*) FROM t") == "1"
