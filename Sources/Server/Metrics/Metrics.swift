@@ -26,6 +26,10 @@ final class Metrics: Sendable {
         periods = Locked(StatisticsPeriods(now: now))
     }
 
+    deinit {
+        for counters in threads.withLock({ $0.all }) { counters.deallocate() }
+    }
+
     // MARK: Threads
 
     /// Words for a thread that begins, until it gives them back.

@@ -43,6 +43,9 @@ struct ThreadCounters: @unchecked Sendable {
         for index in 0..<Self.count { (words + index).initialize(to: Atomic(0)) }
     }
 
+    /// Once no thread counts with them, and nobody reads them.
+    func deallocate() { words.deallocate() }
+
     @inline(__always)
     private func add(_ value: Int, at index: Int) {
         words[index].store(words[index].load(ordering: .relaxed) &+ value, ordering: .relaxed)

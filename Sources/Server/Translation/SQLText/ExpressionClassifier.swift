@@ -164,6 +164,8 @@ struct ExpressionClassifier {
     /// CAST(x AS type): the AS is the last one on its level, and a type name is never long.
     private func cast(_ arguments: Range<Int>) -> ExpressionClass? {
         for index in arguments.suffix(16).reversed() where table.tokens[index].matches("as") {
+            // SQLite takes CAST(x AS ), which converts to nothing in particular.
+            guard index + 1 < arguments.upperBound else { return nil }
             return ExpressionClass(castTo: table.tokens[(index + 1)..<arguments.upperBound].map(\.name).joined(separator: " "))
         }
         return nil
