@@ -92,7 +92,7 @@ import Testing
         // Each of these is kept, and together they push out what was not used for the longest time.
         weak var last: Statement?
         for round in 0..<20 {
-            let lease = try writer.statement(for: text("SELECT \(round) IN (\(numbers(1_000)))"))
+            let lease = try writer.statement(for: text("SELECT \(round) IN (\(numbers(500)))"))
             #expect((1 << 14)..<(1 << 17) ~= lease.statement.memoryBytes)
             last = lease.statement
             writer.giveBack(lease)

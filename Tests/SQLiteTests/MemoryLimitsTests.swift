@@ -30,6 +30,7 @@ import Testing
     /// What a thread has counted and not yet added to the total must not be lost with it: a hundred such threads, each with
     /// less than it adds at a time.
     @Test func aThreadThatEndsLeavesItsCount() throws {
+        try #require(SQLiteLibrary.configure())
         // Other tests allocate meanwhile, but nothing like that much.
         let before = SQLiteLibrary.memoryBytes
         for _ in 0..<100 { onThread { Memory.shared.allocate(900_000) } }
