@@ -76,6 +76,15 @@ void walpool_heap_begin_limited(int64_t bytes) {
     limit = bytes;
 }
 
+void walpool_heap_end(void) {
+    __atomic_fetch_add(&total, unflushed, __ATOMIC_RELAXED);
+    unflushed = 0;
+}
+
 void walpool_heap_begin(void) { walpool_heap_begin_limited(__atomic_load_n(&statement_limit, __ATOMIC_RELAXED)); }
+
+int walpool_heap_is_beyond_limit(void) {
+    return __atomic_load_n(&total, __ATOMIC_RELAXED) > __atomic_load_n(&total_limit, __ATOMIC_RELAXED);
+}
 
 int64_t walpool_heap_total(void) { return __atomic_load_n(&total, __ATOMIC_RELAXED); }

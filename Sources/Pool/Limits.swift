@@ -13,6 +13,9 @@ public struct PoolLimits: Sendable {
     public var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; the least recently used goes first.
     public var statementsPerConnection = 256
+    /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
+    /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
+    public var statementBytesPerConnection = 8 << 20
     public var durability = Durability.full
     /// WAL size at which a checkpoint is attempted; 4,000 pages of 4 KiB are 16 MB.
     public var checkpointFrames = 4_000

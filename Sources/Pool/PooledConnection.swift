@@ -53,10 +53,11 @@ public class PooledConnection: @unchecked Sendable {
     /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
     static let longRunNanoseconds: Int64 = 1_000_000
 
-    init(connection: Connection, statementLimit: Int, counters: PoolCounters) {
+    init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
         self.connection = connection
         self.counters = counters
-        statements = StatementCache(limit: statementLimit, observer: counters.observer)
+        statements = StatementCache(
+            limit: limits.statementsPerConnection, byteLimit: limits.statementBytesPerConnection, observer: counters.observer)
         // The closures live in the connection this object owns, so they must not retain it.
         connection.callbacks.onProgress = { [unowned(unsafe) self] in self.shouldStop() }
     }
@@ -166,6 +167,8 @@ public class PooledConnection: @unchecked Sendable {
         (usage.pageHits, usage.pageMisses, usage.pageWrites) = (pages.hits, pages.misses, pages.writes)
         return usage
     }
+
+    var statementBytes: Int { statements.bytes }
 
     func forgetStatements() { statements.removeIdle() }
 }

@@ -28,7 +28,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         let connection = try Connection(path: path, mode: .readOnly, settings: settings)
         // Any statement that reads would do; this one touches a single page and always has a row.
         pin = try connection.prepareInternal("PRAGMA schema_version")
-        super.init(connection: connection, statementLimit: limits.statementsPerConnection, counters: counters)
+        super.init(connection: connection, limits: limits, counters: counters)
     }
 
     override var reasonOfOwn: StopReason? { gate.isExpired.load(ordering: .relaxed) ? .snapshotTooOld : nil }

@@ -11,6 +11,8 @@ struct StatementCache {
         var isInUse = true
         /// False for a second copy, which is finalised on return.
         let isCached: Bool
+        /// When it was prepared.
+        let bytes: Int
         var lastUse: UInt64 = 0
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
         var verifiedFor: AnyObject?
@@ -18,15 +20,19 @@ struct StatementCache {
         /// Since it was last told to the observer.
         var usage = StatementUsage()
 
-        init(text: SQLText, statement: Statement, isCached: Bool) {
+        init(text: SQLText, statement: Statement, isCached: Bool, bytes: Int = 0) {
             self.text = text
             self.statement = statement
             self.isCached = isCached
+            self.bytes = bytes
         }
     }
 
     private var entries: [Int: Entry] = [:]
     private let limit: Int
+    private let byteLimit: Int
+    /// What the entries take.
+    private(set) var bytes = 0
     private var clock: UInt64 = 0
 
     private let observer: (any StatementObserver)?
@@ -35,8 +41,9 @@ struct StatementCache {
     private var added: UInt64 = 0
     private var clockAtCount: UInt64 = 0
 
-    init(limit: Int, observer: (any StatementObserver)? = nil) {
+    init(limit: Int, byteLimit: Int, observer: (any StatementObserver)? = nil) {
         self.limit = limit
+        self.byteLimit = byteLimit
         self.observer = observer
     }
 
@@ -52,35 +59,48 @@ struct StatementCache {
     /// A freshly prepared statement, in use.
     mutating func add(_ text: SQLText, _ statement: Statement) -> Entry {
         misses &+= 1
-        if entries[text.id] != nil { return Entry(text: text, statement: statement, isCached: false) }
-        if entries.count >= limit { evictOldest() }
-        let entry = Entry(text: text, statement: statement, isCached: true)
+        let size = statement.memoryBytes
+        // One that would push out a good part of the others is not worth them.
+        guard entries[text.id] == nil, size <= byteLimit / Self.leastEntries else {
+            return Entry(text: text, statement: statement, isCached: false)
+        }
+        while entries.count >= limit || bytes + size > byteLimit, evictOldest() {}
+        guard bytes + size <= byteLimit else { return Entry(text: text, statement: statement, isCached: false) }
+        let entry = Entry(text: text, statement: statement, isCached: true, bytes: size)
         clock &+= 1
         added &+= 1
         entry.lastUse = clock
         entries[text.id] = entry
+        bytes += size
         return entry
     }
+
+    /// The longest ones leave room for so many of their kind.
+    private static let leastEntries = 8
 
     /// Finalises the statement for `textID`, unless it is in use.
     mutating func remove(_ textID: Int) {
         guard let entry = entries[textID], !entry.isInUse else { return }
-        tell(entry)
-        entries[textID] = nil
+        forget(entry)
     }
 
     /// Finalises every idle statement.
     mutating func removeIdle() {
-        for entry in entries.values where !entry.isInUse { tell(entry) }
-        entries = entries.filter { $0.value.isInUse }
+        for entry in entries.values.filter({ !$0.isInUse }) { forget(entry) }
     }
 
-    /// Runs only when a new text arrives at a full cache, so a scan is good enough.
-    private mutating func evictOldest() {
+    /// Runs only when a new text arrives at a full cache, so a scan is good enough. False: all are in use.
+    private mutating func evictOldest() -> Bool {
         let oldest = entries.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
-        guard let oldest else { return }
-        tell(oldest)
-        entries[oldest.text.id] = nil
+        guard let oldest else { return false }
+        forget(oldest)
+        return true
+    }
+
+    private mutating func forget(_ entry: Entry) {
+        tell(entry)
+        entries[entry.text.id] = nil
+        bytes -= entry.bytes
     }
 
     // MARK: What they did

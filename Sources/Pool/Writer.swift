@@ -51,7 +51,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         fileName = connection.fileName
         files = OpenFiles(path: fileName)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
-        super.init(connection: connection, statementLimit: limits.statementsPerConnection, counters: counters)
+        super.init(connection: connection, limits: limits, counters: counters)
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
             guard self.waitForOutsider() else { return false }

@@ -38,6 +38,12 @@ extension SQLiteLibrary {
     /// What the calling thread does now is the daemon's own: no client's memory limit may make it fail.
     public static func beginOwnWork() { walpool_heap_begin_limited(.max) }
 
+    /// The calling thread ends, or is done with SQLite: what it allocated or freed is in the total from now on.
+    public static func endWork() { walpool_heap_end() }
+
+    /// All connections together have more than `totalBytes`.
+    public static var isBeyondLimit: Bool { walpool_heap_is_beyond_limit() != 0 }
+
     /// What SQLite has allocated now, to within a mebibyte for each thread.
     public static var memoryBytes: Int64 { walpool_heap_total() }
 }

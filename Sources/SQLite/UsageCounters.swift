@@ -43,5 +43,10 @@ extension Statement {
             automaticIndexRows: take(SQLITE_STMTSTATUS_AUTOINDEX))
     }
 
+    /// "the approximate number of bytes of heap memory used to store the prepared statement"
+    /// (https://www.sqlite.org/c3ref/c_stmtstatus_counter.html#sqlitestmtstatusmemused). SQLite goes through the whole program
+    /// for it.
+    public var memoryBytes: Int { Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_MEMUSED, 0))) }
+
     private func take(_ counter: Int32) -> Int { Int(UInt32(bitPattern: sqlite3_stmt_status(handle, counter, 1))) }
 }

@@ -30,11 +30,12 @@ extension Server {
     /// Ends every session nobody is at work for, again and again until none is left.
     private func endIdleSessions(until isOver: () -> Bool) {
         let error = ErrorTranslation.wireError(.shutdown)
-        let worker = Worker(server: self)
+        let worker = Worker(server: self, isOfCrew: false)
         while table.count > 0, !isOver() {
             for session in table.sessions {
                 let isHeld = table.own(slot: session.slot, generation: session.generation) != nil
                 if isHeld || pool.withdraw(session.clientID) {
+                    session.closeParking()
                     session.worker = worker
                     session.terminate(error)
                     worker.handOver()

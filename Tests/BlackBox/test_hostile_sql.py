@@ -168,7 +168,37 @@ def test_results_that_are_kept_open_share_one_limit(served, bystander):
                 kept += 1
         bystander()
     assert kept >= 3 and refused
+    for client in hoarders:
+        client.query("ROLLBACK").check()
     assert served.memory("VmHWM") < RESIDENT_LIMIT
+
+
+def test_statements_that_are_kept_prepared_do_not_use_up_the_limit(served, bystander):
+    """A text of most of a mebibyte takes thirty when it is prepared, and every text of that length is a new one."""
+    client = served.client()
+    numbers = ",".join(map(str, range(140_000)))
+    for n in range(12):
+        client.query(f"SELECT {n} WHERE 5 IN ({numbers})").check()
+    bystander()
+    # More than what every statement may have beyond the limit.
+    assert client.query("SELECT length(randomblob(20000000))").value == "20000000"
+
+
+def test_many_small_results_that_are_kept_open_share_one_limit(served, bystander):
+    """Each takes less than what every statement may have beyond the limit."""
+    hoarder = served.client()
+    hoarder.query("BEGIN READ ONLY").check()
+    hoarder.ask(wire.parse("SELECT randomblob(900000) AS x FROM (SELECT 1 UNION ALL SELECT 2)", "s")).check()
+    kept = 0
+    while True:
+        reply = hoarder.ask(wire.bind(portal=f"p{kept}", statement="s"), wire.execute(f"p{kept}", 1))
+        if reply.errors:
+            break
+        kept += 1
+    assert reply.state == "53200" and 50 < kept < 300, (reply.state, kept)
+    bystander()
+    hoarder.query("ROLLBACK").check()
+    assert hoarder.query("SELECT length(randomblob(20000000))").value == "20000000"
 
 
 def test_memory_is_given_back(served, bystander):

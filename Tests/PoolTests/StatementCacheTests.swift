@@ -75,6 +75,34 @@ import Testing
         }
     }
 
+    @Test func theyHaveABoundInBytes() throws {
+        let numbers = { (count: Int) in (0..<count).map(String.init).joined(separator: ",") }
+        let test = try TestPool { $0.statementBytesPerConnection = 1 << 20 }
+        let writer = test.pool.writer
+        weak var small: Statement?
+        weak var largest: Statement?
+        do {
+            let (first, second) = (try writer.statement(for: Self.texts[0]), try writer.statement(for: text("SELECT 1 IN (\(numbers(9_000)))")))
+            (small, largest) = (first.statement, second.statement)
+            #expect(second.statement.memoryBytes > 1 << 17)
+            writer.giveBack(first)
+            writer.giveBack(second)
+        }
+        #expect(small != nil && largest == nil)
+        // Each of these is kept, and together they push out what was not used for the longest time.
+        weak var last: Statement?
+        for round in 0..<20 {
+            let lease = try writer.statement(for: text("SELECT \(round) IN (\(numbers(500)))"))
+            #expect((1 << 14)..<(1 << 17) ~= lease.statement.memoryBytes)
+            last = lease.statement
+            writer.giveBack(lease)
+            #expect(last != nil)
+            _ = try use(writer, 1)
+        }
+        #expect(small == nil)
+        #expect(writer.statementBytes <= 1 << 20)
+    }
+
     @Test func forgottenStatementsAreFinalised() throws {
         let test = try TestPool()
         let writer = test.pool.writer

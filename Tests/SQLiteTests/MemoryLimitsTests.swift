@@ -1,4 +1,6 @@
 import CHeap
+import CSQLite
+import Foundation
 import Testing
 
 @testable import SQLite
@@ -25,6 +27,28 @@ import Testing
         }
     }
 
+    /// What a thread has counted and not yet added to the total must not be lost with it: a hundred such threads, each with
+    /// less than it adds at a time.
+    @Test func aThreadThatEndsLeavesItsCount() throws {
+        try #require(SQLiteLibrary.configure())
+        // Other tests allocate meanwhile, but nothing like that much.
+        let before = SQLiteLibrary.memoryBytes
+        for _ in 0..<100 { onThread { Memory.shared.allocate(900_000) } }
+        #expect(SQLiteLibrary.memoryBytes - before > 60 << 20)
+        for _ in 0..<100 { onThread { Memory.shared.free() } }
+        #expect(SQLiteLibrary.memoryBytes - before < 30 << 20)
+    }
+
+    private func onThread(_ body: @escaping @Sendable () -> Void) {
+        let thread = Thread {
+            body()
+            SQLiteLibrary.endWork()
+            Memory.shared.ended.signal()
+        }
+        thread.start()
+        Memory.shared.ended.wait()
+    }
+
     @Test func aParserThatWantsTooMuchFails() throws {
         let connection = try TemporaryDatabase().open(.readOnly)
         limited(toBytes: 16 << 20) {
@@ -33,4 +57,14 @@ import Testing
             #expect(connection.failure("SELECT 1") == nil)
         }
     }
+}
+
+/// `@unchecked Sendable`: one thread after the other.
+private final class Memory: @unchecked Sendable {
+    static let shared = Memory()
+    let ended = DispatchSemaphore(value: 0)
+    private var blocks: [UnsafeMutableRawPointer] = []
+
+    func allocate(_ bytes: Int32) { blocks.append(sqlite3_malloc(bytes)) }
+    func free() { sqlite3_free(blocks.removeLast()) }
 }

@@ -22,5 +22,11 @@ void walpool_heap_begin(void);
 /* The same with a limit of its own; INT64_MAX for what is the daemon's own. */
 void walpool_heap_begin_limited(int64_t bytes);
 
+/* The calling thread ends: what it has counted and not added to the total yet would be missing there for ever. */
+void walpool_heap_end(void);
+
+/* Whether all threads together have more than the total limit. */
+int walpool_heap_is_beyond_limit(void);
+
 /* What is allocated now, all threads together, to within a mebibyte per thread. */
 int64_t walpool_heap_total(void);

@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import PostgresWire
 
 /// Who the client is, decided once per session by what the kernel says of it.
@@ -53,12 +54,15 @@ extension Session {
     // MARK: Refusals
 
     private func refusal(_ peer: PeerCredentials, _ rule: AccessRule?, _ rules: AccessRules) -> WireError {
-        server.log.notice(
-            "access refused",
-            metadata: [
-                "uid": "\(peer.user)", "gid": "\(peer.group)", "pid": "\(peer.process)", "user": "\(userName)",
-                "rule": "\(rule?.name ?? "none")",
-            ])
+        // Whoever is refused may come again as often as it likes.
+        if admitsLine(.accessDenied) {
+            server.log.notice(
+                .accessDenied, "access refused",
+                metadata: [
+                    "uid": "\(peer.user)", "gid": "\(peer.group)", "pid": "\(peer.process)", "user": "\(userName)",
+                    "rule": "\(rule?.name ?? "none")",
+                ])
+        }
         let message = "no access rule lets user ID \(peer.user) in"
         guard rules.areDefault else {
             return Self.notAdmitted(message, "An administrator can add an [[access]] table for it to walpoold's configuration.")
@@ -76,11 +80,13 @@ extension Session {
     }
 
     private func wrongName(_ peer: PeerCredentials, _ rule: AccessRule) -> WireError {
-        server.log.notice(
-            "access refused because of the user name",
-            metadata: [
-                "uid": "\(peer.user)", "pid": "\(peer.process)", "user": "\(userName)", "rule": "\(rule.name)",
-            ])
+        if admitsLine(.accessDenied) {
+            server.log.notice(
+                .accessDenied, "access refused because of the user name",
+                metadata: [
+                    "uid": "\(peer.user)", "pid": "\(peer.process)", "user": "\(userName)", "rule": "\(rule.name)",
+                ])
+        }
         return Self.notAdmitted(
             "user ID \(peer.user) may not connect as \"\(userName)\"",
             "Its access rule allows \(rule.claim == .same ? "only the user's own name on this machine" : "other names"); "

@@ -56,7 +56,7 @@ enum ConsoleThread {
         let server = session.server
         // The thread it was on goes about other work.
         session.worker = nil
-        let worker = Worker(server: server)
+        let worker = Worker(server: server, isOfCrew: false)
         session.counters = worker.counters
         do throws(WireError) {
             try body(session)
@@ -69,5 +69,6 @@ enum ConsoleThread {
         worker.counters.setMark(MonotonicClock.now)
         session.resume(worker)
         worker.handOver()
+        SQLiteLibrary.endWork()
     }
 }

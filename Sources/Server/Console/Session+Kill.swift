@@ -50,7 +50,9 @@ extension Server {
         guard table.own(slot: session.slot, generation: session.generation) != nil || pool.withdraw(session.clientID)
         else { return false }
         // What it frees is for others to run: this thread has its own to do.
-        let worker = Worker(server: self)
+        let worker = Worker(server: self, isOfCrew: false)
+        // A notice may be on its way to it, by another thread.
+        session.closeParking()
         session.worker = worker
         session.terminate(ErrorTranslation.wireError(.shutdown))
         worker.handOver()

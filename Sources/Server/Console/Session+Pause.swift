@@ -47,6 +47,11 @@ extension Session {
     /// to wait undoes it; once it is complete it stays, whatever becomes of this session.
     func pause(_ database: String?) throws(WireError) {
         try requireServed(database)
+        // Nobody else gets in any more, so RESUME might come from nobody.
+        guard !server.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "the daemon waits for its clients to leave, which a pause would keep")
+        }
         guard pool.beginPause(by: clientID) else {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "the database is paused already", hint: "RESUME ends it.")

@@ -20,9 +20,12 @@ final class Worker: @unchecked Sendable {
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
-    init(server: Server) {
+    /// - Parameter isOfCrew: false for a thread that never polls: nobody is called to poll in its place, or the census would
+    ///   miss one for good.
+    init(server: Server, isOfCrew: Bool = true) {
         self.server = server
-        note = server.crew.watch.newNote()
+        isLong = !isOfCrew
+        note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
         counters = server.metrics.lend()
         counters.setMark(MonotonicClock.now)
     }

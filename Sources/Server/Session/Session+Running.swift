@@ -136,6 +136,7 @@ extension Session {
         }
         let isOnWriter = writerMode != .none
         if isOnWriter { try requireWriterTime() }
+        if state.portals.count > 1 { try requireMemoryForAnotherRun() }
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
