@@ -34,7 +34,8 @@ public struct CommandOption: Sendable {
         name: "check-config", argument: nil, summary: "Check the configuration, and start nothing",
         details: """
             Every error is told, a line each, with its place in the file; so is what would keep the daemon from starting on \
-            this machine, such as a directory it may not write to. Prints ok if there is nothing to tell.
+            this machine, such as a directory it may not write to. Whoever asks is the measure: ask as the user it runs as. Prints ok if there \
+            is nothing to tell.
             """)
 
     private static let version = CommandOption(name: "version", argument: nil, summary: "Show the version", details: "")

@@ -58,7 +58,7 @@ struct ConfigurationDocument {
         do {
             table = try TOMLTable(string: expression.text)
         } catch {
-            problems.append(Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.contains("\n")))
+            problems.append(Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.utf8.contains(UInt8(ascii: "\n"))))
             // What follows a header that cannot be read belongs to nothing known.
             if expression.kind == .header { sections.append(.init(name: "", line: expression.line)) }
             return
@@ -81,7 +81,7 @@ struct ConfigurationDocument {
     }
 
     private mutating func addEntry(_ key: String, _ value: any TOMLValueConvertible, _ expression: ConfigurationExpressions.Expression) {
-        if expression.text.contains("\\u0000") || expression.text.contains("\\U00000000") {
+        if expression.text.utf8.contains("\\u0000".utf8) || expression.text.utf8.contains("\\U00000000".utf8) {
             problems.append(.init(line: expression.line, "\(key): a NUL character"))
             return
         }

@@ -43,15 +43,43 @@ public enum ManualPage {
         page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
         page.item("DATABASE-wal, DATABASE-shm", "SQLite's own, while the database is open.")
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
+        service(&page)
         page.section("EXIT STATUS")
         page.text("""
-            0 after a stop that was asked for, and after --check-config when all is well; 1 when it cannot start, with what \
-            is wrong on standard error, a line each; 74 when the database cannot be served any more after an I/O error, so \
+            0 after a stop that was asked for, and after --check-config when all is well; 78 when the configuration is wrong, \
+            with all that is wrong on standard error, a line each; 1 when it cannot start for another reason; 74 when the database cannot be served any more after an I/O error, so \
             that a service manager starts it again.
             """)
         page.section("SEE ALSO")
         page.text("walpoold.toml(5), psql(1), sqlite3(1), systemctl(1), journalctl(1)")
         return page.source
+    }
+
+    /// What the unit files do, and what needs more than the configuration file.
+    private static func service(_ page: inout Roff) {
+        page.section("SYSTEMD")
+        page.text("""
+            walpoold.socket listens on /run/walpool/.s.PGSQL.5432, for members of the group walpool; the first client starts \
+            walpoold.service, which runs as the user walpool. For each further database there are walpoold@NAME.socket and \
+            walpoold@NAME.service, with /etc/walpool/NAME.toml, /run/walpool/NAME and /var/lib/walpool/NAME. The keys \
+            socket_directory, port and socket_mode count only where the socket unit is masked.
+            """)
+        page.paragraph("""
+            The service may write nothing but its directories and /var/backups/walpool, and sees no network. What lies \
+            elsewhere must belong to the user walpool and needs a drop-in (systemctl edit walpoold.service), and so does \
+            metrics_address:
+            """)
+        page.verbatim("""
+            [Service]
+            ReadWritePaths=/srv/databases
+            """)
+        page.verbatim("""
+            [Service]
+            PrivateNetwork=no
+            IPAddressAllow=localhost
+            RestrictAddressFamilies=AF_INET AF_INET6
+            """)
+        page.paragraph("Another group may connect with SocketGroup= in a drop-in for walpoold.socket.")
     }
 
     /// walpoold.toml(5).

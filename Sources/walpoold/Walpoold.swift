@@ -59,7 +59,7 @@ struct Walpoold: ParsableCommand {
             try command.run()
         } catch let error as ConfigurationError {
             for line in error.lines.dropLast() { say(line) }
-            fail(error.lines.last ?? "")
+            fail(error.lines.last ?? "", status: ExitStatus.configuration)
         } catch let error as StartError {
             fail(error.description)
         } catch {
@@ -71,9 +71,9 @@ struct Walpoold: ParsableCommand {
         }
     }
 
-    private static func fail(_ message: String) -> Never {
+    private static func fail(_ message: String, status: Int32 = 1) -> Never {
         say(message)
-        Glibc.exit(1)
+        Glibc.exit(status)
     }
 
     private static func say(_ message: String) {
@@ -118,4 +118,10 @@ extension ArgumentHelp {
         guard let option = CommandOption.named(name) else { preconditionFailure("no option \(name)") }
         return ArgumentHelp("\(option.summary).")
     }
+}
+
+private enum ExitStatus {
+    /// EX_CONFIG of sysexits(3head). The units name it: what is wrong in the configuration is so the next time, too, and the
+    /// service manager need not try again.
+    static let configuration: Int32 = 78
 }

@@ -161,3 +161,39 @@ def test_wrong_rules(tmp_path, rules, says):
     done = subprocess.run([binary(), tmp_path / "app.db", "--config", config, "--socket-directory", tmp_path],
                           capture_output=True, text=True, timeout=wire.DEADLINE)
     assert done.returncode != 0 and says in done.stderr, done
+
+
+# Rules that change while the daemon runs
+
+
+def test_rules_that_are_read_again(serve):
+    root = '[[access]]\nuser = "root"\nrole = "admin"\n'
+
+    def rule(role):
+        return f'{root}[[access]]\nuid = {ALICE}\nrole = "{role}"\n'
+
+    daemon = serve(rule("writer"))
+    console = daemon.client(database="walpool")
+
+    def reload(text):
+        (daemon.directory / "walpoold.toml").write_text(text)
+        return console.query("RELOAD")
+
+    writer = session_as(daemon, ALICE)
+    writer.query("CREATE TABLE t (x)").check()
+    refused(started(daemon, BOB))
+    reload(rule("reader")).check()
+    reader = session_as(daemon, ALICE)
+    assert reader.query("INSERT INTO t VALUES (1)").state == "25006"
+    assert writer.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+    # A file with a mistake in it lets nobody in and throws nobody out.
+    assert reload(rule("reader").replace("reader", "raeder") + f"[[access]]\nuid = {BOB}\nrole = 'admin'\n").errors
+    refused(started(daemon, BOB))
+    assert session_as(daemon, ALICE).query("SELECT x FROM t").value == "1"
+    reload(rule("reject")).check()
+    refused(started(daemon, ALICE))
+    assert reader.query("SELECT x FROM t").value == "1"
+    # Root, too, enters only where a rule says so.
+    reload(f"[[access]]\nuid = {BOB}\nrole = 'writer'\n").check()
+    refused(started(daemon, 0))
+    session_as(daemon, BOB).query("INSERT INTO t VALUES (2)").check()

@@ -68,7 +68,7 @@ EXPECTED = [
 def test_all_errors_at_once(tmp_path, config, mode):
     path = config(WRONG)
     result = run(*mode, "--config", path, "--readers", "1001", tmp_path / "app.db")
-    assert result.returncode == 1 and not result.stdout and not CRASH.search(result.stderr), result
+    assert result.returncode == 78 and not result.stdout and not CRASH.search(result.stderr), result
     lines = result.stderr.splitlines()
     assert len(lines) == len(EXPECTED) + 1, lines
     for line, (number, words) in zip(lines, EXPECTED):
@@ -91,7 +91,7 @@ def test_unreadable_files(tmp_path, content, message):
     elif content is not None:
         path.write_bytes(content)
     result = run("--config", path, "--check-config", tmp_path / "app.db")
-    assert result.returncode == 1 and message in result.stderr and str(path) in result.stderr
+    assert result.returncode == 78 and message in result.stderr and str(path) in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -130,7 +130,7 @@ def test_check_looks_at_the_machine(tmp_path, config, text, words):
     if "socket_directory" not in text:
         text = f'socket_directory = "{tmp_path}"\n' + text
     result = run("--check-config", "--config", config(text.format(tmp_path)))
-    assert result.returncode == 1 and not result.stdout
+    assert result.returncode == 78 and not result.stdout
     assert [words.format(tmp_path) in line for line in result.stderr.splitlines()] == [True], result.stderr
 
 
@@ -154,7 +154,7 @@ def test_the_system_file_is_the_default(tmp_path):
     if subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode != 0:
         pytest.skip("no mount namespace can be made: needs root")
     result = within()
-    assert result.returncode == 1 and "/etc/walpool/walpoold.toml:3: readers" in result.stderr
+    assert result.returncode == 78 and "/etc/walpool/walpoold.toml:3: readers" in result.stderr
     # Who names a database or a file means that.
     result = within(tmp_path / "other.db", "--socket-directory", tmp_path)
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr

@@ -68,6 +68,17 @@ def test_the_installed_configuration_names_a_database(install):
     assert installed.splitlines() == [line.removeprefix("#") if line.removeprefix("#") in set_lines else line for line in example.splitlines()]
 
 
+def test_no_foundation_comes_along():
+    """TOMLKit imports Foundation, and what a module imports its users see: one `text.contains("…")` of ours was Foundation's,
+    and brought 50 MB of it and of ICU into the program."""
+    program = binary().read_bytes()
+    if b"libswiftCore.so" in program:
+        pytest.skip("linked against the runtime's libraries, as debug builds are")
+    assert b"swift_task_create" in program, "a program without symbols tells nothing"
+    found = [name for name in (b"$s10Foundation", b"swift_ucol_open", b"CFStringGetLength") if name in program]
+    assert not found, f"{found}: the linker tells with -Xlinker -Map=FILE whose call it is"
+
+
 def test_a_configuration_that_is_there_stays(install):
     root = install()
     configuration = root / "etc/walpool/walpoold.toml"

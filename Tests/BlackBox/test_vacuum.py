@@ -288,7 +288,7 @@ def test_no_room(start_daemon, small_disk, tmp_path_factory):
 def test_impossible_settings(start_daemon, line, word):
     daemon = start_daemon(config=line + "\n", start=False)
     ended = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=wire.DEADLINE)
-    assert ended.returncode == 1 and word in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert ended.returncode == 78 and word in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
 
 
 @pytest.mark.parametrize("line", [

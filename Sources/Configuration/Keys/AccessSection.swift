@@ -8,7 +8,8 @@ extension ConfigurationSection {
             the client decides; none after it is asked, and where none is about it, it does not enter (28000). Without any \
             table, root and the user that walpoold runs as are admins, the members of the socket's group write, and nobody \
             else enters. With tables, only what they say holds: remember root. Names of users and groups are looked up when \
-            the file is read.
+            the file is read. When it is read again, sessions keep what they were let in with until they end; the console's \
+            KILL ends them.
             """,
         keys: [
             Key("user", form: "a name, a list of names, or \"all\"", "Whom the rule is about: users of this machine, or everybody"),

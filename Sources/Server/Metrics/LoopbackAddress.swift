@@ -48,7 +48,10 @@ extension Listener {
     init(loopback address: LoopbackAddress) throws(StartError) {
         let family = address.isVersion6 ? AF_INET6 : AF_INET
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw StartError("cannot listen on \(address): \(reason) (walpoold's systemd unit forbids TCP: walpoold(8) has the drop-in)")
+        }
         // A daemon started again must not wait for the last one's connections to be forgotten: socket(7).
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))

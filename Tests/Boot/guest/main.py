@@ -9,6 +9,7 @@ from report import ok, plan, remember, remembered, run, say, step
 PHASES = [
     [installing.installs, installing.socket_activates, installing.tells_its_status, installing.users_are_told_apart,
      running.reloads, running.is_hardened, running.writes_to_the_journal, running.answers_http,
+     running.serves_metrics_over_tcp, running.refuses_a_bad_file,
      surviving.restarts, surviving.clients_wait_in_the_backlog, surviving.survives_a_kill,
      surviving.watchdog_ends_a_stopped_process, surviving.watchdog_sees_a_stuck_writer, surviving.upgrades, ending.stops],
     [ending.was_enabled, ending.is_removed, ending.is_purged],

@@ -4,10 +4,12 @@ import os
 import pathlib
 import re
 import socket
+import urllib.request
 
+import wire
 from report import equal, ok, run, say, until
-from service import (CONFIGURATION, PATH, SERVICE, connect, is_active, journal, main_pid, psql, show, value,
-                     wait_for_message)
+from service import (CONFIGURATION, PATH, SERVICE, SOCKET, connect, is_active, journal, main_pid, psql, set_drop_in, show,
+                     value, wait_for_message)
 
 RULES = """
 queue_notice = "7s"
@@ -49,7 +51,7 @@ def reloads_a_good_file(text):
     until(lambda: value("SHOW queue_notice") == "7s", "the new setting")
     ok(True, "a new session has the new setting")
     refused = psql("INSERT INTO kept VALUES ('by rita')", user="rita")
-    ok(refused.status != 0 and "read-only" in refused.text.lower(), "a user who only reads by the new rules cannot write", refused)
+    ok(refused.status != 0 and "role is reader" in refused.text, "a user who only reads by the new rules cannot write", refused)
     equal(value("SELECT count(*) FROM kept", user="rita"), "2", "but read")
 
 
@@ -116,3 +118,46 @@ def answers_http():
         while part := client.recv(1 << 16):
             answer += part
     ok(answer.startswith(b"HTTP/1.1 200") and b"# EOF" in answer, "GET /metrics on the Unix socket", answer[:300])
+
+
+def serves_metrics_over_tcp():
+    """metrics_address, with the manual's drop-in"""
+    shipped = CONFIGURATION.read_text()
+    page = run("walpoold", "--print", "walpoold.8").text
+    drop_in = next(block for block in re.findall(r"^\.EX$(.*?)^\.EE$", page, re.M | re.S) if "PrivateNetwork" in block)
+    try:
+        CONFIGURATION.write_text('metrics_address = "127.0.0.1:9187"\n' + shipped)
+        ok(run("systemctl", "restart", SERVICE).status != 0, "the unit as shipped does not let it serve TCP")
+        ok(wait_for_message("cannot listen on 127.0.0.1:9187", "walpoold(8)"), "and the log says where to look")
+        set_drop_in(SERVICE, drop_in)
+        restarted = run("systemctl", "restart", SERVICE)
+        ok(restarted.status == 0, "with the drop-in it starts", restarted)
+        with urllib.request.urlopen("http://127.0.0.1:9187/metrics", timeout=30) as reply:
+            answer = reply.read()
+        ok(answer.endswith(b"# EOF\n"), "and serves metrics there", answer[-300:])
+    finally:
+        CONFIGURATION.write_text(shipped)
+        set_drop_in(SERVICE, "")
+        run("systemctl", "restart", SERVICE, check=True)
+
+
+def refuses_a_bad_file():
+    """a configuration that is wrong when the service starts"""
+    shipped = CONFIGURATION.read_text()
+    try:
+        CONFIGURATION.write_text(shipped + "\nreeders = 3\n")
+        restarted = run("systemctl", "restart", SERVICE)
+        ok(restarted.status != 0, "systemctl restart says that it failed", restarted)
+        equal([show("ActiveState"), show("ExecMainStatus"), show("NRestarts")], ["failed", "78", "0"], "and it is not tried again")
+        ok("reeders" in run("systemctl", "status", "--no-pager", SERVICE).text, "systemctl status shows why")
+        with wire.Client(PATH) as client:
+            client.socket.settimeout(60)
+            client.send(wire.startup({"user": "root", "database": "app"}))
+            ok(client.started().closed, "a client is turned away instead of waiting for ever")
+    finally:
+        CONFIGURATION.write_text(shipped)
+    # Each client's connection was a try, and so may have used them up.
+    run("systemctl", "reset-failed", SERVICE, SOCKET)
+    started = run("systemctl", "start", SOCKET, SERVICE)
+    ok(started.status == 0 and is_active(SOCKET), "with the right file it starts", started)
+    equal(value("SELECT 40 + 2"), "42", "and serves")
