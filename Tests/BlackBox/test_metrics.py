@@ -235,9 +235,11 @@ def test_an_address_that_is_taken(start_daemon):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs to become another user")
-def test_whoever_may_connect_may_look(start_daemon):
-    daemon = start_daemon(options=["--socket-mode", "0666"])
+@pytest.mark.parametrize("rules, status", [
+    ("", "403"), ("[[access]]\nuid = 65534\nrole = \"reject\"\n", "403"), ("[[access]]\nuid = 65534\nrole = \"reader\"\n", "200")])
+def test_whom_a_rule_lets_in_may_look(start_daemon, rules, status):
+    daemon = start_daemon(options=["--socket-mode", "0666"], config=rules + "[[access]]\nuid = 0\nrole = \"admin\"\n" if rules else "")
     result = subprocess.run(
         ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", daemon.socket_path,
          "http://localhost/metrics"], capture_output=True, text=True, timeout=60, user=65534, group=65534, extra_groups=[])
-    assert result.stdout == "200", result
+    assert result.stdout == status, result

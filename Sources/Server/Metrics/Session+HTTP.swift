@@ -11,9 +11,16 @@ extension Session {
     /// How long a client that was answered may take to close its side.
     private static let lingerMilliseconds: Int64 = 2_000
 
-    /// Who may see the metrics: over TCP everybody on this machine, on the Unix socket whoever may connect to it. This is the
-    /// one place that decides so.
-    private var maySeeMetrics: Bool { isHTTPOnly || peer != nil }
+    /// Who may see the metrics: over TCP everybody on this machine, on the Unix socket whomever a rule of
+    /// access lets in. This is the one place that decides so.
+    private var maySeeMetrics: Bool {
+        if isHTTPOnly { return true }
+        guard let peer, let credentials = PeerCredentials(peer, socket: socket) else { return false }
+        let rules = server.accessRules
+        let group = rules.needSocketGroup ? server.socketGroup : nil
+        if case .admit = rules.rule(for: credentials, socketGroup: group)?.outcome { return true }
+        return false
+    }
 
     /// Its first bytes are an HTTP request's.
     func beginHTTP() -> Wait? {
