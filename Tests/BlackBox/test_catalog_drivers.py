@@ -113,3 +113,15 @@ def test_reset_as_one_and_as_four(library):
         assert client.value("SHOW application_name") == ""
         client.query("BEGIN").check()
         assert client.query(RESET).status == "T"
+
+
+def test_names_that_many_tables_give(start_daemon):
+    """SQLite lets each table have a constraint called pk, and a key called as a table."""
+    daemon = start_daemon()
+    daemon.run(
+        "CREATE TABLE a (x TEXT, CONSTRAINT pk PRIMARY KEY (x))", "CREATE TABLE b (x TEXT, CONSTRAINT pk PRIMARY KEY (x))",
+        "CREATE TABLE c (x TEXT, CONSTRAINT a PRIMARY KEY (x))")
+    with daemon.client() as client:
+        rows = client.query("SELECT relname, relkind FROM pg_class WHERE relnamespace = 2200 ORDER BY 1").texts
+        assert rows == [("a", "r"), ("b", "r"), ("b_pk", "i"), ("c", "r"), ("c_a", "i"), ("pk", "i")]
+        assert client.value("SELECT count(DISTINCT oid) = count(*) FROM pg_class") == "t"

@@ -14,6 +14,9 @@ struct CatalogContents: Sendable {
     private(set) var viewDefinitions: [UInt32: String] = [:]
     private(set) var triggerDefinitions: [UInt32: String] = [:]
 
+    private var tablesByName: [String: ServedSchema.Table] = [:]
+    private var tablesWithTriggers: Set<String> = []
+
     private struct Key {
         var kind: TableDefinition.Constraint.Kind
         var name: String
@@ -27,15 +30,27 @@ struct CatalogContents: Sendable {
 
     init(_ schema: ServedSchema) {
         var keys: [String: [Key]] = [:]
-        var names: [String] = []
-        for table in schema.tables {
-            names.append(table.name)
-            guard !table.isView else { continue }
-            keys[table.name] = Self.keys(of: table, schema)
-            names += table.indexes.filter { $0.origin == "c" }.map(\.name)
-            names += keys[table.name]!.filter { $0.kind == .primaryKey || $0.kind == .unique }.map(\.name)
+        var names = Set(schema.tables.map(\.name))
+        for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
+        for table in schema.tables where !table.isView {
+            keys[table.name] = Self.keys(of: table, schema).map { key in
+                // A key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
+                guard key.kind == .primaryKey || key.kind == .unique else { return key }
+                var key = key
+                if names.contains(key.name) { key.name = table.name + "_" + key.name }
+                let name = key.name
+                var number = 0
+                while !names.insert(key.name).inserted {
+                    number += 1
+                    key.name = name + String(number)
+                }
+                return key
+            }
         }
-        relationOIDs = CatalogOID.assign(Set(names))
+        tablesByName = Dictionary(
+            schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
+        relationOIDs = CatalogOID.assign(names)
         for (name, oid) in relationOIDs { relations[oid] = name }
         addFixed()
         for table in schema.tables { add(table, keys[table.name] ?? [], schema) }
@@ -98,7 +113,7 @@ struct CatalogContents: Sendable {
             with: [
                 "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
                 "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
-                "relhastriggers": .int(schema.triggers.contains { $0.table == table.name } || keys.contains { $0.foreign != nil } ? 1 : 0),
+                "relhastriggers": .int(tablesWithTriggers.contains(table.name.lowercased()) || keys.contains { $0.foreign != nil } ? 1 : 0),
                 "relhasrules": .int(table.isView ? 1 : 0),
             ]))
         add("pg_type", [
@@ -261,7 +276,7 @@ struct CatalogContents: Sendable {
             constraintDefinitions[UInt32(oid)] = "CHECK (\(key.definition))"
         case .foreignKey:
             guard let foreign = key.foreign else { return }
-            let target = schema.tables.first { $0.name.lowercased() == foreign.table.lowercased() }
+            let target = tablesByName[foreign.table.lowercased()]
             let primary = target?.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
             let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary ?? []
             values["contype"] = "f"

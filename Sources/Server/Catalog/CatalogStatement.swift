@@ -74,9 +74,16 @@ final class CatalogStatement: Sendable {
 
     /// By the first letters, so that most words are not made strings of.
     private static func maybeCatalog(_ token: SQLToken) -> Bool {
-        let bytes = token.bytes
+        let quote = token.kind == .quotedIdentifier ? 1 : 0
+        let bytes = token.bytes[quote..<(token.bytes.count - quote)]
         guard bytes.count >= 5 else { return false }
-        let first = lowerASCII(token.kind == .quotedIdentifier ? bytes[1] : bytes[0])
-        return "piftcqoh".utf8.contains(first)
+        switch lowerASCII(bytes[quote]) {
+        case UInt8(ascii: "p"): return bytes[quote + 2] == UInt8(ascii: "_")
+        case UInt8(ascii: "i"): return bytes.count == 18
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "q"): return bytes.count == 10 || bytes.count == 11
+        case UInt8(ascii: "c"), UInt8(ascii: "o"): return bytes.count == 15
+        case UInt8(ascii: "h"): return bytes[quote + 3] == UInt8(ascii: "_")
+        default: return false
+        }
     }
 }

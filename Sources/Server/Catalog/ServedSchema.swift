@@ -67,6 +67,8 @@ struct ServedSchema {
             SELECT type, name, tbl_name, sql FROM sqlite_schema
             WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name
             """, [])
+        let indexTexts = Dictionary(
+            objects.filter { $0[0] == "index" }.map { ($0[1] ?? "", $0[3] ?? "") }, uniquingKeysWith: { first, _ in first })
         for object in objects {
             guard let type = object[0], let name = object[1], let sql = object[3], !shadows.contains(name) else { continue }
             switch type {
@@ -75,7 +77,7 @@ struct ServedSchema {
                 table.columns = (try? Self.columns(connection, name)) ?? []
                 table.hasRowid = !withoutRowid.contains(name)
                 if type == "table" {
-                    table.indexes = try Self.indexes(connection, name, objects)
+                    table.indexes = try Self.indexes(connection, name, indexTexts)
                     table.foreignKeys = try Self.foreignKeys(connection, name)
                 }
                 tables.append(table)
@@ -97,18 +99,17 @@ struct ServedSchema {
     }
 
     private static func indexes(
-        _ connection: Connection, _ table: String, _ objects: [[String?]]
+        _ connection: Connection, _ table: String, _ texts: [String: String]
     ) throws(SQLiteError) -> [Index] {
         var indexes: [Index] = []
         for row in try rows(connection, "SELECT name, \"unique\", origin FROM pragma_index_list(?1) ORDER BY seq DESC", [table]) {
             let name = row[0] ?? ""
             let columns = try rows(
                 connection, "SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno", [name])
-            let sql = objects.first { $0[0] == "index" && $0[1] == name }?[3]
             indexes.append(
                 Index(
                     name: name, isUnique: row[1] == "1", origin: row[2] ?? "c",
-                    columns: columns.map { IndexColumn(name: $0[0], isDescending: $0[1] == "1") }, sql: sql))
+                    columns: columns.map { IndexColumn(name: $0[0], isDescending: $0[1] == "1") }, sql: texts[name]))
         }
         return indexes
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The one INSERT that SQLAlchemy writes for PostgreSQL only: several rows whose generated keys it wants back in order.
 ///
 /// `INSERT INTO t (a) SELECT p0::TYPE FROM (VALUES ($1::TYPE, 0), …) AS imp_sen(p0, sen_counter) ORDER BY sen_counter
@@ -6,6 +8,8 @@
 enum SentinelInsert {
     /// The statement as SQLite takes it, nil for every other.
     static func rewritten(_ sql: UnsafeRawBufferPointer) -> [UInt8]? {
+        // Nearly all INSERTs, some of them long, end here.
+        guard mentionsAlias(sql) else { return nil }
         let tokens = Array(SQLLexer(sql))
         guard let alias = tokens.firstIndex(where: { $0.matches("imp_sen") }), alias > 0, tokens[alias - 1].matches("as"),
             let select = tokens.firstIndex(where: { $0.matches("select") }),
@@ -27,6 +31,19 @@ enum SentinelInsert {
         result += Array(" ".utf8) + Array(sql[tokens[from].start..<tokens[alias - 1].start])
         result += Array("ORDER BY column\(order + 1)".utf8) + Array(sql[tokens[close + 3].end...])
         return result
+    }
+
+    /// Looks for the name's underscore, which is quicker than reading tokens.
+    private static func mentionsAlias(_ sql: UnsafeRawBufferPointer) -> Bool {
+        guard let base = sql.baseAddress, sql.count > 7 else { return false }
+        var position = 3
+        while position + 4 <= sql.count,
+            let found = memchr(base + position, Int32(UInt8(ascii: "_")), sql.count - position)
+        {
+            position = base.distance(to: found) + 1
+            if sql[..<position].suffix(4).elementsEqual("imp_".utf8), sql[position...].starts(with: "sen".utf8) { return true }
+        }
+        return false
     }
 
     private static func columnNames(_ tokens: [SQLToken], _ open: Int) -> ([String], Int)? {
