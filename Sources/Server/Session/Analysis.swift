@@ -59,6 +59,7 @@ final class Analysis: Sendable {
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
         (schemaGeneration, definesSchema, isRead, countsRows) = (0, false, true, false)
+        kind = Verb.select.statementKind
         wantsNumber = parameterTypes.map { _ in false }
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         textDescription = nil
