@@ -71,7 +71,6 @@ def test_cursor_over_a_catalog_is_refused(connection):
 def test_asyncpg(library):
     async def run():
         connection = await asyncpg.connect(host=str(library.directory), database=library.name, user="reader")
-        await connection.set_type_codec("json", schema="pg_catalog", encoder=str, decoder=str)
         rows = await connection.fetch(
             "SELECT relname, oid, relhasindex, array_agg(relname) AS names FROM pg_class WHERE relname = $1 GROUP BY 1, 2, 3", "book")
         assert rows[0]["relname"] == "book" and rows[0]["relhasindex"] is True and rows[0]["names"] == ["book"]

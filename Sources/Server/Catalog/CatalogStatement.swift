@@ -48,11 +48,13 @@ final class CatalogStatement: Sendable {
         var isTablePlace = false
         var previousIsDot = false
         var previousIsFunction = false
+        var previousIsColon = false
         for token in SQLLexer(sql) {
             if previousIsFunction, token.kind == .leftParenthesis { return true }
             previousIsFunction = false
-            // SQLite's rules take `::regclass` for a parameter of that name.
-            if token.kind == .parameter, casts.contains(where: token.bytes.starts(with:)) { return true }
+            // SQLite's rules take `::regclass` for a lone colon and a parameter of that name.
+            if previousIsColon, token.kind == .parameter, casts.contains(where: token.bytes.starts(with:)) { return true }
+            previousIsColon = token.kind == .illegal && token.firstByte == UInt8(ascii: ":")
             if token.isIdentifierLike, !previousIsDot, maybeCatalog(token) {
                 let name = token.name
                 if name == "pg_catalog" || name == "information_schema" { return true }
@@ -65,7 +67,7 @@ final class CatalogStatement: Sendable {
         return false
     }
 
-    private static let casts = ["::pg_catalog", "::reg"].map { Array($0.utf8) }
+    private static let casts = [":pg_catalog", ":reg"].map { Array($0.utf8) }
     private static let functions: Set = [
         "to_regtype", "to_regclass", "pg_get_userbyid", "pg_table_is_visible", "format_type", "quote_ident",
         "pg_get_viewdef", "pg_get_constraintdef", "pg_get_indexdef", "current_schemas", "pg_encoding_to_char",
