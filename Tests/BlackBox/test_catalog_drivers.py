@@ -72,7 +72,7 @@ def test_asyncpg(library):
     async def run():
         connection = await asyncpg.connect(host=str(library.directory), database=library.name, user="reader")
         rows = await connection.fetch(
-            "SELECT relname, oid, relhasindex, array_agg(relname) AS names FROM pg_class WHERE relname = $1 GROUP BY 1, 2, 3", "book")
+            "SELECT relname, oid, relhasindex, array_agg(relname::text) AS names FROM pg_class WHERE relname = $1 GROUP BY 1, 2, 3", "book")
         assert rows[0]["relname"] == "book" and rows[0]["relhasindex"] is True and rows[0]["names"] == ["book"]
         assert await connection.fetchval("SELECT count(*) FROM information_schema.tables WHERE table_schema = $1", "main") == 5
         await connection.close()
