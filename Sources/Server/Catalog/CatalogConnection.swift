@@ -18,7 +18,9 @@ final class CatalogConnection: Sendable {
         settings.trustedSchema = true
         settings.cacheSizeKibibytes = 2_000
         let connection = try Connection(path: ":memory:", mode: .readWrite, settings: settings)
-        pooled = PooledConnection(connection: connection, statementLimit: Self.statementLimit, counters: PoolCounters())
+        var limits = PoolLimits()
+        limits.statementsPerConnection = Self.statementLimit
+        pooled = PooledConnection(connection: connection, limits: limits, counters: PoolCounters())
         let contents = schema.map { CatalogContents($0) }
         CatalogFunctions.register(on: connection, contents ?? CatalogContents(ServedSchema()))
         try connection.executeInternal(Self.definitions)
