@@ -14,6 +14,8 @@ public final class Connection: @unchecked Sendable {
     public let callbacks = Callbacks()
     /// What the functions last_insert_rowid(), changes() and total_changes() answer on this connection.
     public let changeCounters = ChangeCounters()
+    /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
+    public var sleepLimitMilliseconds: Int64?
 
     public enum Mode: Sendable { case readWrite, readOnly }
 
@@ -41,6 +43,7 @@ public final class Connection: @unchecked Sendable {
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)
+        PlainFunctions.register(on: self)
     }
 
     deinit { sqlite3_close_v2(handle) }

@@ -21,6 +21,7 @@ public final class Server: Sendable {
     let crew: Crew
     private let threadCount: Int
     let registry: QueryRegistry
+    let catalogs = CatalogConnections()
     let log: Logger
     let eventLog: EventLog
     /// See Logging/Session+LockWait.

@@ -84,7 +84,7 @@ extension Session {
         switch kind {
         case .empty, .sqlite: break
         case .transaction: counters?.countStatement(.transaction)
-        case .session, .chatter: counters?.countStatement(.session)
+        case .session, .chatter, .catalog: counters?.countStatement(.session)
         case .console: counters?.countStatement(.console)
         }
     }

@@ -55,6 +55,16 @@ final class Analysis: Sendable {
         }
     }
 
+    /// A statement that is not run on the served database.
+    init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
+        (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
+        (schemaGeneration, definesSchema, isRead, countsRows) = (0, false, true, false)
+        kind = Verb.select.statementKind
+        wantsNumber = parameterTypes.map { _ in false }
+        textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
+        textDescription = nil
+    }
+
     /// The same columns as another reading of the statement found: then what a client was told still holds.
     func hasSameColumns(as statement: Statement) -> Bool {
         guard statement.columnCount == columns.count else { return false }

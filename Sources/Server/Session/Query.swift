@@ -11,6 +11,8 @@ final class Query: Sendable {
         case session(SessionStatement)
         /// A SELECT that drivers send unasked and that the session answers itself.
         case chatter(ChatterQuery)
+        /// A question to PostgreSQL's catalogs, or why it is not understood.
+        case catalog(Result<CatalogStatement, CatalogStatement.Refusal>)
         /// Only in a session of the console's.
         case console(ConsoleStatement)
         case empty
@@ -32,7 +34,9 @@ final class Query: Sendable {
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
     init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
         head = StatementHead(sql)
-        text = SQLText(copying: sql)
+        let rewritten = head.main == .insert ? SentinelInsert.rewritten(sql) : nil
+        text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
+        try DefinitionCheck.check(sql, head)
         do {
             kind = try Self.kind(of: sql, head)
         } catch {
@@ -77,8 +81,11 @@ final class Query: Sendable {
         case .empty:
             return .empty
         case .select:
-            return ChatterQuery.parse(sql).map { .chatter($0) } ?? .sqlite
-        case .values, .with, .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
+            if let chatter = ChatterQuery.parse(sql) { return .chatter(chatter) }
+            return CatalogStatement.parse(sql).map { .catalog($0) } ?? .sqlite
+        case .values, .with:
+            return CatalogStatement.parse(sql).map { .catalog($0) } ?? .sqlite
+        case .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
             return .sqlite
         default:
             if let transaction = try TransactionStatement.parse(sql) { return .transaction(transaction) }

@@ -36,6 +36,8 @@ extension Session {
     private func analyseIfNeeded(_ query: Query) throws -> Wait? {
         switch query.kind {
         case .sqlite: try analyse(query)
+        case .catalog(.success(let statement)): try { try analyseCatalog(query, statement); return nil }()
+        case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal.message)
         case .session(.declare), .session(.prepare): try query.inner.flatMap { try analyse($0) }
         default: nil
         }

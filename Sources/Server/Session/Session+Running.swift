@@ -66,6 +66,9 @@ extension Session {
 
     /// Sees to it that the query has been analysed; nil when it has.
     func analyse(_ query: Query) throws -> Wait? {
+        if case .catalog = query.kind {
+            throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
+        }
         let generation = server.schemaGeneration.load(ordering: .acquiring)
         guard query.head.main != .vacuum else {
             throw WireError(

@@ -7,6 +7,11 @@ extension Session {
         try ParameterBinder.requireText(message.sql, "the query")
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
+        if answersPoolReset(message.sql) {
+            state.inputPosition = next
+            readyForQuery()
+            return nil
+        }
         let statements = Array(StatementSplitter(message.sql))
         state.query = SessionState.RunningQuery(
             sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next)

@@ -35,6 +35,10 @@ extension Session {
             return nil
         case .session(let statement):
             return try run(statement, query, invocation)
+        case .catalog(.success(let statement)):
+            return try run(statement, query, invocation)
+        case .catalog(.failure(let refusal)):
+            throw refusedCatalog(query, refusal.message)
         case .console(let statement):
             return try run(statement, invocation)
         }
