@@ -35,6 +35,8 @@ extension Session {
             return nil
         case .session(let statement):
             return try run(statement, query, invocation)
+        case .copy(let statement):
+            return try run(statement, query)
         case .console(let statement):
             return try run(statement, invocation)
         }
