@@ -94,8 +94,8 @@ extension CopyDecoder {
         return true
     }
 
-    /// An integer may be as wide as the client's own type is: a driver that is not told the column's type sends the
-    /// narrowest.
+    /// An integer has eight bytes, as its column is announced, and no fewer: psycopg, when it is not told the types, sends
+    /// every value of a column as narrow as the first one needs, cut off.
     private func binaryValue(
         _ bytes: UnsafeRawBufferPointer, _ start: Int, _ length: Int, _ column: Int
     ) throws(WireError) -> CopyValue {
@@ -103,8 +103,6 @@ extension CopyDecoder {
         let place = CopyValue(kind: .text, count: Int32(length), bits: Int64(start))
         switch (columns[column].kind, length) {
         case (.integer, 8): return CopyValue(kind: .integer, bits: BinaryCodec.int64(field) ?? 0)
-        case (.integer, 4): return CopyValue(kind: .integer, bits: Int64(BinaryCodec.int32(field) ?? 0))
-        case (.integer, 2): return CopyValue(kind: .integer, bits: Int64(BinaryCodec.int16(field) ?? 0))
         case (.real, 8): return try real(BinaryCodec.double(field) ?? 0, column, nil)
         case (.real, 4): return try real(Double(BinaryCodec.float(field) ?? 0), column, nil)
         case (.boolean, 1): return CopyValue(kind: .integer, bits: field[0] != 0 ? 1 : 0)
@@ -119,7 +117,16 @@ extension CopyDecoder {
             var error = failure(
                 .invalidBinaryRepresentation, "incorrect binary data format", column: column, nil)
             error.detail = "\(length) bytes cannot be a value of type \(columns[column].sqlName)."
+            error.hint = "The column takes \(wireName(column)); in psycopg, copy.set_types() says so."
             throw error
+        }
+    }
+
+    private func wireName(_ column: Int) -> String {
+        switch columns[column].kind {
+        case .integer: "int8"
+        case .real: "float8"
+        default: columns[column].sqlName
         }
     }
 }

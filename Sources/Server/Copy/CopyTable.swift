@@ -66,7 +66,8 @@ struct CopyTable {
                 SELECT l.name, l.type, x.name, x.type, x.hidden
                 FROM pragma_table_list(?1) AS l, pragma_table_xinfo(l.name, l.schema) AS x WHERE l.schema = 'main'
                 """)
-            var text = name
+            // pragma_table_list shows it under the new name and looks for it under the old one.
+            var text = name.lowercased() == "sqlite_schema" ? "sqlite_master" : name
             try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: 1) }
             var found = (name: name, isView: false, columns: [Column]())
             while try statement.step() == .row {
