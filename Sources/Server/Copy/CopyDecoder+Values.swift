@@ -98,11 +98,11 @@ extension CopyDecoder {
         var end = field.end
         if field.isQuoted {
             // A NULL string has no quotes in it, so one in quotes is as long as it is and a quote on either side.
-            guard options.forceNull.contains(columns[column].name), end - start == options.null.count + 2 else {
+            guard columns[column].forcesNull, end - start == options.null.count + 2 else {
                 return false
             }
             (start, end) = (start + 1, end - 1)
-        } else if options.forceNotNull.contains(columns[column].name) {
+        } else if columns[column].forcesNotNull {
             return false
         }
         return UnsafeBufferPointer(start: base + start, count: end - start).elementsEqual(options.null)

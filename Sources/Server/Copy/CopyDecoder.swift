@@ -35,22 +35,24 @@ final class CopyDecoder {
     var hasHeader: Bool
     /// The fields of the row at hand.
     var fields: ContiguousArray<Field> = []
+    /// FORCE NULL or FORCE NOT NULL names one.
+    let hasForcedColumns: Bool
     /// Beyond ASCII is something in the row at hand.
     var hasHighBytes = false
     /// How many bytes must be there before it is worth looking again.
-    private var wanted = CopyLimits.decodeBytes
+    var wanted = CopyLimits.decodeBytes
 
     init(table: String, columns: [CopyColumn], options: CopyOptions) {
-        (self.table, self.columns, self.options) = (table, columns, options)
-        hasHeader = options.format != .binary && options.header == .none
-        for index in columns.indices {
-            if options.forceNotNull.contains(columns[index].name) || options.forceNull.contains(columns[index].name) {
-                hasForcedColumns = true
-            }
+        (self.table, self.options) = (table, options)
+        self.columns = columns.map { column in
+            var column = column
+            column.forcesNotNull = options.forceNotNull.contains(column.name)
+            column.forcesNull = options.forceNull.contains(column.name)
+            return column
         }
+        hasForcedColumns = self.columns.contains { $0.forcesNotNull || $0.forcesNull }
+        hasHeader = options.format != .binary && options.header == .none
     }
-
-    private(set) var hasForcedColumns = false
 
     /// Decodes rows until there are enough, or `limit` of them, or what is here has come to its end.
     ///
