@@ -1,3 +1,4 @@
+import Pool
 import PostgresWire
 
 /// A COPY FROM STDIN that a session is in the middle of.
@@ -5,6 +6,8 @@ import PostgresWire
 /// It is never part of a group, whose members have arrived whole, so nothing of it has to be restored when a group runs
 /// again.
 final class CopyIn {
+    /// COPY itself, for the log.
+    let text: SQLText
     let insert: Query
     let options: CopyOptions
     let decoder: CopyDecoder
@@ -18,7 +21,8 @@ final class CopyIn {
     /// BATCH: rows since the last commit, those turned away included.
     var rowsInBatch = 0
 
-    init(_ table: CopyTable, _ options: CopyOptions, insert: Query) {
+    init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query) {
+        self.text = text
         self.insert = insert
         self.options = options
         isView = table.isView

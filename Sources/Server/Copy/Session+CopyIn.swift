@@ -10,6 +10,7 @@ import SQLite
 extension Session {
     func beginCopyIn(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws -> Wait? {
         guard case .table(let table) = copy.source else { return nil }
+        if role == .reader { throw Self.readersCannotWrite("execute COPY FROM") }
         if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
             throw WireError(
                 state: .readOnlySQLTransaction, message: "cannot execute COPY FROM in a read-only transaction")
@@ -23,7 +24,7 @@ extension Session {
         guard let found = try copyTable(table, options, &wait) else { return wait }
         let insert = try self.query(for: found.insert)
         if let wait = try analyse(insert) { return wait }
-        state.copyIn = CopyIn(found, options, insert: insert)
+        state.copyIn = CopyIn(found, options, text: query.text, insert: insert)
         isCopyingIn = true
         out.copyInResponse(columns: found.columns.count, format: options.wireFormat)
         return nil
@@ -93,10 +94,12 @@ extension Session {
     }
 
     private func endCopyIn(_ copy: CopyIn) {
-        forgetCopyIn()
         commitMark = out.end
         out.commandComplete("COPY", count: copy.inserted)
-        if state.query == nil { endStatement() }
+        times.rows = Int(copy.inserted)
+        // A simple query finishes its statements by itself.
+        if state.query == nil { finishStatement() }
+        forgetCopyIn()
     }
 
     /// Whether it is over or has failed.
@@ -130,6 +133,7 @@ extension Session {
     }
 
     private func insertDecoded(_ copy: CopyIn, on writer: Writer) throws(WireError) {
+        if writerMode == .lease { server.noteHolderStatement(clientID, copy.text) }
         let lease: PreparedLease
         do { lease = try writer.statement(for: copy.insert.text) } catch {
             throw preparationError(error, copy.insert, writer)

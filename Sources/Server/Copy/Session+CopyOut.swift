@@ -17,6 +17,7 @@ extension Session {
         out.copyDone()
         commitMark = out.end
         out.commandComplete("COPY", count: Int64(rows))
+        times.rows = rows
         portal.rowsOfExecute = 0
         return nil
     }

@@ -22,7 +22,7 @@ extension Session {
 
     /// Before the session is let go of.
     func awaitCopyData() {
-        armDeadline(.copyData, afterMilliseconds: 0, orAt: min(statementDeadline, state.transaction.deadline))
+        armDeadline(.copyData, afterMilliseconds: 0, orAt: min(statementDeadline, blockDeadline))
         awaited = .copyData
         isAwaitingCopyData.store(true, ordering: .sequentiallyConsistent)
         // Either the canceller sees the line above, or its cancel is seen here.

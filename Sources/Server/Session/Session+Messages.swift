@@ -122,8 +122,8 @@ extension Session {
     /// (or of its pipeline, up to Sync) is skipped.
     func fail(_ error: WireError) -> Wait? {
         let error = state.copyIn?.explained(error) ?? error
-        forgetCopyIn()
         noteError(error)
+        forgetCopyIn()
         endStatement()
         if state.transaction.isExplicit, !state.transaction.savepoints.isEmpty, writerMode != .group {
             closePortals(deeperThan: state.transaction.savepoints.count - 1)
