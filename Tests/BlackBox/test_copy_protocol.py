@@ -594,3 +594,13 @@ def test_interleaved_with_other_writers(db):
         COMMIT                                   |
         COPY t TO STDOUT => COPY 3               |
     """)
+
+
+def test_a_slow_copy_is_logged_under_its_own_text(start_daemon):
+    daemon = start_daemon(config='log_min_duration_statement = "1ms"\n')
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+    client = daemon.client()
+    client.send(wire.parse("COPY t FROM STDIN"), wire.bind(), wire.execute())
+    client.send(copy_data("".join(f"{i}\tx\n" for i in range(20_000))), copy_done(), wire.sync())
+    assert client.reply().tag == "COPY 20000"
+    eventually(lambda: "COPY t FROM STDIN" in daemon.errors, "a line of the log")
