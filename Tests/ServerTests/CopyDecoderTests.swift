@@ -111,7 +111,7 @@ import Testing
 
     @Test(arguments: [
         ("CSV", "a,b\n", "a|b"), ("CSV", "a,\n,b\n", "a|-\n-|b"), ("CSV", "\"\",\" x\"\n", "| x"), ("CSV", "\"a,b\",\"c\"\"d\"\n", "a,b|c\"d"),
-        ("CSV", "a\"b,\"c,d\n", "22P04 missing data for column \"c2\" [COPY t, line 1]"), ("CSV", "a\"b,\"\"c\"d,e\"f\"\"g\"\n", "ab,\"cd|ef\"g"),
+        ("CSV", "a\"b,\"c,d\n", "ab,c|d"), ("CSV", "a\n", "22P04 missing data for column \"c2\" [COPY t, line 1]"), ("CSV", "a\"b,\"\"c\"d,e\"f\"\"g\"\n", "ab,\"cd|ef\"g"),
         ("CSV", "\"a\nb\",\"c\r\nd\"\r\nx,y\r\n", "a\nb|c\r\nd\nx|y"), ("CSV", "é,\"é\"\"🐘\"\n", "é|é\"🐘"), ("CSV", "a,b", "a|b"), ("CSV", "a,\"b\"", "a|b"),
         ("CSV", "a,\"b", "22P04 unterminated CSV quoted field [COPY t, line 1]"),
         ("CSV", "a,\"b\n\n\"\nx\n", "22P04 missing data for column \"c2\" [COPY t, line 4]"),
