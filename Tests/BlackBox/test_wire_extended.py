@@ -776,12 +776,6 @@ def test_unknown_catalogs(client):
         assert client.query(sql).state == "42P01", sql
 
 
-def test_copy_is_refused(client, table):
-    for sql in ["COPY t FROM STDIN", "COPY t TO STDOUT"]:
-        reply = client.query(sql)
-        assert reply.state in ("0A000", "42601") and reply.status == "I"
-
-
 def test_function_call_is_refused(client):
     client.send(wire.message("F", struct.pack("!ihhih", 1, 0, 0, -1, 0)[:-4] + struct.pack("!h", 0)))
     reply = client.reply()

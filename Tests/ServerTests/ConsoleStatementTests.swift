@@ -18,6 +18,7 @@ import Testing
                 case .transaction: return "transaction"
                 case .chatter: return "chatter"
                 case .catalog: return "catalog"
+                case .copy: return "copy"
                 case .empty: return "empty"
                 case .sqlite: return "sqlite"
                 }

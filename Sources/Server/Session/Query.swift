@@ -9,6 +9,7 @@ final class Query: Sendable {
         case sqlite
         case transaction(TransactionStatement)
         case session(SessionStatement)
+        case copy(CopyStatement)
         /// A SELECT that drivers send unasked and that the session answers itself.
         case chatter(ChatterQuery)
         /// A question to PostgreSQL's catalogs, or why it is not understood.
@@ -52,6 +53,12 @@ final class Query: Sendable {
             inner = try Self.inner(sql, cursor.query, allowed: [.select, .values])
         case .session(.prepare(_, _, let statement)):
             inner = try Self.inner(sql, statement, allowed: [.select, .values, .insert, .replace, .update, .delete])
+        case .copy(let copy):
+            guard case .query(let range) = copy.source else {
+                inner = nil
+                break
+            }
+            inner = try Self.inner(sql, range, allowed: [.select, .values, .insert, .replace, .update, .delete])
         default:
             inner = nil
         }
@@ -87,6 +94,8 @@ final class Query: Sendable {
             return CatalogStatement.parse(sql).map { .catalog($0) } ?? .sqlite
         case .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
             return .sqlite
+        case .copy:
+            return .copy(try CopyStatement.parse(sql))
         default:
             if let transaction = try TransactionStatement.parse(sql) { return .transaction(transaction) }
             if let session = try SessionStatement.parse(sql) { return .session(session) }

@@ -199,7 +199,8 @@ extension Session {
                     parameters: portal.parameters, parameterTypes: portal.statement.parameterTypes,
                     formats: portal.resultFormats))
         }
-        if wait == nil { finishStatement() }
+        // A COPY FROM has only begun.
+        if wait == nil, !isCopyingIn { finishStatement() }
         return wait
     }
 

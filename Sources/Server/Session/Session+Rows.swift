@@ -77,7 +77,7 @@ extension Session {
 
     /// Sends what there is; true when the client must take some of it before there is more. On the writer, which
     /// never waits for a client, results are kept instead, up to a limit.
-    private func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
+    func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
         // What is in the buffer before a group's commit must not leave it.
         if writerMode != .group, !flush() {
             throw WireError(severity: .fatal, state: .connectionFailure, message: "the client is gone")
@@ -95,7 +95,7 @@ extension Session {
         return false
     }
 
-    private func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement, _ portal: Portal) -> WireError {
+    func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement, _ portal: Portal) -> WireError {
         guard mismatch.column >= 0, let column = portal.statement.analysis?.columns[mismatch.column] else {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }

@@ -104,7 +104,7 @@ extension Session {
         }
     }
 
-    private func preparationError(
+    func preparationError(
         _ error: SQLiteError, _ query: Query, _ connection: PooledConnection
     ) -> WireError {
         var translated = ErrorTranslation.wireError(

@@ -14,7 +14,7 @@ extension Session {
         }
         let statements = Array(StatementSplitter(message.sql))
         state.query = SessionState.RunningQuery(
-            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next)
+            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next, messageEnd: next)
         return nil
     }
 
@@ -43,13 +43,16 @@ extension Session {
     }
 
     private func runStatement(of query: SessionState.RunningQuery) throws -> Wait? {
+        if let copy = state.copyIn { return try continueCopyIn(copy) }
         if !query.hasStarted {
             let text = statementText(query.next, of: query)
             beginStatement()
             let parsed = try parsedQuery(text)
             try requireUsableTransaction(for: parsed)
             guard case .sqlite = parsed.kind else {
-                return try run(parsed, Invocation(describes: true))
+                if let wait = try run(parsed, Invocation(describes: true)) { return wait }
+                guard let copy = state.copyIn else { return nil }
+                return try continueCopyIn(copy)
             }
             if let wait = try analyse(parsed) { return wait }
             guard let analysis = parsed.analysis else { return nil }

@@ -39,6 +39,8 @@ extension Session {
             return try run(statement, query, invocation)
         case .catalog(.failure(let refusal)):
             throw refusedCatalog(query, refusal.message)
+        case .copy(let statement):
+            return try run(statement, query)
         case .console(let statement):
             return try run(statement, invocation)
         }

@@ -20,6 +20,8 @@ struct SessionState {
     var skipsUntilSync = false
     /// The Query message being worked through.
     var query: RunningQuery?
+    /// The COPY FROM whose data the client sends; see Copy/.
+    var copyIn: CopyIn?
 
     init(settings: Settings) { self.settings = settings }
 
@@ -30,7 +32,10 @@ struct SessionState {
         var next = 0
         /// The next statement's portal has been made ready.
         var hasStarted = false
+        /// Where the input goes on behind it: behind the data, too, of a COPY FROM among its statements.
         var end: Int
+        /// Where the message itself ends.
+        let messageEnd: Int
     }
 }
 
