@@ -157,7 +157,7 @@ extension Session {
         _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
-        if state.settings.resultsAsText {
+        if state.settings.typing.results == .text {
             encoder.isAllText = true
             for index in encoder.columns.indices {
                 encoder.columns[index].type = .text
@@ -170,7 +170,7 @@ extension Session {
     @inline(__always)
     func ensureEncoder(of portal: Portal) {
         guard !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty else { return }
-        if portal.resultFormats.isEmpty, analysis.textDescription != nil, !state.settings.resultsAsText {
+        if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
         } else if portal.statement.isDescribed {
             // Describe(statement) announced what is assumed without a row.
@@ -189,7 +189,7 @@ extension Session {
         guard again || !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty
         else { return }
         if portal.resultFormats.isEmpty, let description = analysis.textDescription,
-            !state.settings.resultsAsText
+            state.settings.typing.results == .stored
         {
             portal.encoder = analysis.textEncoder
             portal.isDescribed = true

@@ -46,14 +46,15 @@ extension Session {
             guard case .sqlite = parsed.kind else {
                 return try run(parsed, Invocation(describes: true))
             }
-            if let wait = try analyse(parsed) { return wait }
+            if let wait = try analyse(parsed, isDeep: false) { return wait }
             guard let analysis = parsed.analysis else { return nil }
             guard analysis.slots.isEmpty else {
                 throw WireError(
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
                     hint: "Parameters belong to the extended query protocol.")
             }
-            simplePortal.reuse(for: PreparedStatement(query: parsed, analysis: analysis, given: []))
+            simplePortal.reuse(
+                for: PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
             state.query?.hasStarted = true
         }
         return try runToEnd(simplePortal, maxRows: 0, describes: true)
