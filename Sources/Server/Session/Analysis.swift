@@ -10,6 +10,8 @@ final class Analysis: Sendable {
         /// What Describe(statement) announces for an open column, when no row can be asked.
         var assumed: TypeOID
         var declared: String?
+        /// What it is announced as with result_typing = declared, where that is another type.
+        var ownType: TypeOID?
         /// The table's OID and the column's number in it, as far as it is a table's column.
         var tableOID: UInt32 = 0
         var attributeNumber: Int16 = 0
@@ -96,7 +98,7 @@ final class Analysis: Sendable {
             let declared = statement.columnDeclaredType(index)
             return Column(
                 name: statement.columnName(index), type: ColumnType(declared: declared), assumed: .text,
-                declared: declared)
+                declared: declared, ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
         }
         if statement.explain == 0, columns.contains(where: { $0.type == .open }),
             let types = SelectListTypes.infer(sql, columnCount: count)

@@ -69,13 +69,30 @@ extension CatalogOIDs {
     }
 
     private static func places(_ table: String, _ connection: Connection) -> [String: Int16] {
-        let quoted = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
         var result: [String: Int16] = [:]
         // Without an answer the columns have no number, which the protocol allows.
-        guard let statement = try? connection.prepareInternal("PRAGMA table_xinfo('\(quoted)')") else { return [:] }
+        guard let statement = try? tableInformation(table, connection) else { return [:] }
         while (try? statement.step()) == .row {
             result[String(decoding: statement.text(1), as: UTF8.self)] = Int16(truncatingIfNeeded: statement.integer(0) + 1)
         }
         return result
+    }
+
+    private static func tableInformation(_ table: String, _ connection: Connection) throws(SQLiteError) -> Statement {
+        let quoted = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        return try connection.prepareInternal("PRAGMA table_xinfo('\(quoted)')")
+    }
+
+    /// The column that is a name for the rowid: "a table with a PRIMARY KEY of a single column of the declared type
+    /// INTEGER". https://www.sqlite.org/lang_createtable.html#rowid
+    static func rowidColumn(of table: String, on connection: Connection) -> String? {
+        guard let statement = try? tableInformation(table, connection) else { return nil }
+        var found: String?
+        while (try? statement.step()) == .row {
+            guard statement.integer(5) > 0 else { continue }
+            guard found == nil, String(decoding: statement.text(2), as: UTF8.self).lowercased() == "integer" else { return nil }
+            found = String(decoding: statement.text(1), as: UTF8.self)
+        }
+        return found
     }
 }

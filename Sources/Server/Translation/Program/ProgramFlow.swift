@@ -1,6 +1,8 @@
 /// Where a program can go on after each of its instructions.
 ///
 /// A subroutine returns to wherever it is called from, whichever call is meant: more ways than there are, never fewer.
+/// A coroutine and its user each go on behind their own Yields, and what the coroutine has made goes to its user; it
+/// reads nothing of its user's but what was there when it began.
 struct ProgramFlow {
     private(set) var successors: [[Int]]
 
@@ -24,15 +26,16 @@ struct ProgramFlow {
         switch instruction.opcode {
         case .halt: return []
         case .goto, .gosub: return [p2]
-        case .initialize, .initCoroutine: return [p2 > 0 ? p2 : address + 1]
+        case .initialize: return [p2 > 0 ? p2 : address + 1]
+        case .initCoroutine: return [p2 > 0 ? p2 : address + 1, instruction.p3]
         case .jump: return Array(Set([p1, p2, instruction.p3]))
         // With P3 it falls through when the subroutine was entered in line.
         case .returning: return (returns[p1] ?? []) + (instruction.p3 != 0 ? [address + 1] : [])
         case .endCoroutine: return coroutines[p1]?.ends ?? []
         case .yield:
             guard let coroutine = coroutines[p1] else { return [] }
-            return coroutine.body.contains(address)
-                ? coroutine.resumptions : coroutine.entries + (p2 > 0 ? [p2] : [])
+            if coroutine.body.contains(address) { return coroutine.resumptions + [address + 1] }
+            return [address + 1] + (p2 > 0 ? [p2] : [])
         default:
             return instruction.opcode.branches && p2 > 0 ? [p2, address + 1] : [address + 1]
         }
@@ -56,8 +59,6 @@ struct ProgramFlow {
 
     private struct Coroutine {
         var body = 0..<0
-        /// Where its user goes in: at its beginning, and behind each of its own Yields.
-        var entries: [Int] = []
         /// Behind each Yield of its user's.
         var resumptions: [Int] = []
         /// Where its user goes when it has ended.
@@ -67,18 +68,14 @@ struct ProgramFlow {
     private static func coroutines(_ program: [Instruction]) -> [Int: Coroutine] {
         var result: [Int: Coroutine] = [:]
         for instruction in program where instruction.opcode == .initCoroutine {
-            result[instruction.p1, default: Coroutine()].entries.append(instruction.p3)
             // Without P2 the coroutine stands elsewhere, and is only started anew.
-            if instruction.p2 > instruction.p3 { result[instruction.p1]?.body = instruction.p3..<instruction.p2 }
+            if instruction.p2 > instruction.p3 { result[instruction.p1, default: Coroutine()].body = instruction.p3..<instruction.p2 }
         }
         for (address, instruction) in program.enumerated() where instruction.opcode == .yield {
             guard let body = result[instruction.p1]?.body else { continue }
-            if body.contains(address) {
-                result[instruction.p1]?.entries.append(address + 1)
-            } else {
-                result[instruction.p1]?.resumptions.append(address + 1)
-                if instruction.p2 > 0 { result[instruction.p1]?.ends.append(instruction.p2) }
-            }
+            guard !body.contains(address) else { continue }
+            result[instruction.p1]?.resumptions.append(address + 1)
+            if instruction.p2 > 0 { result[instruction.p1]?.ends.append(instruction.p2) }
         }
         return result
     }

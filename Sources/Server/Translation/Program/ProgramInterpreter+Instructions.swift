@@ -23,6 +23,8 @@ extension ProgramInterpreter {
             for (index, value) in registers.values(p1, p3 + 1).enumerated() { registers.set(p2 + index, value) }
         case .shallowCopy: registers.set(p2, registers.value(p1))
         case .intCopy, .zeroOrNull, .offsetLimit: registers.set(p2, .integerOrNull)
+        // It makes P3 NULL when it jumps, and else P3 is computed next.
+        case .ifNullRow: registers.set(p3, .null)
         case .rowSetRead, .offset: registers.set(p3, .integerOrNull)
         case .affinity: applyAffinities(instruction.p4, p1, p2, &registers)
         case .realAffinity:

@@ -44,17 +44,18 @@ struct ProgramInterpreter {
     mutating func run() -> Bool {
         entry[0] = []
         var work = 0
+        var isPending = Array(repeating: false, count: program.count)
         repeat {
             hasChanged = false
-            var pending = entry.keys.sorted(by: >)
-            var isPending = Set(pending)
-            while let leader = pending.popLast() {
-                isPending.remove(leader)
-                guard let cost = walk(from: leader, reaching: { target in
-                    if isPending.insert(target).inserted { pending.append(target) }
-                }) else { return false }
-                work += cost
-                guard work < Self.workLimit else { return false }
+            for leader in entry.keys { isPending[leader] = true }
+            // In the order of addresses, so that all that flows to a place is there before it is walked.
+            while let first = isPending.firstIndex(of: true) {
+                for leader in first..<program.count where isPending[leader] {
+                    isPending[leader] = false
+                    guard let cost = walk(from: leader, reaching: { isPending[$0] = true }) else { return false }
+                    work += cost
+                    guard work < Self.workLimit else { return false }
+                }
             }
         } while hasChanged
         isLastWalk = true
@@ -80,7 +81,7 @@ struct ProgramInterpreter {
                 continue
             }
             for target in next {
-                cost += registers.count
+                cost += registers.reduce(0) { $0 + 1 + $1.parameters.count }
                 if enter(target, registers) { reaching(target) }
             }
             return cost

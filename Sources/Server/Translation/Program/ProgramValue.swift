@@ -75,12 +75,26 @@ struct ProgramValue: Equatable, Sendable {
         } else if !other.parameters.isEmpty {
             isConverted = isConverted && other.isConverted
         }
-        if parameters != other.parameters { parameters = Set(parameters + other.parameters).sorted() }
+        if parameters != other.parameters { parameters = Self.merged(parameters, other.parameters) }
         if wasNothing {
             fields = other.fields
         } else if !isNothing {
             joinFields(other.fields)
         }
+    }
+
+    private static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+        if a.isEmpty { return b }
+        var result: [Int] = []
+        result.reserveCapacity(a.count + b.count)
+        var (i, j) = (0, 0)
+        while i < a.count || j < b.count {
+            let next = j == b.count || (i < a.count && a[i] <= b[j]) ? a[i] : b[j]
+            if i < a.count, a[i] == next { i += 1 }
+            if j < b.count, b[j] == next { j += 1 }
+            result.append(next)
+        }
+        return result
     }
 
     private mutating func joinFields(_ other: [ProgramValue]) {
