@@ -90,12 +90,19 @@ def test_through_views_and_subqueries(client):
 
 
 def test_returning(client):
-    for sql in ["INSERT INTO r (n, t) VALUES (1, 'x') RETURNING id, n + 1, t || 'y', f, r * 2",
+    for sql in ["INSERT INTO r (n, t, r) VALUES (1, 'x', 2.5) RETURNING id, n + 1, t || 'y', f, r * 2",
                 "UPDATE r SET n = n + 1 RETURNING id, n + 1, t || 'y', f, r * 2",
                 "DELETE FROM r RETURNING id, n + 1, t || 'y', f, r * 2"]:
         assert described(client, sql) == [INT8, INT8, TEXT, BOOL, FLOAT8], sql
         reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(result_formats=[1]), wire.execute()).check()
         assert len(reply.rows[0][1]) == 8
+
+
+def test_returning_of_parameters(client):
+    sql = "INSERT INTO r (n, r, t) VALUES ($1, $2, $3) RETURNING n + 1, r * 2, t || 'y', n, r"
+    reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["1", "2.5", "x"]), wire.execute()).check()
+    assert [c.type for c in reply.of("T")[0].columns] == [INT8, FLOAT8, TEXT, INT8, FLOAT8]
+    assert reply.texts == [("2", "5.0", "xy", "1", "2.5")]
 
 
 def test_asyncpg(db):
@@ -148,7 +155,7 @@ DECLARED = [1082, 1114, 1184, 1083, 1700, 2950, 114, 3802]
 def test_declared_types(db, binary):
     utc = datetime.timezone.utc
     with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
-        cursor = connection.cursor(binary=binary).execute("SELECT * FROM dated ORDER BY id LIMIT 3")
+        cursor = connection.cursor(binary=binary).execute("SELECT * FROM dated ORDER BY id LIMIT 2")
         assert [c.type_code for c in cursor.description] == [INT8] + [TEXT] * 8
         connection.execute("SET result_typing = declared")
         cursor = connection.cursor(binary=binary).execute("SELECT * FROM dated ORDER BY id")

@@ -101,6 +101,16 @@ struct ParameterUses {
 }
 
 extension Affinity {
+    /// What a value most likely is after it. NUMERIC leaves dates as they are.
+    var likely: ProgramValue.Likely {
+        switch self {
+        case .integer: .type(.int8)
+        case .real: .type(.float8)
+        case .text: .type(.text)
+        default: .unknown
+        }
+    }
+
     /// Of a column declared with the type.
     init(of type: TypeOID) {
         switch type {

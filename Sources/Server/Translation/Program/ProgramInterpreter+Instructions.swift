@@ -121,6 +121,7 @@ extension ProgramInterpreter {
         guard !value.parameters.isEmpty else { return }
         note { $0.addConverted(value, affinity, type) }
         value.isConverted = true
+        value.likely = value.likely.joined(affinity.likely)
         registers.set(register, value)
     }
 
