@@ -78,6 +78,20 @@ public final class Connection: @unchecked Sendable {
         return statement
     }
 
+    /// The same for a text that is made when it is needed.
+    public func prepareInternal(_ sql: String) throws(SQLiteError) -> Statement {
+        callbacks.isInternal = true
+        defer { callbacks.isInternal = false }
+        var copy = sql
+        let prepared = copy.withUTF8 { bytes in
+            Result { () throws(SQLiteError) -> Statement? in try prepare(UnsafeRawBufferPointer(bytes)).statement }
+        }
+        guard let statement = try prepared.get() else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
+        }
+        return statement
+    }
+
     /// Runs the daemon's own SQL, which the authorizer lets pass, to its end. Rows are dropped.
     public func executeInternal(_ sql: String) throws(SQLiteError) {
         callbacks.isInternal = true

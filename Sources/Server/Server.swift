@@ -31,6 +31,7 @@ public final class Server: Sendable {
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
+    let oidsOfGeneration = Locked<(generation: Int, oids: CatalogOIDs)?>(nil)
     let listeners: [Listener]
     let heartbeat: Heartbeat?
     /// See Access/.

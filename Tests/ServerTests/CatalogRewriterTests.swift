@@ -164,7 +164,7 @@ import Testing
 
     @Test(arguments: declared)
     func declaredType(_ declared: String, _ expected: String) {
-        let type = DeclaredType(declared)
+        let type = AttributeType(declared)
         #expect(CatalogTypes.formatted(type.oid, modifier: type.modifier) == expected)
     }
 

@@ -147,7 +147,7 @@ struct CatalogContents: Sendable {
     }
 
     private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool) {
-        let type = DeclaredType(column.declared)
+        let type = AttributeType(column.declared)
         let collation = CatalogTypes.entries.first { $0.oid == type.oid }?.collation ?? 0
         add("pg_attribute", [
             "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),

@@ -55,12 +55,15 @@ extension Session {
         for slot in analysis.slots {
             guard let parameters = invocation.parameters else { break }
             let type = slot.number <= invocation.parameterTypes.count ? invocation.parameterTypes[slot.number - 1] : .unspecified
-            do { try ParameterBinder.bind(slot, type: type, parameters, to: lease.statement) } catch let error as SQLiteError {
+            // Catalog columns have an affinity each, which converts what came without a type.
+            let isText = type == .unspecified || type.isStoredAsText
+            let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
+            do { try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement) } catch let error as SQLiteError {
                 throw ErrorTranslation.wireError(error)
             }
         }
         let encoder = CatalogEncoder(
-            analysis, formats: invocation.formats ?? [], allText: state.settings.resultsAsText)
+            analysis, formats: invocation.formats ?? [], allText: state.settings.typing.results == .text)
         if invocation.describes { encoder.describe(to: out) }
         let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
         if writerMode != .group || !memberHasEnded { commitMark = out.end }

@@ -54,14 +54,15 @@ extension Session {
                 guard let copy = state.copyIn else { return nil }
                 return try continueCopyIn(copy)
             }
-            if let wait = try analyse(parsed) { return wait }
+            if let wait = try analyse(parsed, isDeep: false) { return wait }
             guard let analysis = parsed.analysis else { return nil }
             guard analysis.slots.isEmpty else {
                 throw WireError(
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
                     hint: "Parameters belong to the extended query protocol.")
             }
-            simplePortal.reuse(for: PreparedStatement(query: parsed, analysis: analysis, given: []))
+            simplePortal.reuse(
+                for: PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
             state.query?.hasStarted = true
         }
         return try runToEnd(simplePortal, maxRows: 0, describes: true)

@@ -165,7 +165,7 @@ final class Session: @unchecked Sendable {
         defaults = server.current { $0.sessionDefaults }
         state = SessionState(settings: defaults)
         simplePortal = Portal(
-            name: "", statement: PreparedStatement(query: server.emptyQuery, analysis: nil, given: []))
+            name: "", statement: PreparedStatement(server.emptyQuery))
     }
 
     var pool: Pool { server.pool }

@@ -1,7 +1,7 @@
 /// The PostgreSQL type that stands in the catalogs for a column's declared type.
 ///
 /// What values are sent as is `ColumnType`'s matter; the two agree where that is not text for want of anything better.
-struct DeclaredType: Equatable {
+struct AttributeType: Equatable {
     var oid: Int
     /// As pg_attribute has it: -1, or what is in the parentheses behind the name, as PostgreSQL encodes it.
     var modifier: Int
@@ -10,7 +10,7 @@ struct DeclaredType: Equatable {
         let name = declared.uppercased()
         let bare = String(name.prefix { $0 != "(" })
         let numbers = Self.numbers(in: name)
-        func type(_ oid: Int, _ modifier: Int = -1) -> DeclaredType { DeclaredType(oid: oid, modifier: modifier) }
+        func type(_ oid: Int, _ modifier: Int = -1) -> AttributeType { AttributeType(oid: oid, modifier: modifier) }
         if bare == "BOOL" || bare == "BOOLEAN" {
             self = type(16)
         } else if bare.hasPrefix("INTERVAL") {
