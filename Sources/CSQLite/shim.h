@@ -71,3 +71,19 @@ static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {
     return wal && wal->pMethods ? wal : 0;
 }
 static inline int walpool_wal_sync(sqlite3_file *wal) { return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL); }
+
+/* A function's text result, copied. */
+static inline void walpool_result_text(sqlite3_context *context, const void *text, unsigned long long bytes) {
+    sqlite3_result_text64(context, (const char *)text, bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* A scan of generate_series(): "subclasses" of SQLite's structures begin with them. */
+typedef struct walpool_series_cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_int64 value, stop, step, row;
+    int is_done;
+} walpool_series_cursor;
+
+/* sqlite3_vtab_config() and sqlite3_mprintf() are variadic. */
+static inline int walpool_vtab_config_innocuous(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS); }
+static inline char *walpool_message(const char *text) { return sqlite3_mprintf("%s", text); }

@@ -25,6 +25,8 @@ public protocol StatementOwner: AnyObject {
     /// Whether nobody wants the result any more: a client that is gone must keep neither a reader nor the writer. Asked
     /// by the thread that runs the statement, with no lock held; it may make a system call now and then.
     func isClientGone(now: Instant) -> Bool
+    /// What functions like current_user() answer.
+    var facts: SessionFacts? { get }
     /// The thread is about to be long (past a millisecond of work, or waiting for another process).
     func willBeLong()
 }
@@ -32,6 +34,7 @@ public protocol StatementOwner: AnyObject {
 extension StatementOwner {
     /// Work of the daemon's own has no client to lose.
     public func isClientGone(now: Instant) -> Bool { false }
+    public var facts: SessionFacts? { nil }
 }
 
 /// A connection of the pool with its prepared statements and the statement now running on it.
@@ -53,13 +56,14 @@ public class PooledConnection: @unchecked Sendable {
     /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
     static let longRunNanoseconds: Int64 = 1_000_000
 
-    init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
+    public init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
         self.connection = connection
         self.counters = counters
         statements = StatementCache(
             limit: limits.statementsPerConnection, byteLimit: limits.statementBytesPerConnection, observer: counters.observer)
         // The closures live in the connection this object owns, so they must not retain it.
         connection.callbacks.onProgress = { [unowned(unsafe) self] in self.shouldStop() }
+        connection.callbacks.sessionFacts = { [unowned(unsafe) self] in self.owner?.facts }
     }
 
     /// Begins work for `owner`; pair with `endRun`.

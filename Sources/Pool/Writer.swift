@@ -52,6 +52,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         files = OpenFiles(path: fileName)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         super.init(connection: connection, limits: limits, counters: counters)
+        connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
             guard self.waitForOutsider() else { return false }

@@ -42,6 +42,20 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
     public static let varcharArray = TypeOID(1015)
     public static let int8Array = TypeOID(1016)
     public static let float8Array = TypeOID(1022)
+    public static let jsonArray = TypeOID(199)
+    public static let byteaArray = TypeOID(1001)
+    public static let nameArray = TypeOID(1003)
+    public static let bpcharArray = TypeOID(1014)
+    public static let float4Array = TypeOID(1021)
+    public static let oidArray = TypeOID(1028)
+    public static let timestampArray = TypeOID(1115)
+    public static let dateArray = TypeOID(1182)
+    public static let timeArray = TypeOID(1183)
+    public static let timestamptzArray = TypeOID(1185)
+    public static let intervalArray = TypeOID(1187)
+    public static let numericArray = TypeOID(1231)
+    public static let uuidArray = TypeOID(2951)
+    public static let jsonbArray = TypeOID(3807)
     public static let bpchar = TypeOID(1042)
     public static let varchar = TypeOID(1043)
     public static let date = TypeOID(1082)
@@ -76,4 +90,15 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
         default: -1
         }
     }
+
+    /// Of an array type, by the OIDs of the array and of its element in `pg_type.dat`.
+    public var element: TypeOID? { Self.elements[self] }
+
+    static let elements: [TypeOID: TypeOID] = [
+        .boolArray: .bool, .byteaArray: .bytea, .nameArray: .name, .int2Array: .int2, .int4Array: .int4,
+        .textArray: .text, .bpcharArray: .bpchar, .varcharArray: .varchar, .int8Array: .int8,
+        .float4Array: .float4, .float8Array: .float8, .oidArray: .oid, .timestampArray: .timestamp,
+        .dateArray: .date, .timeArray: .time, .timestamptzArray: .timestamptz, .intervalArray: .interval,
+        .numericArray: .numeric, .uuidArray: .uuid, .jsonArray: .json, .jsonbArray: .jsonb,
+    ]
 }

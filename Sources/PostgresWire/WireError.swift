@@ -27,6 +27,8 @@ public struct WireError: Error, Sendable {
     public var table: String?
     public var column: String?
     public var constraint: String?
+    /// "An indication of the context in which the error occurred": for COPY, the line and the column.
+    public var context: String?
     /// PostgreSQL's own routine, where clients go by it.
     public var routine: String?
 
@@ -84,6 +86,7 @@ extension OutputBuffer {
             appendDecimal(Int64(position))
             append(0 as UInt8)
         }
+        if let context = error.context { field("W", context) }
         if let schema = error.schema { field("s", schema) }
         if let table = error.table { field("t", table) }
         if let column = error.column { field("c", column) }

@@ -12,6 +12,8 @@ public final class Callbacks {
     /// Called when another process holds the lock; true tries again, false gives SQLITE_BUSY.
     /// https://www.sqlite.org/c3ref/busy_handler.html
     public var onBusy: ((_ attempt: Int) -> Bool)?
+    /// Whose statement runs now, for the functions that a session asks about itself.
+    public var sessionFacts: (() -> SessionFacts?)?
 
     /// Rare enough to cost nothing (a point SELECT never gets there), often enough to stop a statement within
     /// fractions of a millisecond: a thousand steps take about 10 to 80 microseconds.

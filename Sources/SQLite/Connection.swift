@@ -14,6 +14,8 @@ public final class Connection: @unchecked Sendable {
     public let callbacks = Callbacks()
     /// What the functions last_insert_rowid(), changes() and total_changes() answer on this connection.
     public let changeCounters = ChangeCounters()
+    /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
+    public var sleepLimitMilliseconds: Int64?
 
     public enum Mode: Sendable { case readWrite, readOnly }
 
@@ -41,6 +43,7 @@ public final class Connection: @unchecked Sendable {
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)
+        PlainFunctions.register(on: self)
     }
 
     deinit { sqlite3_close_v2(handle) }
@@ -70,6 +73,20 @@ public final class Connection: @unchecked Sendable {
         defer { callbacks.isInternal = false }
         let bytes = UnsafeRawBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount)
         guard let statement = try prepare(bytes).statement else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
+        }
+        return statement
+    }
+
+    /// The same for a text that is made when it is needed.
+    public func prepareInternal(_ sql: String) throws(SQLiteError) -> Statement {
+        callbacks.isInternal = true
+        defer { callbacks.isInternal = false }
+        var copy = sql
+        let prepared = copy.withUTF8 { bytes in
+            Result { () throws(SQLiteError) -> Statement? in try prepare(UnsafeRawBufferPointer(bytes)).statement }
+        }
+        guard let statement = try prepared.get() else {
             throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
         }
         return statement

@@ -21,6 +21,7 @@ public final class Server: Sendable {
     let crew: Crew
     private let threadCount: Int
     let registry: QueryRegistry
+    let catalogs = CatalogConnections()
     let log: Logger
     let eventLog: EventLog
     /// See Logging/Session+LockWait.
@@ -30,6 +31,7 @@ public final class Server: Sendable {
     let emptyQuery: Query
     /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
     let schemaGeneration = Atomic<Int>(0)
+    let oidsOfGeneration = Locked<(generation: Int, oids: CatalogOIDs)?>(nil)
     let listeners: [Listener]
     let heartbeat: Heartbeat?
     /// See Access/.

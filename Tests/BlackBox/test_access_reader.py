@@ -25,13 +25,14 @@ WRITES = [
     "INSERT INTO f(f) VALUES ('integrity-check')", "DELETE FROM f", "INSERT INTO r VALUES (2, 1, 1)",
     "DROP TABLE t", "DROP TABLE IF EXISTS nowhere", "DROP VIEW w", "ALTER TABLE t RENAME TO u", "ALTER TABLE t ADD COLUMN z",
     "ALTER TABLE t RENAME COLUMN v TO z", "ALTER TABLE t DROP COLUMN v", "REINDEX", "REINDEX t", "ANALYZE", "ANALYZE t",
-    "PRAGMA user_version = 5", "PRAGMA application_id = 5", "PRAGMA main.user_version(5)",
+    "PRAGMA user_version = 5", "PRAGMA application_id = 5", "PRAGMA main.user_version(5)", "COPY t FROM STDIN",
+    "COPY (DELETE FROM t RETURNING id) TO STDOUT",
 ]
 # Refused for everybody, for reasons of their own.
 NEVER = [
     "VACUUM", "VACUUM INTO '{directory}/stolen.db'", "ATTACH '{directory}/stolen.db' AS other", "CREATE TEMP TABLE u (x)",
     "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "PRAGMA wal_checkpoint",
-    "UPDATE sqlite_schema SET sql = 'x'", "COPY t FROM STDIN", "COPY t TO '{directory}/stolen.db'",
+    "UPDATE sqlite_schema SET sql = 'x'", "COPY t TO '{directory}/stolen.db'",
     "SELECT load_extension('x')", "PREPARE TRANSACTION 'x'",
 ]
 # What might lift the restriction, and does not.

@@ -17,6 +17,8 @@ import Testing
                 case .session: return "session"
                 case .transaction: return "transaction"
                 case .chatter: return "chatter"
+                case .catalog: return "catalog"
+                case .copy: return "copy"
                 case .empty: return "empty"
                 case .sqlite: return "sqlite"
                 }

@@ -26,7 +26,12 @@ extension ConfigurationKey {
         .sessionDefault(
             "default_transaction_read_only", form: "true or false", "Transactions only read: writes get 25006"),
         .sessionDefault(
-            "result_typing", form: "\"declared\" or \"text\"", "How result columns are announced",
-            details: "\"text\" announces every column as text and sends whatever is stored."),
+            "result_typing", form: "\"stored\", \"declared\" or \"text\"", "How result columns are announced",
+            details: "\"stored\" goes by what SQLite stores: dates and decimals are text. \"declared\" announces them as "
+                + "such, and a value that is none is an error. \"text\" announces every column as text."),
+        .sessionDefault(
+            "untyped_parameters", form: "\"error\", \"text\" or \"number\"",
+            "What a parameter is that nothing gives a type",
+            details: "\"error\" is 42P18 for a value that is not NULL; \"number\" takes a text that looks like one for one."),
     ]
 }

@@ -52,6 +52,8 @@ extension Session {
             }
             return StatementAtHand(sql: statementText(query.next, of: query))
         }
+        // Its Execute is long gone.
+        if let copy = state.copyIn { return StatementAtHand(sql: copy.text.bytes) }
         guard case .message(let type, let range, _) = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         else { return nil }

@@ -83,8 +83,10 @@ extension Session {
     func countOwn(_ kind: Query.Kind) {
         switch kind {
         case .empty, .sqlite: break
+        // COPY TO is counted as the query it runs.
+        case .copy(let copy): if copy.isInput { counters?.countStatement(.insert) }
         case .transaction: counters?.countStatement(.transaction)
-        case .session, .chatter: counters?.countStatement(.session)
+        case .session, .chatter, .catalog: counters?.countStatement(.session)
         case .console: counters?.countStatement(.console)
         }
     }

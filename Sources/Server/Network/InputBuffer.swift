@@ -42,6 +42,14 @@ final class InputBuffer {
         if count > 0 { memmove(storage, storage + n, count) }
     }
 
+    /// Drops bytes from the middle; what follows moves there.
+    func remove(_ range: Range<Int>) {
+        guard !range.isEmpty, let storage else { return }
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "removing what is not in the buffer")
+        memmove(storage + range.lowerBound, storage + range.upperBound, count - range.upperBound)
+        count -= range.count
+    }
+
     /// Frees the memory when nothing is in it and it is larger than an idle session should keep.
     func releaseMemory(above limit: Int) {
         guard count == 0, capacity > limit else { return }

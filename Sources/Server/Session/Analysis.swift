@@ -10,6 +10,18 @@ final class Analysis: Sendable {
         /// What Describe(statement) announces for an open column, when no row can be asked.
         var assumed: TypeOID
         var declared: String?
+        /// What it is announced as with result_typing = declared, where that is another type.
+        var ownType: TypeOID?
+        /// The table's OID and the column's number in it, as far as it is a table's column.
+        var tableOID: UInt32 = 0
+        var attributeNumber: Int16 = 0
+    }
+
+    /// What an analysis for Parse finds beyond one for a simple query, which has no parameters and whose first row is
+    /// there before its columns are described.
+    struct Depth {
+        var connection: Connection
+        var oids: CatalogOIDs
     }
 
     /// The server's count of schema changes when this was found.
@@ -25,14 +37,17 @@ final class Analysis: Sendable {
     let slots: [ParameterSlot]
     /// By PostgreSQL's number: the type in the statement's own text (`$1::int8`), or `.unspecified`.
     let parameterTypes: [TypeOID]
-    /// By PostgreSQL's number: an untyped text value for it must be a number, says its place in the statement.
-    let wantsNumber: [Bool]
+    /// By PostgreSQL's number: what the statement's program, or else its text, says that it is.
+    let inferredTypes: [ParameterType]
+    /// The program was asked.
+    let isDeep: Bool
     /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder
 
     init(
-        _ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer, schemaGeneration: Int
+        _ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer, schemaGeneration: Int,
+        depth: Depth? = nil
     ) throws(WireError) {
         self.schemaGeneration = schemaGeneration
         // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
@@ -42,9 +57,22 @@ final class Analysis: Sendable {
         isRead = statement.explain != 0 || (statement.isReadOnly && !defines.contains(head.main))
         kind = head.main.statementKind
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
-        columns = Self.columns(of: statement, sql: sql)
+        var columns = Self.columns(of: statement, sql: sql)
         (slots, parameterTypes) = try Self.parameters(of: statement)
-        wantsNumber = Self.numbers(slots, statement, sql, count: parameterTypes.count)
+        isDeep = depth != nil
+        var program: ProgramTypes?
+        if let depth {
+            depth.oids.fill(&columns, of: statement, on: depth.connection)
+            let asks = !slots.isEmpty || columns.contains { $0.type == .open }
+            let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
+            if asks, hasData.contains(head.main), statement.explain == 0 {
+                // Without an answer types are unknown, which is always allowed.
+                program = (try? ProgramTypes(sql, on: depth.connection)) ?? nil
+            }
+        }
+        if let program { Self.apply(program, to: &columns) }
+        self.columns = columns
+        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil
@@ -53,6 +81,17 @@ final class Analysis: Sendable {
             out.rowDescription(Self.fields(columns, textEncoder))
             textDescription = Array(out.readable)
         }
+    }
+
+    /// A statement that is not run on the served database.
+    init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
+        (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
+        (schemaGeneration, definesSchema, isRead, countsRows) = (0, false, true, false)
+        kind = Verb.select.statementKind
+        inferredTypes = parameterTypes.map { _ in .text }
+        isDeep = true
+        textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
+        textDescription = nil
     }
 
     /// The same columns as another reading of the statement found: then what a client was told still holds.
@@ -70,7 +109,7 @@ final class Analysis: Sendable {
             let declared = statement.columnDeclaredType(index)
             return Column(
                 name: statement.columnName(index), type: ColumnType(declared: declared), assumed: .text,
-                declared: declared)
+                declared: declared, ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
         }
         if statement.explain == 0, columns.contains(where: { $0.type == .open }),
             let types = SelectListTypes.infer(sql, columnCount: count)
@@ -135,17 +174,13 @@ final class Analysis: Sendable {
         return (slots, (1...numbers.count).map { given[$0] ?? .unspecified })
     }
 
-    private static func numbers(
-        _ slots: [ParameterSlot], _ statement: Statement, _ sql: UnsafeRawBufferPointer, count: Int
-    ) -> [Bool] {
-        var result = Array(repeating: false, count: count)
-        guard count > 0 else { return result }
-        for use in NumericContext.uses(sql) {
-            guard use.context == .number || use.context == .limit else { continue }
-            let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
-            if case .numbered(let number, _) = ParameterName(name), number <= count { result[number - 1] = true }
+    private static func apply(_ program: ProgramTypes, to columns: inout [Column]) {
+        guard program.results.count == columns.count else { return }
+        for (index, result) in program.results.enumerated() where columns[index].type == .open {
+            columns[index].assumed = result.assumed
+            // A column of a table may hold anything; what is declared there has been seen to.
+            if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
         }
-        return result
     }
 }
 
@@ -177,8 +212,8 @@ extension Analysis {
     static func fields(_ columns: [Column], _ encoder: RowEncoder) -> [FieldDescription] {
         zip(columns, encoder.columns).map { column, encoded in
             FieldDescription(
-                name: column.name, tableOID: 0, attributeNumber: 0, type: encoded.type, typeModifier: -1,
-                format: encoded.format)
+                name: column.name, tableOID: column.tableOID, attributeNumber: column.attributeNumber,
+                type: encoded.type, typeModifier: -1, format: encoded.format)
         }
     }
 }

@@ -9,8 +9,11 @@ final class Query: Sendable {
         case sqlite
         case transaction(TransactionStatement)
         case session(SessionStatement)
+        case copy(CopyStatement)
         /// A SELECT that drivers send unasked and that the session answers itself.
         case chatter(ChatterQuery)
+        /// A question to PostgreSQL's catalogs, or why it is not understood.
+        case catalog(Result<CatalogStatement, CatalogStatement.Refusal>)
         /// Only in a session of the console's.
         case console(ConsoleStatement)
         case empty
@@ -32,7 +35,9 @@ final class Query: Sendable {
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
     init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
         head = StatementHead(sql)
-        text = SQLText(copying: sql)
+        let rewritten = head.main == .insert ? SentinelInsert.rewritten(sql) : nil
+        text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
+        try DefinitionCheck.check(sql, head)
         do {
             kind = try Self.kind(of: sql, head)
         } catch {
@@ -48,6 +53,12 @@ final class Query: Sendable {
             inner = try Self.inner(sql, cursor.query, allowed: [.select, .values])
         case .session(.prepare(_, _, let statement)):
             inner = try Self.inner(sql, statement, allowed: [.select, .values, .insert, .replace, .update, .delete])
+        case .copy(let copy):
+            guard case .query(let range) = copy.source else {
+                inner = nil
+                break
+            }
+            inner = try Self.inner(sql, range, allowed: [.select, .values, .insert, .replace, .update, .delete])
         default:
             inner = nil
         }
@@ -77,9 +88,14 @@ final class Query: Sendable {
         case .empty:
             return .empty
         case .select:
-            return ChatterQuery.parse(sql).map { .chatter($0) } ?? .sqlite
-        case .values, .with, .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
+            if let chatter = ChatterQuery.parse(sql) { return .chatter(chatter) }
+            return CatalogStatement.parse(sql).map { .catalog($0) } ?? .sqlite
+        case .values, .with:
+            return CatalogStatement.parse(sql).map { .catalog($0) } ?? .sqlite
+        case .insert, .replace, .update, .delete, .explain, .pragma, .create, .alter, .drop:
             return .sqlite
+        case .copy:
+            return .copy(try CopyStatement.parse(sql))
         default:
             if let transaction = try TransactionStatement.parse(sql) { return .transaction(transaction) }
             if let session = try SessionStatement.parse(sql) { return .session(session) }

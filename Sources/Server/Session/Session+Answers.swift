@@ -33,6 +33,9 @@ extension Session {
         case .chatter(let chatter):
             let type = (try? value(ofDescribed: chatter.question)) ?? .text
             describe([chatter.column], formats, type)
+        case .catalog:
+            guard let analysis = query.analysis else { return out.noData() }
+            CatalogEncoder(analysis, formats: formats, allText: state.settings.typing.results == .text).describe(to: out)
         case .session(.show(let name)): describe([name], formats, .text)
         case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
         case .session(.showAll): describe(["name", "setting", "description"], formats, .text)

@@ -26,7 +26,8 @@ extension Session {
         try requireUsableTransaction(for: query)
         if let wait = try analyseIfNeeded(query) { return wait }
         let statement = PreparedStatement(
-            query: query, analysis: query.prepared.analysis, given: message.parameterTypes)
+            query: query, analysis: query.prepared.analysis, given: message.parameterTypes,
+            typing: state.settings.typing)
         if name.isEmpty { state.unnamedStatement = statement } else { state.statements[name] = statement }
         finishStatement()
         out.parseComplete()
@@ -36,6 +37,8 @@ extension Session {
     private func analyseIfNeeded(_ query: Query) throws -> Wait? {
         switch query.kind {
         case .sqlite: try analyse(query)
+        case .catalog(.success(let statement)): try { try analyseCatalog(query, statement); return nil }()
+        case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal.message)
         case .session(.declare), .session(.prepare): try query.inner.flatMap { try analyse($0) }
         default: nil
         }
@@ -87,12 +90,12 @@ extension Session {
         try requireValidName(message.portal)
         let statement = try statement(named: message.statement)
         try requireUsableTransaction(for: statement.query)
-        guard message.parameterCount == statement.parameterTypes.count else {
+        guard message.parameterCount == statement.parameters.count else {
             let name = String(decoding: message.statement, as: UTF8.self)
             throw WireError(
                 state: .protocolViolation,
                 message: "bind message supplies \(message.parameterCount) parameters, but prepared statement "
-                    + "\"\(name)\" requires \(statement.parameterTypes.count)")
+                    + "\"\(name)\" requires \(statement.parameters.count)")
         }
         let portal = try newPortal(message.portal, for: statement)
         portal.parameters.load(message)
@@ -194,10 +197,11 @@ extension Session {
             wait = try run(
                 query,
                 Invocation(
-                    parameters: portal.parameters, parameterTypes: portal.statement.parameterTypes,
+                    parameters: portal.parameters, parameterTypes: portal.statement.givenTypes,
                     formats: portal.resultFormats))
         }
-        if wait == nil { finishStatement() }
+        // A COPY FROM has only begun.
+        if wait == nil, !isCopyingIn { finishStatement() }
         return wait
     }
 
@@ -206,23 +210,16 @@ extension Session {
         case .statement:
             let statement = try statement(named: message.name)
             try requireUsableTransaction(for: statement.query)
-            out.parameterDescription(announcedParameterTypes(statement))
+            if let unknown = statement.parameters.firstIndex(where: { $0.rule == .none }) {
+                throw ParameterType.indeterminate(unknown + 1)
+            }
+            out.parameterDescription(statement.parameters.map(\.type))
             try describeResult(of: statement)
             return nil
         case .portal:
             let portal = try portal(named: message.name)
             try requireUsableTransaction(for: portal.statement.query)
             return try describe(portal)
-        }
-    }
-
-    /// What a client is told of a parameter nobody gave a type: where the statement says that it must be a number,
-    /// that; else text, which SQLite's affinity converts as it does any literal.
-    private func announcedParameterTypes(_ statement: PreparedStatement) -> [TypeOID] {
-        let wantsNumber = statement.analysis?.wantsNumber ?? []
-        return statement.parameterTypes.enumerated().map { index, type in
-            guard type == .unspecified else { return type }
-            return index < wantsNumber.count && wantsNumber[index] ? .numeric : .text
         }
     }
 

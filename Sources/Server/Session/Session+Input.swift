@@ -37,11 +37,15 @@ extension Session {
             // It has read what it was owed, so its time as an idle holder begins anew.
             if out.count == 0 { endIdleHolding() }
         } else {
-            let consumed = state.inputPosition
-            input.drop(consumed)
-            state.inputPosition = 0
+            var minimum = SessionLimits.readBytes
+            if isCopyingIn {
+                minimum = dropCopiedInput()
+            } else {
+                input.drop(state.inputPosition)
+                state.inputPosition = 0
+            }
             let before = input.count
-            switch input.receive(from: socket, minimum: SessionLimits.readBytes) {
+            switch input.receive(from: socket, minimum: minimum) {
             case .some: break
             case .full: needsArming = true
             case .nothingYet: return settle(.input)
@@ -136,6 +140,7 @@ extension Session {
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }
         noteIdleHolder()
+        if isCopyingIn { return awaitCopyData() }
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
@@ -207,6 +212,8 @@ extension Session {
         case .clientWrite:
             noteUnreadReply()
             close()
+        case .copyData:
+            copyDeadlinePassed(now: now)
         case .idleInTransaction:
             if now >= writerDeadline { return terminate(ErrorTranslation.wireError(.writerTimeLimit)) }
             let isTransactionTimeout = now >= state.transaction.deadline
@@ -236,6 +243,7 @@ extension Session {
     /// Ends the session with a last word.
     func terminate(_ error: WireError) {
         closeParking()
+        let error = state.copyIn?.explained(error) ?? error
         noteError(error)
         countError(error)
         if case .ready = phase { out.error(error) }
@@ -270,6 +278,7 @@ extension Session {
         disarmDeadline()
         // What is rolled back now is no client's to wait for.
         endIdleHolding()
+        forgetCopyIn()
         abandonTransaction()
         endStatement()
         leave()

@@ -33,6 +33,7 @@ extension Session {
     private func step() throws -> Wait? {
         guard case .ready = phase else { return try stepOutsideOfSession() }
         if state.query != nil { return try continueQuery() }
+        if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
         if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
@@ -120,7 +121,9 @@ extension Session {
     /// A statement has failed: the client is told, the transaction is failed or undone, and the rest of its message
     /// (or of its pipeline, up to Sync) is skipped.
     func fail(_ error: WireError) -> Wait? {
+        let error = state.copyIn?.explained(error) ?? error
         noteError(error)
+        forgetCopyIn()
         endStatement()
         if state.transaction.isExplicit, !state.transaction.savepoints.isEmpty, writerMode != .group {
             closePortals(deeperThan: state.transaction.savepoints.count - 1)

@@ -77,7 +77,7 @@ extension Session {
 
     /// Sends what there is; true when the client must take some of it before there is more. On the writer, which
     /// never waits for a client, results are kept instead, up to a limit.
-    private func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
+    func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
         // What is in the buffer before a group's commit must not leave it.
         if writerMode != .group, !flush() {
             throw WireError(severity: .fatal, state: .connectionFailure, message: "the client is gone")
@@ -95,19 +95,31 @@ extension Session {
         return false
     }
 
-    private func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement, _ portal: Portal) -> WireError {
+    func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement, _ portal: Portal) -> WireError {
         guard mismatch.column >= 0, let column = portal.statement.analysis?.columns[mismatch.column] else {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }
         let table = statement.columnTableName(mismatch.column)
         let place = table.map { " of table \"\($0)\"" } ?? ""
+        let row = rowid(of: table, statement, portal).map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
         return WireError(
             state: .datatypeMismatch,
             message: "column \"\(column.name)\"\(place) holds a \(mismatch.found.name) value that is no "
                 + "\(mismatch.announced.sqlName)",
-            detail: "It was announced as \(mismatch.announced.sqlName), in row \(portal.rowsOfExecute + 1).",
+            detail: "It was announced as \(mismatch.announced.sqlName), in row \(row).",
             hint: "Select CAST(\(column.name) AS TEXT), or SET result_typing = text.",
             table: table, column: column.name)
+    }
+
+    /// The rowid of the current row in one of its tables, if the statement has selected that.
+    private func rowid(of table: String?, _ statement: Statement, _ portal: Portal) -> Int64? {
+        guard let table, let connection = portal.run?.connection.connection,
+            let key = CatalogOIDs.rowidColumn(of: table, on: connection),
+            let column = (0..<statement.columnCount).first(where: {
+                statement.columnTableName($0) == table && statement.columnOriginName($0) == key
+            }), statement.storageClass(column) == .integer
+        else { return nil }
+        return statement.integer(column)
     }
 
     /// Gives back what a running portal has.
@@ -157,7 +169,14 @@ extension Session {
         _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
-        if state.settings.resultsAsText {
+        if state.settings.typing.results == .declared {
+            for (index, column) in analysis.columns.enumerated() {
+                guard let own = column.ownType, DeclaredValue.isKnown(own) else { continue }
+                encoder.columns[index].type = own
+                encoder.columns[index].isDeclared = true
+            }
+        }
+        if state.settings.typing.results == .text {
             encoder.isAllText = true
             for index in encoder.columns.indices {
                 encoder.columns[index].type = .text
@@ -170,7 +189,7 @@ extension Session {
     @inline(__always)
     func ensureEncoder(of portal: Portal) {
         guard !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty else { return }
-        if portal.resultFormats.isEmpty, analysis.textDescription != nil, !state.settings.resultsAsText {
+        if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
         } else if portal.statement.isDescribed {
             // Describe(statement) announced what is assumed without a row.
@@ -189,7 +208,7 @@ extension Session {
         guard again || !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty
         else { return }
         if portal.resultFormats.isEmpty, let description = analysis.textDescription,
-            !state.settings.resultsAsText
+            state.settings.typing.results == .stored
         {
             portal.encoder = analysis.textEncoder
             portal.isDescribed = true

@@ -65,16 +65,22 @@ extension Session {
     // MARK: Preparing
 
     /// Sees to it that the query has been analysed; nil when it has.
-    func analyse(_ query: Query) throws -> Wait? {
+    ///
+    /// - Parameter isDeep: types are needed before there are values and rows; see `Analysis.Depth`.
+    func analyse(_ query: Query, isDeep: Bool = true) throws -> Wait? {
+        if case .catalog = query.kind {
+            throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
+        }
         let generation = server.schemaGeneration.load(ordering: .acquiring)
         guard query.head.main != .vacuum else {
             throw WireError(
                 state: .insufficientPrivilege, message: "VACUUM is not available to clients",
                 hint: "It would keep every other writer waiting; upkeep is the daemon's own.")
         }
-        if query.analysis?.schemaGeneration != generation {
+        let analysis = query.analysis
+        if analysis?.schemaGeneration != generation || (isDeep && analysis?.isDeep != true) {
             if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
-            try analyseNow(query, generation)
+            try analyseNow(query, generation, isDeep)
         } else if readerIsOnlyToPrepare {
             // Another session was faster while this one waited.
             releaseReader()
@@ -82,7 +88,7 @@ extension Session {
         return nil
     }
 
-    private func analyseNow(_ query: Query, _ generation: Int) throws {
+    private func analyseNow(_ query: Query, _ generation: Int, _ isDeep: Bool) throws {
         defer { if readerIsOnlyToPrepare { releaseReader() } }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
         let lease: PreparedLease
@@ -91,7 +97,13 @@ extension Session {
         }
         defer { connection.giveBack(lease) }
         query.analysis = try Analysis(
-            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation)
+            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation,
+            depth: isDeep ? depth(connection, generation) : nil)
+    }
+
+    private func depth(_ connection: PooledConnection, _ generation: Int) -> Analysis.Depth? {
+        guard let oids = try? server.catalogOIDs(connection.connection, generation) else { return nil }
+        return Analysis.Depth(connection: connection.connection, oids: oids)
     }
 
     @inline(__always)
@@ -101,7 +113,7 @@ extension Session {
         }
     }
 
-    private func preparationError(
+    func preparationError(
         _ error: SQLiteError, _ query: Query, _ connection: PooledConnection
     ) -> WireError {
         var translated = ErrorTranslation.wireError(
@@ -154,7 +166,7 @@ extension Session {
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
         do {
-            for slot in analysis.slots { try bindParameter(slot, portal, analysis, lease.statement) }
+            for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
         } catch let error as SQLiteError {
             throw ErrorTranslation.wireError(error)
         }
@@ -170,18 +182,10 @@ extension Session {
 
     @inline(__always)
     private func bindParameter(
-        _ slot: ParameterSlot, _ portal: Portal, _ analysis: Analysis, _ statement: Statement
+        _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement
     ) throws {
-        let type = portal.statement.parameterTypes[slot.number - 1]
-        if type == .unspecified || type == .numeric, analysis.wantsNumber[slot.number - 1] {
-            let value = portal.parameters.value(slot.number)
-            if value.format == .text, let bytes = value.bytes {
-                return try ParameterBinder.bindNumber(bytes, slot, to: statement)
-            }
-            // Announced as numeric, so that is what a binary value is.
-            return try ParameterBinder.bind(slot, type: .numeric, portal.parameters, to: statement)
-        }
-        try ParameterBinder.bind(slot, type: type, portal.parameters, to: statement)
+        try ParameterBinder.bind(
+            slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement)
     }
 
     /// Steps once, as this session's statement.
@@ -221,9 +225,11 @@ extension Session {
             return
         }
         let query = portal.query
+        let generation = server.schemaGeneration.load(ordering: .acquiring)
+        let depth = portal.run.flatMap { self.depth($0.connection, generation) }
         let fresh = try Analysis(
-            lease.statement, head: query.head, sql: query.text.bytes,
-            schemaGeneration: server.schemaGeneration.load(ordering: .acquiring))
+            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation,
+            depth: analysis.isDeep ? depth : nil)
         query.analysis = fresh
         guard !portal.isDescribed, !portal.statement.isDescribed else {
             var error = WireError(

@@ -15,7 +15,7 @@ extension Session {
 
     /// The shape of what follows, the statement at hand included.
     func segmentShape() -> SegmentShape {
-        guard state.transaction.savepoints.isEmpty else { return .partial }
+        guard state.transaction.savepoints.isEmpty, !isCopyingIn else { return .partial }
         if let query = state.query { return shape(of: query) }
         return shapeOfPipeline()
     }
@@ -36,6 +36,8 @@ extension Session {
             statements += 1
             // What a prepared statement does is looked up only when it is executed.
             if case .session(.execute) = kind { continues = true }
+            // Its data comes in messages of their own.
+            if case .copy(let copy) = kind, copy.isInput { continues = true }
             if case .transaction(let statement) = kind {
                 switch statement {
                 case .begin: isExplicit = true

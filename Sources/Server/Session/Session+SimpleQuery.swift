@@ -7,9 +7,14 @@ extension Session {
         try ParameterBinder.requireText(message.sql, "the query")
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
+        if answersPoolReset(message.sql) {
+            state.inputPosition = next
+            readyForQuery()
+            return nil
+        }
         let statements = Array(StatementSplitter(message.sql))
         state.query = SessionState.RunningQuery(
-            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next)
+            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next, messageEnd: next)
         return nil
     }
 
@@ -38,22 +43,26 @@ extension Session {
     }
 
     private func runStatement(of query: SessionState.RunningQuery) throws -> Wait? {
+        if let copy = state.copyIn { return try continueCopyIn(copy) }
         if !query.hasStarted {
             let text = statementText(query.next, of: query)
             beginStatement()
             let parsed = try parsedQuery(text)
             try requireUsableTransaction(for: parsed)
             guard case .sqlite = parsed.kind else {
-                return try run(parsed, Invocation(describes: true))
+                if let wait = try run(parsed, Invocation(describes: true)) { return wait }
+                guard let copy = state.copyIn else { return nil }
+                return try continueCopyIn(copy)
             }
-            if let wait = try analyse(parsed) { return wait }
+            if let wait = try analyse(parsed, isDeep: false) { return wait }
             guard let analysis = parsed.analysis else { return nil }
             guard analysis.slots.isEmpty else {
                 throw WireError(
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
                     hint: "Parameters belong to the extended query protocol.")
             }
-            simplePortal.reuse(for: PreparedStatement(query: parsed, analysis: analysis, given: []))
+            simplePortal.reuse(
+                for: PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
             state.query?.hasStarted = true
         }
         return try runToEnd(simplePortal, maxRows: 0, describes: true)

@@ -108,6 +108,7 @@ extension Session {
         where !["user", "database", "options", "replication"].contains(name) && !name.hasPrefix("_pq_.") {
             try takeSetting(name, value)
         }
+        try RefusedTools.check(applicationName: defaults.applicationName)
         state.settings = defaults
     }
 

@@ -35,6 +35,12 @@ extension Session {
             return nil
         case .session(let statement):
             return try run(statement, query, invocation)
+        case .catalog(.success(let statement)):
+            return try run(statement, query, invocation)
+        case .catalog(.failure(let refusal)):
+            throw refusedCatalog(query, refusal.message)
+        case .copy(let statement):
+            return try run(statement, query)
         case .console(let statement):
             return try run(statement, invocation)
         }
@@ -274,7 +280,8 @@ extension Session {
         try requireNewPortal(cursor.name)
         let portal = Portal(
             name: cursor.name,
-            statement: PreparedStatement(query: inner, analysis: analysis, given: invocation.parameterTypes))
+            statement: PreparedStatement(
+                query: inner, analysis: analysis, given: invocation.parameterTypes, typing: state.settings.typing))
         portal.savepointDepth = state.transaction.savepoints.count
         if let parameters = invocation.parameters { portal.parameters.load(copying: parameters) }
         guard analysis.parameterTypes.count == portal.parameters.count else {
@@ -338,7 +345,8 @@ extension Session {
             }
             given.append(known)
         }
-        state.statements[name] = PreparedStatement(query: inner, analysis: inner.analysis, given: given)
+        state.statements[name] = PreparedStatement(
+            query: inner, analysis: inner.analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
         complete("PREPARE")
         return nil
     }
@@ -354,15 +362,17 @@ extension Session {
             throw WireError(state: .featureNotSupported, message: "EXECUTE runs only queries and data changes")
         }
         if !simplePortal.isRunning {
-            guard arguments.count == statement.parameterTypes.count else {
+            guard arguments.count == statement.parameters.count else {
                 throw WireError(
                     state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
-                    detail: "Expected \(statement.parameterTypes.count) parameters but got \(arguments.count).")
+                    detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
             }
             let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
             // A literal has a type of its own where PREPARE gave none.
-            let types = zip(statement.parameterTypes, literals).map { $0 == .unspecified ? $1.type : $0 }
-            let typed = PreparedStatement(query: statement.query, analysis: statement.analysis, given: types)
+            let types = zip(statement.givenTypes, literals).map { $0 == .unspecified ? $1.type : $0 }
+            let typed = PreparedStatement(
+                query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
+                allowsUntyped: true)
             typed.isDescribed = statement.isDescribed
             simplePortal.reuse(for: typed)
             simplePortal.resultFormats = invocation.formats ?? []

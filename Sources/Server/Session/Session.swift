@@ -57,7 +57,7 @@ final class Session: @unchecked Sendable {
         case closed
     }
 
-    enum Awaited { case nothing, startup, idleInTransaction, clientWrite }
+    enum Awaited { case nothing, startup, idleInTransaction, clientWrite, copyData }
 
     // MARK: The session proper
     var state: SessionState
@@ -109,6 +109,9 @@ final class Session: @unchecked Sendable {
     /// The pool knows that it holds the writer and waits for its client.
     var isIdleHolder = false
 
+    /// A COPY FROM is being received: `state.copyIn`, as a word that costs nothing to ask.
+    var isCopyingIn = false
+
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
     var markedEnd = 0
@@ -131,6 +134,8 @@ final class Session: @unchecked Sendable {
     let activity = Atomic<Int>(0)
     /// A reader is checked out, so that there may be a snapshot to end.
     let hasReader = Atomic<Bool>(false)
+    /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.
+    let isAwaitingCopyData = Atomic<Bool>(false)
     /// Waits for the writer and has a snapshot meanwhile.
     let isParkedWithReader = Atomic<Bool>(false)
     /// The transaction status its client was last told, for whoever looks.
@@ -160,7 +165,7 @@ final class Session: @unchecked Sendable {
         defaults = server.current { $0.sessionDefaults }
         state = SessionState(settings: defaults)
         simplePortal = Portal(
-            name: "", statement: PreparedStatement(query: server.emptyQuery, analysis: nil, given: []))
+            name: "", statement: PreparedStatement(server.emptyQuery))
     }
 
     var pool: Pool { server.pool }
@@ -274,6 +279,9 @@ extension Session {
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
     func cancel() -> Bool {
         let (exchanged, _) = activity.compareExchange(expected: 1, desired: 2, ordering: .sequentiallyConsistent)
-        return exchanged && pool.withdraw(clientID, onlyIfStopped: true)
+        guard exchanged else { return false }
+        if pool.withdraw(clientID, onlyIfStopped: true) { return true }
+        if isAwaitingCopyData.load(ordering: .sequentiallyConsistent) { wakeFromCopy() }
+        return false
     }
 }

@@ -20,6 +20,8 @@ struct SessionState {
     var skipsUntilSync = false
     /// The Query message being worked through.
     var query: RunningQuery?
+    /// The COPY FROM whose data the client sends; see Copy/.
+    var copyIn: CopyIn?
 
     init(settings: Settings) { self.settings = settings }
 
@@ -30,7 +32,10 @@ struct SessionState {
         var next = 0
         /// The next statement's portal has been made ready.
         var hasStarted = false
+        /// Where the input goes on behind it: behind the data, too, of a COPY FROM among its statements.
         var end: Int
+        /// Where the message itself ends.
+        let messageEnd: Int
     }
 }
 
@@ -66,19 +71,28 @@ final class PreparedStatement {
     /// The query whose rows and parameters are meant: the one inside DECLARE, else `query`.
     let prepared: Query
     var analysis: Analysis?
-    /// By number from 0, as far as the client or the text said.
-    let parameterTypes: [TypeOID]
+    /// By number from 0: what its values are taken for.
+    let parameters: [ParameterType]
     /// Its columns were announced to the client, so they may not change.
     var isDescribed = false
 
-    init(query: Query, analysis: Analysis?, given: [TypeOID]) {
+    /// - Parameter allowsUntyped: its values will bring types of their own.
+    init(
+        query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false
+    ) {
         self.query = query
         prepared = query.prepared
         self.analysis = analysis
-        let inText = analysis?.parameterTypes ?? []
-        parameterTypes = (0..<max(inText.count, given.count)).map { index in
-            if index < given.count, given[index] != .unspecified, given[index] != .unknown { return given[index] }
-            return index < inText.count ? inText[index] : .unspecified
-        }
+        parameters = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
     }
+
+    /// A statement without parameters that SQLite never sees.
+    init(_ query: Query) {
+        self.query = query
+        prepared = query
+        parameters = []
+    }
+
+    /// As far as the client or the text said.
+    var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
 }

@@ -15,8 +15,7 @@ struct Settings: Sendable {
     var queueNoticeMilliseconds: Int64 = 5_000
     var defaultIsolation = IsolationLevel.readCommitted
     var defaultReadOnly = false
-    /// Announce every column as text.
-    var resultsAsText = false
+    var typing = Typing()
     /// Of an admin's session.
     var isSuperuser = false
     /// Of a session that may not write, which PostgreSQL's clients know from servers in recovery.
@@ -70,7 +69,8 @@ extension Settings {
         case "queue_notice": Self.shown(queueNoticeMilliseconds)
         case "default_transaction_isolation": defaultIsolation.name
         case "default_transaction_read_only": defaultReadOnly ? "on" : "off"
-        case "result_typing": resultsAsText ? "text" : "declared"
+        case "result_typing": typing.results.rawValue
+        case "untyped_parameters": typing.untypedParameters.rawValue
         case "application_name": applicationName
         case "is_superuser": isSuperuser ? "on" : "off"
         case "in_hot_standby": isOfReader ? "on" : "off"
@@ -88,7 +88,7 @@ extension Settings {
         ["application_name", "client_encoding", "client_write_timeout", "DateStyle", "default_transaction_isolation",
             "default_transaction_read_only", "extra_float_digits", "idle_in_transaction_session_timeout",
             "IntervalStyle", "lock_timeout", "queue_notice", "result_typing", "search_path", "statement_timeout", "TimeZone",
-            "transaction_timeout"] + others.keys.sorted()
+            "transaction_timeout", "untyped_parameters"] + others.keys.sorted()
     }
 
     /// Sets one; `values` are the words after TO or `=`.
@@ -110,8 +110,13 @@ extension Settings {
             defaultIsolation = level
         case "default_transaction_read_only": defaultReadOnly = try Self.boolean(name, value)
         case "result_typing":
-            guard ["declared", "text"].contains(value.lowercased()) else { throw Self.invalid(name, value) }
-            resultsAsText = value.lowercased() == "text"
+            guard let results = Typing.Results(rawValue: value.lowercased()) else { throw Self.invalid(name, value) }
+            typing.results = results
+        case "untyped_parameters":
+            guard let untyped = Typing.UntypedParameters(rawValue: value.lowercased()) else {
+                throw Self.invalid(name, value)
+            }
+            typing.untypedParameters = untyped
         case "application_name": applicationName = String(value.prefix(63))
         case "client_encoding":
             let canonical = value.uppercased().filter { $0.isLetter || $0.isNumber }

@@ -8,38 +8,8 @@ enum ColumnType: Equatable, Sendable {
     /// Nothing decides before there are rows: the first row does, and `text` where a type is wanted earlier.
     case open
 
-    /// The type to announce for a declared one, by SQLite's rules of affinity
-    /// (https://www.sqlite.org/datatype3.html#determination_of_column_affinity).
-    ///
-    /// Integers are int8, since SQLite's have 64 bits whatever the column calls them. Dates, times and decimals are
-    /// text: SQLite stores them as text, number or blob at will, and announcing a date would oblige to make one of it.
-    init(declared: String?) {
-        guard let declared, !declared.isEmpty else {
-            self = .open
-            return
-        }
-        let name = declared.uppercased()
-        if name == "BOOL" || name == "BOOLEAN" {
-            self = .fixed(.bool)
-        } else if name.hasText("INTERVAL") || name.hasText("POINT") {
-            // SQLite finds an INT in these, but who declares them stores text.
-            self = .open
-        } else if name.hasText("INT") {
-            self = .fixed(.int8)
-        } else if name.hasText("CHAR") || name.hasText("CLOB") || name.hasText("TEXT") {
-            self = .fixed(.text)
-        } else if name.hasText("BLOB") || name == "BYTEA" {
-            self = .fixed(.bytea)
-        } else if name.hasText("REAL") || name.hasText("FLOA") || name.hasText("DOUB") {
-            self = .fixed(.float8)
-        } else if name.hasText("DATE") || name.hasText("TIME") || name.hasPrefix("NUM") || name.hasPrefix("DEC")
-            || name == "UUID" || name == "JSON" || name == "JSONB" || name == "MONEY"
-        {
-            self = .fixed(.text)
-        } else {
-            self = .open
-        }
-    }
+    /// The type to announce for a declared one.
+    init(declared: String?) { self = DeclaredType(declared).map { .fixed($0.stored) } ?? .open }
 
     init(static type: StaticType?) {
         switch type {

@@ -91,14 +91,18 @@ enum ParameterBinder {
     /// Binds one parameter by its type; text and blobs stay where they are, in the portal's storage.
     @inline(__always)
     static func bind(
-        _ slot: ParameterSlot, type: TypeOID, _ parameters: BoundParameters, to statement: Statement
+        _ slot: ParameterSlot, _ parameter: ParameterType, _ parameters: BoundParameters, to statement: Statement
     ) throws {
         let (format, bytes) = parameters.value(slot.number)
         guard let bytes else { return try statement.bindNull(slot.index) }
-        if format == .text {
-            try bindText(bytes, slot, type, statement)
-        } else {
-            try bindBinary(bytes, slot, type, statement)
+        if format == .binary, parameter.rule != .none { return try bindBinary(bytes, slot, parameter, statement) }
+        switch parameter.rule {
+        case .none: throw ParameterType.indeterminate(slot.number)
+        case .typed: try bindText(bytes, slot, parameter.type, statement)
+        case .verbatim: try bindValidText(bytes, slot, statement)
+        case .number: try bindNumber(bytes, slot, to: statement)
+        case .numberIfPossible:
+            if try !bindNumberIfPossible(bytes, slot, statement) { try bindValidText(bytes, slot, statement) }
         }
     }
 
@@ -119,14 +123,20 @@ enum ParameterBinder {
             try value.withUnsafeBytes { try statement.bindBlob(copying: $0, at: slot.index) }
         case .numeric:
             try bindNumeric(bytes, slot, statement)
-        default:
+        case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json, .jsonb:
             try bindValidText(bytes, slot, statement)
+        default:
+            try requireText(bytes, "parameter \(slot.number)")
+            let text = try ValueText.canonical(bytes, type) { malformed(bytes, type, slot) }
+            guard var text else { return try bindValidText(bytes, slot, statement) }
+            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
         }
     }
 
     private static func bindBinary(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
     ) throws {
+        let type = parameter.type
         let wrongLength = WireError(
             state: .invalidBinaryRepresentation,
             message: "incorrect binary data format in bind parameter \(slot.number)",
@@ -157,14 +167,17 @@ enum ParameterBinder {
             try statement.bindBlob(inPlace: bytes, at: slot.index)
         case .numeric:
             guard var text = NumericCodec.text(bytes) else { throw wrongLength }
-            try text.withUTF8 { try bindNumeric(UnsafeRawBufferPointer($0), slot, statement, inPlace: false) }
+            try text.withUTF8 { bytes in
+                let bytes = UnsafeRawBufferPointer(bytes)
+                if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
+                try bindNumeric(bytes, slot, statement, inPlace: false)
+            }
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
+            if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             try bindValidText(bytes, slot, statement)
         default:
-            throw WireError(
-                state: .featureNotSupported,
-                message: "binary format is not supported for parameter \(slot.number) of type \(type.sqlName)",
-                hint: "Send this parameter in text format.")
+            var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }
+            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
         }
     }
 
@@ -200,10 +213,23 @@ enum ParameterBinder {
     }
 
     /// A text whose neighbours in the statement say that it must be a number.
-    static func bindNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement) throws {
-        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
-        guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
-        try bindReal(value, slot, statement)
+    private static func bindNumber(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement
+    ) throws {
+        guard try bindNumberIfPossible(bytes, slot, statement) else { throw malformed(bytes, .numeric, slot) }
+    }
+
+    private static func bindNumberIfPossible(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+    ) throws -> Bool {
+        if let value = TextCodec.parseInt(bytes) {
+            try statement.bind(value, at: slot.index)
+        } else if let value = TextCodec.parseDouble(bytes) {
+            try bindReal(value, slot, statement)
+        } else {
+            return false
+        }
+        return true
     }
 
     /// "sqlite3_bind_double … NaN is converted to NULL" would lose the value without a word:

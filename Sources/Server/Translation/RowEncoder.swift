@@ -23,6 +23,8 @@ struct RowEncoder {
         var isUndecided: Bool
         /// Where the type stands in the output; -1 when it was never written there.
         var typePosition = -1
+        /// With result_typing = declared: the type is the column's own, and values are made into it.
+        var isDeclared = false
     }
 
     var columns: [Column] = []
@@ -69,6 +71,12 @@ struct RowEncoder {
         if found == .null { return out.fieldNull() }
         if columns[index].isOpen { try fit(found, index, statement, into: out) }
         let type = columns[index].type
+        if columns[index].isDeclared {
+            guard DeclaredValue.encode(statement, index, type, columns[index].format, into: out) else {
+                throw ColumnMismatch(column: index, found: found, announced: type)
+            }
+            return
+        }
         if columns[index].format == .text {
             switch (found, type) {
             case (.integer, .bool):

@@ -13,7 +13,8 @@ enum ParameterRules {
 
     private static let types: [TypeOID] = [
         .unspecified, .int2, .int4, .int8, .oid, .float4, .float8, .bool, .bytea, .numeric, .text, .varchar, .bpchar,
-        .name, .unknown, .json, .date, .timestamptz, .uuid, .int4Array, TypeOID(4_000_000_000),
+        .name, .unknown, .json, .jsonb, .date, .time, .timestamp, .timestamptz, .interval, .uuid, .int4Array, .textArray,
+        .numericArray, .uuidArray, TypeOID(4_000_000_000),
     ]
 
     static func check(_ input: UnsafeRawBufferPointer) {
@@ -26,11 +27,8 @@ enum ParameterRules {
             let statement = try connection.prepareInternal("SELECT ?1")
             try withParameter(value, isBinary: isBinary) { parameters in
                 let slot = ParameterSlot(index: 1, number: 1)
-                if choice & 2 != 0 {
-                    try ParameterBinder.bindNumber(value, slot, to: statement)
-                } else {
-                    try ParameterBinder.bind(slot, type: type, parameters, to: statement)
-                }
+                let parameter = ParameterType(type: type, rule: choice & 2 != 0 ? .number : .typed)
+                try ParameterBinder.bind(slot, parameter, parameters, to: statement)
                 guard try statement.step() == .row else { return require(false, "a SELECT without FROM has a row") }
                 if choice & 2 == 0 { check(statement, type, isBinary, value) }
             }

@@ -195,6 +195,10 @@ struct Conversation {
         case ("E", "D"):
             require(message.columns == questions[0].columns ?? message.columns, "all rows have the same columns")
             questions[0].columns = message.columns
+        case ("Q", "G"), ("E", "G"):
+            // From here on what it sends are data, and what of it is a message is another protocol's question.
+            phase = .foreign
+        case ("Q", "H"), ("E", "H"), ("Q", "d"), ("E", "d"), ("Q", "c"), ("E", "c"): break
         case ("Q", _): answerQuery(message)
         default: require(false, "\(message.type) is no answer to \(type)")
         }
@@ -218,6 +222,7 @@ struct Conversation {
     mutating func isAnswered() -> Bool {
         if hasBeenRefused { return true }
         if case .greeting = phase { return false }
+        if case .foreign = phase { return true }
         dropUnanswered()
         if hasAskedToEnd { return false }
         return questions.isEmpty

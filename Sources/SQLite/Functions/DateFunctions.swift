@@ -1,0 +1,172 @@
+import Glibc
+
+/// A few of PostgreSQL's date functions, on SQLite's ISO-8601 text ("YYYY-MM-DD HH:MM:SS.SSS", UTC):
+/// https://www.postgresql.org/docs/current/functions-datetime.html
+enum DateFunctions {
+    static func register(on connection: Connection) {
+        // The time of the call, in the form SQLite's own functions take and give. Not deterministic, or it could stand in
+        // an index.
+        for name: StaticString in ["now", "clock_timestamp", "statement_timestamp", "transaction_timestamp"] {
+            connection.register(name, 0, .volatile) { $0.answer(now()) }
+        }
+        connection.register("date_trunc", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            guard let date = DateFields(call.text(1)) else {
+                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(64))\"")
+            }
+            guard let truncated = date.truncated(to: call.text(0).lowercased()) else {
+                return call.fail("unit \"\(call.text(0).prefix(64))\" is not known to date_trunc")
+            }
+            call.answer(truncated)
+        }
+        connection.register("date_part", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            guard let date = DateFields(call.text(1)) else {
+                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(64))\"")
+            }
+            guard let part = date.part(call.text(0).lowercased()) else {
+                return call.fail("unit \"\(call.text(0).prefix(64))\" is not known to date_part")
+            }
+            call.answer(part)
+        }
+    }
+
+    private static func now() -> String {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var fields = tm()
+        var seconds = time.tv_sec
+        gmtime_r(&seconds, &fields)
+        let date = DateFields(
+            year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
+            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec),
+            milliseconds: time.tv_nsec / 1_000_000)
+        return date.text(withFraction: true)
+    }
+}
+
+/// A date and time taken apart.
+struct DateFields {
+    var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, milliseconds = 0
+
+    init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, milliseconds: Int) {
+        (self.year, self.month, self.day) = (year, month, day)
+        (self.hour, self.minute, self.second, self.milliseconds) = (hour, minute, second, milliseconds)
+    }
+
+    /// `YYYY-MM-DD`, then optionally ` ` or `T` and `HH:MM[:SS[.fraction]]`, then optionally `Z` or `+00[:00]`.
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        func number(_ start: Int, _ count: Int) -> Int? {
+            guard start + count <= bytes.count else { return nil }
+            var value = 0
+            for byte in bytes[start..<(start + count)] {
+                guard byte &- 0x30 < 10 else { return nil }
+                value = value * 10 + Int(byte - 0x30)
+            }
+            return value
+        }
+        func isAt(_ index: Int, _ byte: Character) -> Bool { index < bytes.count && bytes[index] == byte.asciiValue }
+        guard let year = number(0, 4), isAt(4, "-"), let month = number(5, 2), isAt(7, "-"), let day = number(8, 2),
+            (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)
+        else { return nil }
+        (self.year, self.month, self.day) = (year, month, day)
+        var end = 10
+        if isAt(10, " ") || isAt(10, "T") {
+            guard let hour = number(11, 2), isAt(13, ":"), let minute = number(14, 2), hour < 24, minute < 60 else {
+                return nil
+            }
+            (self.hour, self.minute, end) = (hour, minute, 16)
+            if isAt(16, ":") {
+                guard let second = number(17, 2), second < 60 else { return nil }
+                (self.second, end) = (second, 19)
+                if isAt(19, ".") { (milliseconds, end) = Self.fraction(bytes, from: 20) }
+            }
+        }
+        let rest = String(decoding: bytes[end...], as: UTF8.self)
+        guard ["", "Z", "+00", "+00:00"].contains(rest) else { return nil }
+    }
+
+    private static func fraction(_ bytes: [UInt8], from start: Int) -> (Int, Int) {
+        var (value, scale, index) = (0, 100, start)
+        while index < bytes.count, bytes[index] &- 0x30 < 10 {
+            value += Int(bytes[index] - 0x30) * scale
+            scale /= 10
+            index += 1
+        }
+        return (value, index)
+    }
+
+    static func days(in month: Int, of year: Int) -> Int {
+        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
+        return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    func text(withFraction: Bool) -> String {
+        func padded(_ value: Int, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        return "\(date) \(time)" + (withFraction ? ".\(padded(milliseconds, 3))" : "")
+    }
+
+    func truncated(to unit: String) -> String? {
+        var result = self
+        let units = ["millisecond", "second", "minute", "hour", "day", "month", "year"]
+        let unit = unit.hasSuffix("s") ? String(unit.dropLast()) : unit
+        if unit == "week" {
+            result.moveBack(days: weekday - 1)
+            return result.truncated(to: "day")
+        }
+        if unit == "quarter" {
+            result.month = (month - 1) / 3 * 3 + 1
+            return result.truncated(to: "month")
+        }
+        guard let level = units.firstIndex(of: unit) else { return nil }
+        if level > 0 { result.milliseconds = 0 }
+        if level > 1 { result.second = 0 }
+        if level > 2 { result.minute = 0 }
+        if level > 3 { result.hour = 0 }
+        if level > 4 { result.day = 1 }
+        if level > 5 { result.month = 1 }
+        return result.text(withFraction: level == 0)
+    }
+
+    private mutating func moveBack(days count: Int) {
+        day -= count
+        guard day < 1 else { return }
+        month -= 1
+        if month < 1 { (month, year) = (12, year - 1) }
+        day += Self.days(in: month, of: year)
+    }
+
+    func part(_ unit: String) -> Double? {
+        switch unit {
+        case "year": Double(year)
+        case "quarter": Double((month + 2) / 3)
+        case "month": Double(month)
+        case "day": Double(day)
+        case "hour": Double(hour)
+        case "minute": Double(minute)
+        case "second": Double(second) + Double(milliseconds) / 1000
+        case "dow": Double(weekday % 7)
+        case "isodow": Double(weekday)
+        case "doy": Double(daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, milliseconds: 0).daysSinceEpoch + 1)
+        case "epoch": Double(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second) + Double(milliseconds) / 1000
+        default: nil
+        }
+    }
+
+    /// Monday is 1.
+    private var weekday: Int { ((daysSinceEpoch + 3) % 7 + 7) % 7 + 1 }
+
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar: years that begin in March end with the leap day.
+    private var daysSinceEpoch: Int {
+        let marchYear = month > 2 ? year : year - 1
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
+        return marchYear * 365 + leapDays + dayOfYear - 719_468
+    }
+}

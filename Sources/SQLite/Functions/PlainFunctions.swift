@@ -1,0 +1,151 @@
+import CSQLite
+import Glibc
+
+/// What a session may ask about itself, though connections are shared.
+public struct SessionFacts: Sendable {
+    public var userName: String
+    public var databaseName: String
+    public var processID: Int32
+    public var version: String
+    /// A setting by name.
+    public var setting: @Sendable (String) -> String?
+
+    public init(
+        userName: String, databaseName: String, processID: Int32, version: String,
+        setting: @escaping @Sendable (String) -> String?
+    ) {
+        (self.userName, self.databaseName, self.processID) = (userName, databaseName, processID)
+        (self.version, self.setting) = (version, setting)
+    }
+}
+
+/// Functions that users of PostgreSQL reach for and that SQLite lacks, on every connection.
+///
+/// None takes the place of one that SQLite has.
+enum PlainFunctions {
+    static func register(on connection: Connection) {
+        TextFunctions.register(on: connection)
+        DateFunctions.register(on: connection)
+        registerSession(on: connection)
+        registerOthers(on: connection)
+        GenerateSeries.register(on: connection.handle)
+    }
+
+    private static func registerSession(on connection: Connection) {
+        let facts: () -> SessionFacts? = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?() }
+        for name: StaticString in ["current_user", "session_user", "current_role"] {
+            connection.register(name, 0, .volatile) { $0.answer(facts()?.userName) }
+        }
+        for name: StaticString in ["current_database", "current_catalog"] {
+            connection.register(name, 0, .volatile) { $0.answer(facts()?.databaseName) }
+        }
+        connection.register("current_schema", 0, .volatile) { $0.answer("main") }
+        connection.register("version", 0, .volatile) { $0.answer(facts()?.version) }
+        connection.register("pg_backend_pid", 0, .volatile) { $0.answer(Int64(facts()?.processID ?? 0)) }
+        // asyncpg sees to it that nothing is compiled before it asks catalogs; a setting that matters is the session's, not
+        // a function's among others.
+        connection.register("set_config", 3, .direct) { call in
+            if call.text(0) == "jit" { return call.answer("off") }
+            call.fail("set_config() must be the whole of a statement: SELECT set_config('name', 'value', false)")
+        }
+        for count in [1, 2] {
+            connection.register("current_setting", count, .volatile) { call in
+                if let value = facts()?.setting(call.text(0)) { return call.answer(value) }
+                if count == 2, call.integer(1) != 0 { return call.answerNull() }
+                call.fail("unrecognized configuration parameter \"\(call.text(0))\"")
+            }
+        }
+    }
+
+    private static func registerOthers(on connection: Connection) {
+        connection.register("gen_random_uuid", 0, .volatile) { $0.answer(randomUUID()) }
+        connection.register("greatest", -1, .deterministic) { extreme($0, wanted: 1) }
+        connection.register("least", -1, .deterministic) { extreme($0, wanted: -1) }
+        connection.register("pg_sleep", 1, .direct) { [unowned(unsafe) connection] in sleep($0, connection) }
+        // Newer versions of SQLite have it themselves.
+        if SQLiteLibrary.versionNumber < 3_044_000 {
+            connection.register(aggregate: "string_agg", 2, StringAggregate.self)
+        }
+    }
+
+    private static func randomUUID() -> String {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        sqlite3_randomness(16, &bytes)
+        // Version 4, variant 1: https://www.rfc-editor.org/rfc/rfc9562#section-5.4
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return text
+    }
+
+    /// As PostgreSQL's, these pass over NULL; SQLite's max(a, b) does not.
+    private static func extreme(_ call: FunctionCall, wanted: Int) {
+        var best = -1
+        for index in 0..<call.count where !call.isNull(index) {
+            if best < 0 || compare(call, index, best) == wanted { best = index }
+        }
+        if best < 0 { call.answerNull() } else { call.answer(argument: best) }
+    }
+
+    /// SQLite's order: numbers, text by its bytes, blobs. https://www.sqlite.org/datatype3.html#sort_order
+    private static func compare(_ call: FunctionCall, _ left: Int, _ right: Int) -> Int {
+        let (leftClass, rightClass) = (call.storageClass(left), call.storageClass(right))
+        let rank = { (kind: StorageClass) in kind == .text ? 1 : kind == .blob ? 2 : 0 }
+        if rank(leftClass) != rank(rightClass) { return rank(leftClass) < rank(rightClass) ? -1 : 1 }
+        if leftClass == .integer && rightClass == .integer {
+            let (a, b) = (call.integer(left), call.integer(right))
+            return a == b ? 0 : a < b ? -1 : 1
+        }
+        if rank(leftClass) == 0 {
+            let (a, b) = (call.double(left), call.double(right))
+            return a == b ? 0 : a < b ? -1 : 1
+        }
+        if call.bytes(left).elementsEqual(call.bytes(right)) { return 0 }
+        return call.bytes(left).lexicographicallyPrecedes(call.bytes(right)) ? -1 : 1
+    }
+
+    /// Sleeps in short pieces, between which it asks what the progress handler of a working statement asks: a cancel, a
+    /// timeout, a client that is gone and a stop of the daemon end it, and another thread takes this one's place.
+    private static func sleep(_ call: FunctionCall, _ connection: Connection) {
+        guard !call.isNull(0) else { return call.answerNull() }
+        let seconds = call.double(0)
+        if let limit = connection.sleepLimitMilliseconds, seconds * 1000 > Double(limit) {
+            return call.fail(
+                "pg_sleep(\(seconds)) would keep the writer from everybody else: \(limit) ms are the most here")
+        }
+        let end = monotonicNanoseconds() + Int64(min(max(seconds, 0), 1e9) * 1e9)
+        while true {
+            if connection.callbacks.onProgress?() == true { return call.fail(code: SQLITE_INTERRUPT) }
+            let left = end - monotonicNanoseconds()
+            if left <= 0 { break }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int(min(left, 2_000_000)))
+            nanosleep(&pause, nil)
+        }
+        call.answer("")
+    }
+
+    private static func monotonicNanoseconds() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    }
+}
+
+/// string_agg(text, separator)
+final class StringAggregate: AggregateState {
+    private var bytes: [UInt8]?
+
+    func add(_ call: FunctionCall) {
+        guard !call.isNull(0) else { return }
+        let separator = bytes == nil || call.isNull(1) ? 0 : call.bytes(1).count
+        guard call.allows(length: (bytes?.count ?? 0) + separator + call.bytes(0).count) else { return }
+        if bytes == nil { bytes = [] } else if separator > 0 { bytes!.append(contentsOf: call.bytes(1)) }
+        bytes!.append(contentsOf: call.bytes(0))
+    }
+
+    func finish() -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,0 +1,137 @@
+/// PostgreSQL's string functions, https://www.postgresql.org/docs/current/functions-string.html
+///
+/// Lengths and positions count characters, which in SQLite as in PostgreSQL are code points.
+enum TextFunctions {
+    static func register(on connection: Connection) {
+        registerConcatenation(on: connection)
+        registerPieces(on: connection)
+        connection.register("md5", 1, .deterministic) { call in
+            call.isNull(0) ? call.answerNull() : call.answer(MD5.hexadecimal(call.bytes(0)))
+        }
+        connection.register("repeat", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            let bytes = Array(call.bytes(0))
+            let count = Int(clamping: max(0, call.integer(1)))
+            let (length, overflows) = bytes.count.multipliedReportingOverflow(by: count)
+            guard call.allows(length: overflows ? .max : length) else { return }
+            var result: [UInt8] = []
+            result.reserveCapacity(length)
+            for _ in 0..<(bytes.isEmpty ? 0 : count) { result.append(contentsOf: bytes) }
+            result.withUnsafeBytes { call.answer($0) }
+        }
+        connection.register("reverse", 1, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            var scalars = String.UnicodeScalarView()
+            scalars.append(contentsOf: call.text(0).unicodeScalars.reversed())
+            call.answer(String(scalars))
+        }
+        connection.register("initcap", 1, .deterministic) { call in
+            call.isNull(0) ? call.answerNull() : call.answer(capitalised(call.text(0)))
+        }
+    }
+
+    private static func registerConcatenation(on connection: Connection) {
+        // Both pass over NULL, where SQLite's || gives NULL.
+        connection.register("concat", -1, .deterministic) { join($0, from: 0, separator: []) }
+        connection.register("concat_ws", -1, .deterministic) { call in
+            guard call.count > 0, !call.isNull(0) else { return call.answerNull() }
+            join(call, from: 1, separator: Array(call.bytes(0)))
+        }
+    }
+
+    private static func join(_ call: FunctionCall, from first: Int, separator: [UInt8]) {
+        var result: [UInt8] = []
+        var isFirst = true
+        for index in first..<max(first, call.count) where !call.isNull(index) {
+            if !isFirst { result.append(contentsOf: separator) }
+            isFirst = false
+            guard call.allows(length: result.count + call.bytes(index).count) else { return }
+            result.append(contentsOf: call.bytes(index))
+        }
+        result.withUnsafeBytes { call.answer($0) }
+    }
+
+    private static func registerPieces(on connection: Connection) {
+        connection.register("left", 2, .deterministic) { cut($0) { Array($1 >= 0 ? $0.prefix($1) : $0.dropLast(-$1)) } }
+        connection.register("right", 2, .deterministic) { cut($0) { Array($1 >= 0 ? $0.suffix($1) : $0.dropFirst(-$1)) } }
+        for count in [2, 3] {
+            connection.register("lpad", count, .deterministic) { pad($0, atStart: true) }
+            connection.register("rpad", count, .deterministic) { pad($0, atStart: false) }
+        }
+        connection.register("split_part", 3, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            guard call.integer(2) != 0 else { return call.fail("field position must not be zero") }
+            let parts = split(Array(call.bytes(0)), Array(call.bytes(1)))
+            let field = call.integer(2)
+            let index = field > 0 ? Int(clamping: field) - 1 : parts.count + Int(clamping: field)
+            guard parts.indices.contains(index) else { return call.answer("") }
+            Array(parts[index]).withUnsafeBytes { call.answer($0) }
+        }
+        connection.register("strpos", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            let (text, part) = (Array(call.text(0).unicodeScalars), Array(call.text(1).unicodeScalars))
+            let at = (0...max(0, text.count - part.count)).first { text[$0...].starts(with: part) }
+            call.answer(Int64(at.map { $0 + 1 } ?? 0))
+        }
+        connection.register("starts_with", 2, .deterministic) { call in
+            call.hasNull ? call.answerNull() : call.answer(Array(call.bytes(0)).starts(with: Array(call.bytes(1))))
+        }
+        for name: StaticString in ["char_length", "character_length"] {
+            connection.register(name, 1, .deterministic) { call in
+                call.isNull(0) ? call.answerNull() : call.answer(Int64(call.text(0).unicodeScalars.count))
+            }
+        }
+    }
+
+    private typealias Scalars = [Unicode.Scalar]
+
+    private static func cut(_ call: FunctionCall, _ body: (Scalars, Int) -> Scalars) {
+        guard !call.hasNull else { return call.answerNull() }
+        answer(body(Array(call.text(0).unicodeScalars), Int(Int32(clamping: call.integer(1)))), call)
+    }
+
+    private static func pad(_ call: FunctionCall, atStart: Bool) {
+        guard !call.hasNull else { return call.answerNull() }
+        let text = Array(call.text(0).unicodeScalars)
+        let fill = call.count > 2 ? Array(call.text(2).unicodeScalars) : [" "]
+        let length = Int(clamping: max(0, call.integer(1)))
+        guard length > text.count, !fill.isEmpty else { return answer(Array(text.prefix(length)), call) }
+        guard call.allows(length: length) else { return }
+        let padding = (0..<(length - text.count)).map { fill[$0 % fill.count] }
+        answer(atStart ? padding + text : text + padding, call)
+    }
+
+    private static func answer(_ scalars: Scalars, _ call: FunctionCall) {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        call.answer(String(view))
+    }
+
+    private static func split(_ text: [UInt8], _ separator: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard !separator.isEmpty else { return [text[...]] }
+        var parts: [ArraySlice<UInt8>] = []
+        var start = 0
+        var index = 0
+        while index + separator.count <= text.count {
+            if text[index] == separator[0], text[index..<(index + separator.count)].elementsEqual(separator) {
+                parts.append(text[start..<index])
+                index += separator.count
+                start = index
+            } else {
+                index += 1
+            }
+        }
+        return parts + [text[start...]]
+    }
+
+    private static func capitalised(_ text: String) -> String {
+        var result = ""
+        var isInWord = false
+        for character in text {
+            let isWord = character.isLetter || character.isNumber
+            result += isWord && !isInWord ? character.uppercased() : character.lowercased()
+            isInWord = isWord
+        }
+        return result
+    }
+}

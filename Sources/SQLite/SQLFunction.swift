@@ -1,0 +1,148 @@
+import CSQLite
+
+/// One call of an SQL function of the daemon's own: its arguments, and where its result goes.
+/// https://www.sqlite.org/appfunc.html
+public struct FunctionCall {
+    let context: OpaquePointer
+    let values: UnsafeMutablePointer<OpaquePointer?>
+    public let count: Int
+
+    public func storageClass(_ index: Int) -> StorageClass {
+        StorageClass(rawValue: sqlite3_value_type(values[index])) ?? .null
+    }
+    public func isNull(_ index: Int) -> Bool { storageClass(index) == .null }
+    public func integer(_ index: Int) -> Int64 { sqlite3_value_int64(values[index]) }
+    public func double(_ index: Int) -> Double { sqlite3_value_double(values[index]) }
+    /// Valid until the call returns, or the argument is asked for in another form.
+    public func bytes(_ index: Int) -> UnsafeRawBufferPointer {
+        let start = storageClass(index) == .blob ? sqlite3_value_blob(values[index]) : UnsafeRawPointer(sqlite3_value_text(values[index]))
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[index])))
+    }
+    public func text(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
+    public var hasNull: Bool { (0..<count).contains { isNull($0) } }
+
+    public func answer(_ value: Int64) { sqlite3_result_int64(context, value) }
+    public func answer(_ value: Double) { sqlite3_result_double(context, value) }
+    public func answer(_ value: Bool) { sqlite3_result_int64(context, value ? 1 : 0) }
+    public func answer(_ value: String?) {
+        guard var value else { return answerNull() }
+        value.withUTF8 { answer(UnsafeRawBufferPointer($0)) }
+    }
+    /// Text. SQLite itself refuses what is longer than its limit.
+    public func answer(_ bytes: UnsafeRawBufferPointer) {
+        walpool_result_text(context, bytes.baseAddress ?? UnsafeRawPointer(context), UInt64(bytes.count))
+    }
+    public func answerNull() { sqlite3_result_null(context) }
+    /// The argument as it is.
+    public func answer(argument index: Int) { sqlite3_result_value(context, values[index]) }
+    public func fail(_ message: String) { sqlite3_result_error(context, message, -1) }
+    func fail(code: Int32) { sqlite3_result_error_code(context, code) }
+
+    /// The longest value the connection allows.
+    public var lengthLimit: Int { Int(sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)) }
+
+    /// False, with the error set: a result of so many bytes would be too long, so it need not be made.
+    public func allows(length: Int) -> Bool {
+        if length <= lengthLimit { return true }
+        sqlite3_result_error_toobig(context)
+        return false
+    }
+}
+
+/// What may be said of a function, https://www.sqlite.org/c3ref/c_deterministic.html
+public enum FunctionKind: Sendable {
+    /// The same arguments give the same result always: SQLite may call it once, and it may stand in an index.
+    case deterministic
+    case volatile
+    /// Not in views, triggers and the like: who uses those would not know.
+    case direct
+
+    var flags: Int32 {
+        switch self {
+        case .deterministic: SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+        case .volatile: SQLITE_UTF8 | SQLITE_INNOCUOUS
+        case .direct: SQLITE_UTF8 | SQLITE_DIRECTONLY
+        }
+    }
+}
+
+extension Connection {
+    public typealias FunctionBody = (FunctionCall) -> Void
+
+    private final class Function {
+        let body: FunctionBody
+        init(_ body: @escaping FunctionBody) { self.body = body }
+    }
+
+    /// Makes a function known to this connection; a negative number of arguments stands for any.
+    public func register(
+        _ name: StaticString, _ argumentCount: Int, _ kind: FunctionKind, _ body: @escaping FunctionBody
+    ) {
+        // SQLite keeps the closure until the connection is closed, and then lets go of it.
+        let function = Unmanaged.passRetained(Function(body)).toOpaque()
+        name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { name in
+            _ = sqlite3_create_function_v2(
+                handle, name, Int32(argumentCount), kind.flags, function,
+                { context, count, values in
+                    let function = Unmanaged<Function>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+                    // Without arguments there may be no array.
+                    let none = UnsafeMutablePointer<OpaquePointer?>(bitPattern: MemoryLayout<OpaquePointer>.alignment)!
+                    function.body(FunctionCall(context: context!, values: values ?? none, count: Int(count)))
+                }, nil, nil, { Unmanaged<Function>.fromOpaque($0!).release() })
+        }
+    }
+}
+
+/// Which aggregate it is: C's callbacks capture nothing, so this goes by way of the user data.
+private final class AggregateKind {
+    let make: () -> any AggregateState
+    init(_ make: @escaping () -> any AggregateState) { self.make = make }
+}
+
+/// An aggregate's rows so far.
+public protocol AggregateState: AnyObject {
+    init()
+    func add(_ call: FunctionCall)
+    func finish() -> String?
+}
+
+extension Connection {
+    /// Makes an aggregate known whose result is text.
+    public func register<State: AggregateState>(
+        aggregate name: StaticString, _ argumentCount: Int, _ state: State.Type
+    ) {
+        let kind = Unmanaged.passRetained(AggregateKind { State() }).toOpaque()
+        name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { name in
+            _ = sqlite3_create_function_v2(
+                handle, name, Int32(argumentCount), FunctionKind.deterministic.flags, kind, nil,
+                { context, count, values in
+                    guard let slot = Connection.aggregateSlot(context, bytes: 8) else { return sqlite3_result_error_nomem(context) }
+                    if slot.pointee == nil {
+                        let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+                        slot.pointee = Unmanaged.passRetained(kind.make() as AnyObject).toOpaque()
+                    }
+                    let state = Unmanaged<AnyObject>.fromOpaque(slot.pointee!).takeUnretainedValue()
+                    (state as? any AggregateState)?.add(
+                        FunctionCall(context: context!, values: values!, count: Int(count)))
+                },
+                { context in
+                    // Called exactly once for each group, after an error too, so nothing is left behind.
+                    let slot = Connection.aggregateSlot(context, bytes: 0)
+                    let call = FunctionCall(
+                        context: context!, values: UnsafeMutablePointer(bitPattern: 8)!, count: 0)
+                    guard let slot, let pointer = slot.pointee else { return call.answerNull() }
+                    slot.pointee = nil
+                    let state = Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue()
+                    call.answer((state as? any AggregateState)?.finish())
+                }, { Unmanaged<AggregateKind>.fromOpaque($0!).release() })
+        }
+    }
+
+    /// "The first time the sqlite3_aggregate_context(C,N) routine is called for a particular aggregate function, SQLite
+    /// allocates N bytes of memory, zeroes out that memory": https://www.sqlite.org/c3ref/aggregate_context.html
+    fileprivate static func aggregateSlot(
+        _ context: OpaquePointer?, bytes: Int32
+    ) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
+        sqlite3_aggregate_context(context, bytes)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    }
+}

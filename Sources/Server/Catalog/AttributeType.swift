@@ -1,0 +1,51 @@
+/// The PostgreSQL type that stands in the catalogs for a column's declared type.
+///
+/// What values are sent as is `ColumnType`'s matter; the two agree where that is not text for want of anything better.
+struct AttributeType: Equatable {
+    var oid: Int
+    /// As pg_attribute has it: -1, or what is in the parentheses behind the name, as PostgreSQL encodes it.
+    var modifier: Int
+
+    init(_ declared: String) {
+        let name = declared.uppercased()
+        let bare = String(name.prefix { $0 != "(" })
+        let numbers = Self.numbers(in: name)
+        func type(_ oid: Int, _ modifier: Int = -1) -> AttributeType { AttributeType(oid: oid, modifier: modifier) }
+        if bare == "BOOL" || bare == "BOOLEAN" {
+            self = type(16)
+        } else if bare.hasPrefix("INTERVAL") {
+            self = type(25)
+        } else if bare.hasText("INT"), !bare.hasText("POINT") {
+            self = type(20)
+        } else if bare.hasText("CHAR") {
+            self = numbers.count == 1 && numbers[0] > 0 ? type(1043, numbers[0] + 4) : type(1043)
+        } else if bare.hasText("CLOB") || bare.hasText("TEXT") {
+            self = type(25)
+        } else if bare.hasText("BLOB") || bare == "BYTEA" {
+            self = type(17)
+        } else if bare.hasText("REAL") || bare.hasText("FLOA") || bare.hasText("DOUB") {
+            self = type(701)
+        } else if bare.hasPrefix("NUM") || bare.hasPrefix("DEC") {
+            let scale = numbers.count > 1 ? numbers[1] : 0
+            self = numbers.isEmpty || numbers[0] > 1000 ? type(1700) : type(1700, (numbers[0] << 16) + scale + 4)
+        } else if bare.hasPrefix("TIMESTAMPTZ") || bare.hasText("WITH TIME ZONE") {
+            self = type(1184)
+        } else if bare.hasPrefix("DATETIME") || bare.hasPrefix("TIMESTAMP") {
+            self = type(1114)
+        } else if bare.hasPrefix("DATE") {
+            self = type(1082)
+        } else if bare.hasPrefix("TIME") {
+            self = type(1083)
+        } else {
+            self = type(["UUID": 2950, "JSON": 114, "JSONB": 3802][bare] ?? 25)
+        }
+    }
+
+    private init(oid: Int, modifier: Int) { (self.oid, self.modifier) = (oid, modifier) }
+
+    private static func numbers(in name: String) -> [Int] {
+        guard let open = name.firstIndex(of: "(") else { return [] }
+        let inside = name[name.index(after: open)...].prefix { $0 != ")" }
+        return inside.split(separator: ",").compactMap { Int($0.filter { $0 != " " }) }
+    }
+}

@@ -1,0 +1,175 @@
+import SQLite
+
+/// Arrays in catalog statements: JSON on SQLite's side, made of whatever form a client or a catalog has them in.
+enum CatalogArrays {
+    static func register(on connection: Connection) {
+        connection.register("pg_array", 1, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            guard let elements = elements(call.text(0)) else {
+                return call.fail("malformed array literal: \"\(call.text(0).prefix(64))\"")
+            }
+            call.answer(json(elements))
+        }
+        // An int2vector's first subscript is 0, an array's is 1.
+        connection.register("pg_lower_bound", 1, .deterministic) { $0.answer(Int64(isVector($0.text(0)) ? 0 : 1)) }
+        connection.register("pg_nth", 2, .deterministic) { call in
+            guard !call.hasNull, let elements = elements(call.text(0)) else { return call.answerNull() }
+            answer(elements, Int(call.integer(1)), call)
+        }
+        connection.register("pg_element", 2, .deterministic) { call in
+            guard !call.hasNull, let elements = elements(call.text(0)) else { return call.answerNull() }
+            answer(elements, Int(call.integer(1)) - (isVector(call.text(0)) ? 0 : 1), call)
+        }
+        for count in [2, 3] {
+            connection.register("pg_series", count, .deterministic) { call in
+                guard !call.hasNull else { return call.answer("[]") }
+                let step = count == 3 ? call.integer(2) : 1
+                // Catalogs number columns with it.
+                guard step != 0, abs(call.integer(1) / step - call.integer(0) / step) <= 65_536 else {
+                    return call.fail("the series is too long for a catalog statement")
+                }
+                let values = stride(from: call.integer(0), through: call.integer(1), by: Int(step)).map { String($0) }
+                call.answer("[" + values.joined(separator: ",") + "]")
+            }
+            connection.register("array_to_string", count, .deterministic) { call in
+                guard !call.isNull(0), !call.isNull(1), let elements = elements(call.text(0)) else { return call.answerNull() }
+                let null = count == 3 && !call.isNull(2) ? call.text(2) : nil
+                call.answer(elements.compactMap { $0 ?? null }.joined(separator: call.text(1)))
+            }
+        }
+        for name: StaticString in ["array_upper", "array_length"] {
+            connection.register(name, 2, .deterministic) { call in
+                guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
+                call.answer(Int64(elements.count - (isVector(call.text(0)) ? 1 : 0)))
+            }
+        }
+        connection.register("cardinality", 1, .deterministic) { call in
+            guard !call.hasNull, let elements = elements(call.text(0)) else { return call.answerNull() }
+            call.answer(Int64(elements.count))
+        }
+        connection.register("array_remove", 2, .deterministic) { call in
+            guard !call.isNull(0), let elements = elements(call.text(0)) else { return call.answerNull() }
+            let unwanted = call.isNull(1) ? nil : call.text(1)
+            call.answer(json(elements.filter { $0 != unwanted }))
+        }
+        connection.register("array_position", 2, .deterministic) { call in
+            guard !call.hasNull, let elements = elements(call.text(0)), let at = elements.firstIndex(of: call.text(1))
+            else { return call.answerNull() }
+            call.answer(Int64(at + (isVector(call.text(0)) ? 0 : 1)))
+        }
+        // Fixed width, so that numbers sort as numbers.
+        connection.register("pg_sort_key", 1, .deterministic) { call in
+            guard call.storageClass(0) == .integer else { return call.answer(argument: 0) }
+            let digits = String(UInt64(bitPattern: call.integer(0)) ^ 1 << 63)
+            call.answer(String(repeating: "0", count: 20 - digits.count) + digits)
+        }
+        connection.register(aggregate: "array_agg", 1, ArrayAggregate.self)
+        connection.register(aggregate: "array_agg", 2, ArrayAggregate.self)
+        connection.register(aggregate: "string_agg", 3, OrderedStringAggregate.self)
+    }
+
+    private static func answer(_ elements: [String?], _ index: Int, _ call: FunctionCall) {
+        guard elements.indices.contains(index), let element = elements[index] else { return call.answerNull() }
+        if let number = Int64(element) { call.answer(number) } else { call.answer(element) }
+    }
+
+    /// `1 2 3`, as catalogs have column numbers.
+    static func isVector(_ text: String) -> Bool { text.first != "[" && text.first != "{" }
+
+    /// The elements of `{a,"b c",NULL}`, of `["a",null]` or of `1 2 3`; nil is NULL.
+    static func elements(_ text: String) -> [String?]? {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.first, !isVector(text) else { return text.split(separator: " ").map(String.init) }
+        let isJSON = first == UInt8(ascii: "[")
+        guard bytes.last == UInt8(ascii: isJSON ? "]" : "}") else { return nil }
+        var elements: [String?] = []
+        var element: [UInt8] = []
+        var (isQuoted, wasQuoted, index) = (false, false, 1)
+        func finish() {
+            let text = String(decoding: element, as: UTF8.self)
+            elements.append(!wasQuoted && text.lowercased() == "null" ? nil : text)
+            (element, wasQuoted) = ([], false)
+        }
+        while index < bytes.count - 1 {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "\\") where isQuoted:
+                element.append(bytes[index] == UInt8(ascii: "n") && isJSON ? 0x0A : bytes[index])
+                index += 1
+            case UInt8(ascii: "\""):
+                isQuoted.toggle()
+                wasQuoted = true
+            case UInt8(ascii: ",") where !isQuoted: finish()
+            case UInt8(ascii: "{") where !isQuoted, UInt8(ascii: "[") where !isQuoted: return nil
+            case 0x20 where !isQuoted: break
+            default: element.append(byte)
+            }
+        }
+        if isQuoted { return nil }
+        if bytes.count > 2 { finish() }
+        return elements
+    }
+
+    static func json(_ elements: [String?]) -> String {
+        let texts = elements.map { element -> String in
+            guard let element else { return "null" }
+            if let number = Int64(element), String(number) == element { return element }
+            var quoted = "\""
+            for scalar in element.unicodeScalars {
+                switch scalar {
+                case "\"": quoted += "\\\""
+                case "\\": quoted += "\\\\"
+                case _ where scalar.value < 0x20:
+                    let digits = String(scalar.value, radix: 16)
+                    quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: quoted.unicodeScalars.append(scalar)
+                }
+            }
+            return quoted + "\""
+        }
+        return "[" + texts.joined(separator: ",") + "]"
+    }
+}
+
+/// array_agg(x), and array_agg(x, key) for array_agg(x ORDER BY key).
+final class ArrayAggregate: AggregateState {
+    private var rows: [(element: String?, key: String)] = []
+
+    func add(_ call: FunctionCall) {
+        guard rows.count < 100_000 else { return call.fail("the array is too long for a catalog statement") }
+        rows.append((call.isNull(0) ? nil : call.text(0), call.count > 1 ? call.text(1) : ""))
+    }
+
+    func finish() -> String? {
+        let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
+        return CatalogArrays.json(ordered.map(\.element.element))
+    }
+}
+
+/// string_agg(x, separator ORDER BY key)
+final class OrderedStringAggregate: AggregateState {
+    private var rows: [(text: String, separator: String, key: String)] = []
+
+    func add(_ call: FunctionCall) {
+        guard rows.count < 100_000 else { return call.fail("the text is too long for a catalog statement") }
+        if !call.isNull(0) { rows.append((call.text(0), call.isNull(1) ? "" : call.text(1), call.text(2))) }
+    }
+
+    func finish() -> String? {
+        let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
+        return rows.isEmpty ? nil : ordered.map(\.element.text).joined(separator: rows[0].separator)
+    }
+}
+
+final class EveryAggregate: AggregateState {
+    private var isTrue: Bool?
+    func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? true) && call.integer(0) != 0 } }
+    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
+}
+
+final class AnyAggregate: AggregateState {
+    private var isTrue: Bool?
+    func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? false) || call.integer(0) != 0 } }
+    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
+}

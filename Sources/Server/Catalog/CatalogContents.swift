@@ -1,0 +1,318 @@
+/// What the catalogs hold for one state of the served schema.
+///
+/// Names that SQLite has none for (a rowid's key, a UNIQUE that was not named) are made as PostgreSQL makes them.
+struct CatalogContents: Sendable {
+    static let schema = 2200, catalogSchema = 11, informationSchema = 13_000, owner = 10, btree = 403, heap = 2
+    /// pg_opclass: one stands for all.
+    static let operatorClass = 1978
+
+    private(set) var rows: [(table: String, values: [String: CatalogValue])] = []
+    private(set) var relations: [UInt32: String] = [:]
+    private(set) var relationOIDs: [String: UInt32] = [:]
+    private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String])] = [:]
+    private(set) var constraintDefinitions: [UInt32: String] = [:]
+    private(set) var viewDefinitions: [UInt32: String] = [:]
+    private(set) var triggerDefinitions: [UInt32: String] = [:]
+
+    private var tablesByName: [String: ServedSchema.Table] = [:]
+    private var tablesWithTriggers: Set<String> = []
+
+    private struct Key {
+        var kind: TableDefinition.Constraint.Kind
+        var name: String
+        var columns: [String]
+        var index: ServedSchema.Index?
+        var definition = ""
+        var foreign: ServedSchema.ForeignKey?
+        var isDeferrable = false
+        var isDeferred = false
+    }
+
+    init(_ schema: ServedSchema) {
+        var keys: [String: [Key]] = [:]
+        var names = Set(schema.tables.map(\.name))
+        for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
+        for table in schema.tables where !table.isView {
+            keys[table.name] = Self.keys(of: table, schema).map { key in
+                // A key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
+                guard key.kind == .primaryKey || key.kind == .unique else { return key }
+                var key = key
+                if names.contains(key.name) { key.name = table.name + "_" + key.name }
+                let name = key.name
+                var number = 0
+                while !names.insert(key.name).inserted {
+                    number += 1
+                    key.name = name + String(number)
+                }
+                return key
+            }
+        }
+        tablesByName = Dictionary(
+            schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
+        relationOIDs = CatalogOID.assign(names)
+        for (name, oid) in relationOIDs { relations[oid] = name }
+        addFixed()
+        for table in schema.tables { add(table, keys[table.name] ?? [], schema) }
+        for trigger in schema.triggers { add(trigger) }
+    }
+
+    /// The OID of a table, view or index by a name as a client writes it, perhaps with a schema and quotes.
+    func oid(ofRelation name: String) -> UInt32? {
+        var bytes = name
+        let parts = bytes.withUTF8 { bytes in
+            SQLLexer(UnsafeRawBufferPointer(bytes)).filter(\.isIdentifierLike).map(\.name)
+        }
+        guard let last = parts.last else { return nil }
+        if let oid = relationOIDs[last] { return oid }
+        return relationOIDs.first { $0.key.lowercased() == last }?.value
+    }
+
+    private mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
+
+    // MARK: What is the same for every database
+
+    private mutating func addFixed() {
+        for (oid, name) in [(Self.catalogSchema, "pg_catalog"), (Self.schema, "main"), (Self.informationSchema, "information_schema")] {
+            add("pg_namespace", ["oid": .int(oid), "nspname": .text(name), "nspowner": .int(Self.owner)])
+        }
+        add("pg_am", ["oid": .int(Self.heap), "amname": "heap", "amtype": "t"])
+        add("pg_am", ["oid": .int(Self.btree), "amname": "btree", "amtype": "i"])
+        add("pg_language", ["oid": 14, "lanname": "sql", "lanowner": 10, "lanpltrusted": 1])
+        add("pg_tablespace", ["oid": 1663, "spcname": "pg_default", "spcowner": 10])
+        for (oid, name) in [(100, "default"), (950, "C")] {
+            add("pg_collation", [
+                "oid": .int(oid), "collname": .text(name), "collnamespace": .int(Self.catalogSchema),
+                "collencoding": -1, "collprovider": oid == 100 ? "d" : "c", "collisdeterministic": 1,
+            ])
+        }
+        add("pg_opclass", [
+            "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
+            "opcnamespace": .int(Self.catalogSchema),
+        ])
+        for type in CatalogTypes.entries {
+            add("pg_type", [
+                "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
+                "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.length > 0 && type.length <= 8 ? 1 : 0),
+                "typtype": type.category == "P" ? "p" : "b", "typcategory": .text(type.category), "typisdefined": 1,
+                "typdelim": ",", "typelem": .int(type.element), "typarray": .int(type.array),
+                "typcollation": .int(type.collation), "typtypmod": -1,
+                "typinput": .text(type.name.hasPrefix("_") ? "array_in" : type.name + "in"),
+                "typoutput": .text(type.name.hasPrefix("_") ? "array_out" : type.name + "out"),
+            ])
+        }
+    }
+
+    // MARK: Tables
+
+    private mutating func add(_ table: ServedSchema.Table, _ keys: [Key], _ schema: ServedSchema) {
+        let oid = Int(relationOIDs[table.name]!)
+        let checks = keys.filter { $0.kind == .check }.count
+        add("pg_class", relation(
+            oid, table.name, kind: table.isView ? "v" : "r", columns: table.columns.count,
+            with: [
+                "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
+                "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
+                "relhastriggers": .int(tablesWithTriggers.contains(table.name.lowercased()) || keys.contains { $0.foreign != nil } ? 1 : 0),
+                "relhasrules": .int(table.isView ? 1 : 0),
+            ]))
+        add("pg_type", [
+            "oid": .int(Int(CatalogOID.hash("row type of " + table.name))), "typname": .text(table.name),
+            "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
+            "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
+        ])
+        if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
+        for (index, column) in table.columns.enumerated() { add(column, number: index + 1, of: oid, isKey: isKey(column, table)) }
+        for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
+        for key in keys { add(key, of: table, schema) }
+    }
+
+    /// A rowid is never NULL, and no key column of a table without one is.
+    private func isKey(_ column: ServedSchema.Column, _ table: ServedSchema.Table) -> Bool {
+        guard column.keyPosition > 0 else { return false }
+        let isOnly = table.columns.filter { $0.keyPosition > 0 }.count == 1
+        return !table.hasRowid || (isOnly && column.declared.uppercased() == "INTEGER")
+    }
+
+    private func relation(
+        _ oid: Int, _ name: String, kind: String, columns: Int, with others: [String: CatalogValue]
+    ) -> [String: CatalogValue] {
+        var values: [String: CatalogValue] = [
+            "oid": .int(oid), "relname": .text(name), "relnamespace": .int(Self.schema), "relowner": .int(Self.owner),
+            "relkind": .text(kind), "relnatts": .int(columns), "relpersistence": "p", "relreplident": "d",
+            "reltuples": -1, "relispopulated": 1,
+        ]
+        values.merge(others) { $1 }
+        return values
+    }
+
+    private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool) {
+        let type = AttributeType(column.declared)
+        let collation = CatalogTypes.entries.first { $0.oid == type.oid }?.collation ?? 0
+        add("pg_attribute", [
+            "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
+            "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
+            "atthasdef": .int(column.defaultText == nil ? 0 : 1), "attidentity": "",
+            "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1, "attcollation": .int(collation),
+            "attstattarget": -1, "attstorage": "p", "attcompression": "", "attlen": -1, "attcacheoff": -1, "attalign": "i",
+        ])
+        if let text = column.defaultText {
+            add("pg_attrdef", [
+                "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
+            ])
+        }
+    }
+
+    private mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
+        let oid = Int(relationOIDs[name]!), relation = Int(relationOIDs[table.name]!)
+        let numbers = index.columns.map { column in
+            column.name.flatMap { name in table.columns.firstIndex { $0.name == name } }.map { $0 + 1 } ?? 0
+        }
+        let texts = Self.expressions(of: index)
+        let (condition, count) = (Self.condition(of: index), index.columns.count)
+        func vector(_ values: [Int]) -> CatalogValue { .text(values.map(String.init).joined(separator: " ")) }
+        add("pg_class", self.relation(oid, name, kind: "i", columns: count, with: ["relam": .int(Self.btree)]))
+        for (position, number) in numbers.enumerated() {
+            var column =
+                number > 0 ? table.columns[number - 1]
+                : ServedSchema.Column(
+                    name: position == 0 ? "expr" : "expr\(position)", declared: "", isNotNull: false, defaultText: nil,
+                    keyPosition: 0, isGenerated: false)
+            (column.isNotNull, column.defaultText) = (false, nil)
+            add(column, number: position + 1, of: oid, isKey: false)
+        }
+        add("pg_index", [
+            "indexrelid": .int(oid), "indrelid": .int(relation), "indnatts": .int(count), "indnkeyatts": .int(count),
+            "indisunique": .int(index.isUnique ? 1 : 0), "indisprimary": .int(isPrimary ? 1 : 0), "indimmediate": 1,
+            "indisvalid": 1, "indisready": 1, "indislive": 1, "indkey": vector(numbers),
+            "indcollation": vector(numbers.map { _ in 0 }), "indclass": vector(numbers.map { _ in Self.operatorClass }),
+            // DESC, and NULLs last with it, as SQLite sorts them.
+            "indoption": vector(index.columns.map { $0.isDescending ? 1 : 2 }),
+            "indexprs": numbers.contains(0) ? .text(texts.joined(separator: ", ")) : .null,
+            "indpred": condition.map { .text($0) } ?? .null,
+        ])
+        let keys = zip(texts, index.columns).map { $1.isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
+        let unique = index.isUnique ? "UNIQUE " : ""
+        let end = condition.map { " WHERE " + $0 } ?? ""
+        indexDefinitions[UInt32(oid)] = (
+            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts
+        )
+    }
+
+    // MARK: Constraints
+
+    private static func keys(of table: ServedSchema.Table, _ schema: ServedSchema) -> [Key] {
+        let declared = TableDefinition(table.sql).constraints
+        func same(_ a: [String], _ b: [String]) -> Bool { a.map { $0.lowercased() } == b.map { $0.lowercased() } }
+        var keys: [Key] = []
+        let primary = table.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+        if !primary.isEmpty {
+            let name = declared.first { $0.kind == .primaryKey }?.name ?? table.name + "_pkey"
+            let index = table.indexes.first { $0.origin == "pk" }
+                ?? ServedSchema.Index(
+                    name: name, isUnique: true, origin: "pk",
+                    columns: primary.map { .init(name: $0, isDescending: false) }, sql: nil)
+            keys.append(Key(kind: .primaryKey, name: name, columns: primary, index: index))
+        }
+        for index in table.indexes where index.origin == "u" {
+            let columns = index.columns.compactMap(\.name)
+            let name = declared.first { $0.kind == .unique && same($0.columns, columns) }?.name
+            keys.append(
+                Key(kind: .unique, name: name ?? ([table.name] + columns + ["key"]).joined(separator: "_"), columns: columns, index: index))
+        }
+        let foreign = declared.filter { $0.kind == .foreignKey }
+        for (position, key) in table.foreignKeys.enumerated() {
+            let text = position < foreign.count && same(foreign[position].columns, key.from) ? foreign[position] : nil
+            var entry = Key(
+                kind: .foreignKey, name: text?.name ?? ([table.name] + key.from + ["fkey"]).joined(separator: "_"),
+                columns: key.from, foreign: key)
+            (entry.isDeferrable, entry.isDeferred) = (text?.isDeferrable ?? false, text?.isDeferred ?? false)
+            keys.append(entry)
+        }
+        for check in declared where check.kind == .check {
+            let name = check.name ?? ([table.name] + check.columns + ["check"]).joined(separator: "_")
+            keys.append(Key(kind: .check, name: name, columns: check.columns, definition: check.text))
+        }
+        return Self.withUniqueNames(keys)
+    }
+
+    /// A name used twice gets a number, as in PostgreSQL.
+    private static func withUniqueNames(_ keys: [Key]) -> [Key] {
+        var seen: Set<String> = []
+        var result = keys
+        for index in result.indices {
+            let name = result[index].name
+            var number = 0
+            while !seen.insert(result[index].name).inserted {
+                number += 1
+                result[index].name = name + String(number)
+            }
+        }
+        return result
+    }
+
+    private mutating func add(_ key: Key, of table: ServedSchema.Table, _ schema: ServedSchema) {
+        let relation = Int(relationOIDs[table.name]!)
+        let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
+        func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
+            let found = names.compactMap { name in table.columns.firstIndex { $0.name.lowercased() == name.lowercased() } }
+            return .text("[" + found.map { String($0 + 1) }.joined(separator: ",") + "]")
+        }
+        var values: [String: CatalogValue] = [
+            "oid": .int(oid), "conname": .text(key.name), "connamespace": .int(Self.schema), "conrelid": .int(relation),
+            "convalidated": 1, "conislocal": 1, "connoinherit": 1, "conkey": columnNumbers(key.columns, table),
+            "condeferrable": .int(key.isDeferrable ? 1 : 0), "condeferred": .int(key.isDeferred ? 1 : 0),
+        ]
+        let list = key.columns.map(Self.quoted).joined(separator: ", ")
+        switch key.kind {
+        case .primaryKey, .unique:
+            if let index = key.index { add(index, named: key.name, of: table, isPrimary: key.kind == .primaryKey) }
+            values["contype"] = key.kind == .primaryKey ? "p" : "u"
+            values["conindid"] = .int(Int(relationOIDs[key.name]!))
+            constraintDefinitions[UInt32(oid)] = (key.kind == .primaryKey ? "PRIMARY KEY (" : "UNIQUE (") + list + ")"
+        case .check:
+            values["contype"] = "c"
+            values["conbin"] = .text(key.definition)
+            constraintDefinitions[UInt32(oid)] = "CHECK (\(key.definition))"
+        case .foreignKey:
+            guard let foreign = key.foreign else { return }
+            let target = tablesByName[foreign.table.lowercased()]
+            let primary = target?.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+            let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary ?? []
+            values["contype"] = "f"
+            values["confrelid"] = .int(target.map { Int(relationOIDs[$0.name]!) } ?? 0)
+            values["confkey"] = target.map { columnNumbers(to, $0) } ?? .null
+            values["confupdtype"] = .text(Self.action(foreign.onUpdate))
+            values["confdeltype"] = .text(Self.action(foreign.onDelete))
+            values["confmatchtype"] = "s"
+            constraintDefinitions[UInt32(oid)] =
+                "FOREIGN KEY (\(list)) REFERENCES \(Self.quoted(target?.name ?? foreign.table))"
+                + "(\(to.map(Self.quoted).joined(separator: ", ")))"
+                + (foreign.onUpdate == "NO ACTION" ? "" : " ON UPDATE \(foreign.onUpdate)")
+                + (foreign.onDelete == "NO ACTION" ? "" : " ON DELETE \(foreign.onDelete)")
+                + (key.isDeferrable ? " DEFERRABLE" : "") + (key.isDeferred ? " INITIALLY DEFERRED" : "")
+        }
+        add("pg_constraint", values)
+    }
+
+    private static func action(_ name: String) -> String {
+        ["RESTRICT": "r", "CASCADE": "c", "SET NULL": "n", "SET DEFAULT": "d"][name] ?? "a"
+    }
+
+    private mutating func add(_ trigger: ServedSchema.Trigger) {
+        guard let relation = oid(ofRelation: "\"" + trigger.table + "\"") else { return }
+        let oid = CatalogOID.hash("trigger " + trigger.name)
+        triggerDefinitions[oid] = trigger.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        add("pg_trigger", [
+            "oid": .int(Int(oid)), "tgrelid": .int(Int(relation)), "tgname": .text(trigger.name), "tgenabled": "O",
+        ])
+    }
+}
+
+/// One value in a row of a catalog.
+enum CatalogValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    case int(Int), text(String), null
+
+    init(integerLiteral value: Int) { self = .int(value) }
+    init(stringLiteral value: String) { self = .text(value) }
+}

@@ -1,0 +1,157 @@
+import PostgresWire
+import SQLite
+
+/// PostgreSQL's catalog functions, on a catalog's private connection.
+/// https://www.postgresql.org/docs/15/functions-info.html
+enum CatalogFunctions {
+    static func register(on connection: Connection, _ contents: CatalogContents) {
+        registerDefinitions(on: connection, contents)
+        registerNames(on: connection, contents)
+        registerConstants(on: connection)
+        CatalogArrays.register(on: connection)
+        connection.register("regexp", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            do throws(CatalogPattern.Failure) {
+                call.answer(try CatalogPattern.matches(call.text(1), pattern: call.text(0)))
+            } catch {
+                call.fail(error.message)
+            }
+        }
+    }
+
+    private static func oid(_ call: FunctionCall, _ index: Int = 0) -> UInt32 {
+        UInt32(truncatingIfNeeded: call.integer(index))
+    }
+
+    private static func registerDefinitions(on connection: Connection, _ contents: CatalogContents) {
+        for count in [1, 2, 3] {
+            connection.register("pg_get_indexdef", count, .deterministic) { call in
+                guard let definition = contents.indexDefinitions[oid(call)] else { return call.answerNull() }
+                let column = count > 1 ? Int(call.integer(1)) : 0
+                if column == 0 { return call.answer(definition.whole) }
+                call.answer(column <= definition.columns.count && column > 0 ? definition.columns[column - 1] : "")
+            }
+        }
+        for count in [1, 2] {
+            connection.register("pg_get_constraintdef", count, .deterministic) {
+                $0.answer(contents.constraintDefinitions[oid($0)])
+            }
+            connection.register("pg_get_viewdef", count, .deterministic) { call in
+                let relation = call.storageClass(0) == .text ? contents.oid(ofRelation: call.text(0)) ?? oid(call) : oid(call)
+                call.answer(contents.viewDefinitions[relation])
+            }
+            connection.register("pg_get_triggerdef", count, .deterministic) {
+                $0.answer(contents.triggerDefinitions[oid($0)])
+            }
+            connection.register("pg_get_ruledef", count, .deterministic) { $0.answerNull() }
+        }
+        // Expressions are kept as text, so that is what they are.
+        for count in [2, 3] { connection.register("pg_get_expr", count, .deterministic) { $0.answer(argument: 0) } }
+        connection.register("pg_foreign_key_action", 1, .deterministic) { call in
+            let names = ["r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"]
+            call.answer(names[call.text(0)] ?? "NO ACTION")
+        }
+    }
+
+    private static func registerNames(on connection: Connection, _ contents: CatalogContents) {
+        connection.register("format_type", 2, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            call.answer(CatalogTypes.formatted(Int(call.integer(0)), modifier: call.isNull(1) ? -1 : Int(call.integer(1))))
+        }
+        connection.register("pg_get_userbyid", 1, .volatile) { [unowned(unsafe) callbacks = connection.callbacks] call in
+            let user = callbacks.sessionFacts?()?.userName
+            call.answer(call.integer(0) == 10 ? user : "unknown (OID=\(call.integer(0)))")
+        }
+        connection.register("quote_ident", 1, .deterministic) {
+            $0.isNull(0) ? $0.answerNull() : $0.answer(CatalogContents.quoted($0.text(0)))
+        }
+        connection.register("quote_literal", 1, .deterministic) {
+            $0.isNull(0) ? $0.answerNull() : $0.answer(CatalogSyntax.quoted($0.text(0), with: "'"))
+        }
+        connection.register("pg_regclass_name", 1, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            if call.storageClass(0) == .text, Int(call.text(0)) == nil { return call.answer(argument: 0) }
+            if call.integer(0) == 0 { return call.answer("-") }
+            call.answer(contents.relations[oid(call)].map(CatalogContents.quoted) ?? call.text(0))
+        }
+        for (name, fails): (StaticString, Bool) in [("pg_regclass_oid", true), ("to_regclass", false), ("pg_oid", true)] {
+            connection.register(name, 1, .deterministic) { call in
+                guard !call.isNull(0) else { return call.answerNull() }
+                if call.storageClass(0) == .integer { return call.answer(argument: 0) }
+                let text = call.text(0)
+                if let number = Int64(text) { return call.answer(number) }
+                if let oid = contents.oid(ofRelation: text) { return call.answer(Int64(oid)) }
+                let bare = text.hasPrefix("pg_catalog.") ? String(text.dropFirst(11)) : text
+                // A catalog's own OID only has to be no other's: comments and dependencies name it, and there are none.
+                if CatalogTables.names.contains(bare) { return call.answer(Int64(CatalogOID.hash(bare) % 16_384)) }
+                if fails { call.fail("relation \"\(text.prefix(64))\" does not exist") } else { call.answerNull() }
+            }
+        }
+        for (name, fails): (StaticString, Bool) in [("pg_regtype_oid", true), ("to_regtype", false)] {
+            connection.register(name, 1, .deterministic) { call in
+                guard !call.isNull(0) else { return call.answerNull() }
+                if let oid = CatalogTypes.oid(named: call.text(0)) { return call.answer(Int64(oid)) }
+                if fails { call.fail("type \"\(call.text(0).prefix(64))\" does not exist") } else { call.answerNull() }
+            }
+        }
+        let schemas = ["main": CatalogContents.schema, "pg_catalog": CatalogContents.catalogSchema]
+        connection.register("pg_regnamespace_oid", 1, .deterministic) { call in
+            if let oid = schemas[call.text(0)] { call.answer(Int64(oid)) } else {
+                call.fail("schema \"\(call.text(0).prefix(64))\" does not exist")
+            }
+        }
+        connection.register("pg_regnamespace_name", 1, .deterministic) { call in
+            call.answer(schemas.first { $0.value == Int(call.integer(0)) }?.key)
+        }
+    }
+
+    /// Of what there is none, or the same for all.
+    private static func registerConstants(on connection: Connection) {
+        let visible: [StaticString] = [
+            "pg_table_is_visible", "pg_type_is_visible", "pg_function_is_visible", "pg_collation_is_visible",
+            "pg_opclass_is_visible", "pg_opfamily_is_visible", "pg_operator_is_visible", "pg_ts_config_is_visible",
+            "pg_ts_dict_is_visible", "pg_ts_parser_is_visible", "pg_ts_template_is_visible", "pg_conversion_is_visible",
+            "pg_statistics_obj_is_visible", "has_table_privilege", "has_database_privilege", "has_schema_privilege",
+            "has_column_privilege", "has_any_column_privilege", "has_function_privilege", "has_sequence_privilege",
+            "has_type_privilege", "has_language_privilege", "pg_has_role",
+        ]
+        for name in visible {
+            connection.register(name, -1, .deterministic) { $0.hasNull ? $0.answerNull() : $0.answer(true) }
+        }
+        let nothing: [StaticString] = [
+            "obj_description", "col_description", "shobj_description", "pg_get_serial_sequence",
+            "pg_get_statisticsobjdef_columns", "pg_get_statisticsobjdef", "pg_get_partkeydef", "pg_tablespace_location",
+            "pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments",
+            "pg_get_functiondef", "pg_get_function_sqlbody", "pg_options_to_table", "pg_partition_ancestors",
+            "pg_partition_root", "pg_partition_tree",
+        ]
+        for name in nothing { connection.register(name, -1, .deterministic) { $0.answerNull() } }
+        for name: StaticString in ["pg_relation_is_publishable", "pg_is_in_recovery", "pg_relation_is_updatable"] {
+            connection.register(name, -1, .deterministic) { $0.answer(false) }
+        }
+        // SQLite counts a file's pages and not a table's.
+        for name: StaticString in [
+            "pg_table_size", "pg_relation_size", "pg_total_relation_size", "pg_database_size", "pg_indexes_size",
+        ] {
+            connection.register(name, -1, .deterministic) { $0.answerNull() }
+        }
+        connection.register("pg_size_pretty", 1, .deterministic) { call in
+            call.isNull(0) ? call.answerNull() : call.answer("\(call.integer(0)) bytes")
+        }
+        connection.register("pg_encoding_to_char", 1, .deterministic) { $0.answer($0.integer(0) == 6 ? "UTF8" : "") }
+        connection.register("pg_char_to_encoding", 1, .deterministic) { $0.answer(Int64($0.text(0) == "UTF8" ? 6 : -1)) }
+        connection.register("getdatabaseencoding", 0, .deterministic) { $0.answer("UTF8") }
+        connection.register("current_schemas", 1, .deterministic) { call in
+            call.answer(call.integer(0) != 0 ? "[\"pg_catalog\",\"main\"]" : "[\"main\"]")
+        }
+        connection.register("pg_bool", 1, .deterministic) { call in
+            guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
+            guard let value = TextCodec.parseBool(call.bytes(0)) else {
+                return call.fail("invalid input syntax for type boolean: \"\(call.text(0).prefix(64))\"")
+            }
+            call.answer(value)
+        }
+        connection.register(aggregate: "bool_and", 1, EveryAggregate.self)
+        connection.register(aggregate: "bool_or", 1, AnyAggregate.self)
+    }
+}

@@ -1,0 +1,132 @@
+import Logging
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+
+/// Statements about the catalogs: answered at once and whole, from a private connection.
+extension Session {
+    /// The most that is sent of one answer; a schema of a hundred thousand columns takes about as much.
+    private static let answerLimitBytes = 64 << 20
+
+    /// Sees to it that the statement's columns are known.
+    func analyseCatalog(_ query: Query, _ statement: CatalogStatement) throws {
+        guard query.analysis == nil else { return }
+        let catalog: CatalogConnection
+        do { catalog = try server.catalogs.takeAny() } catch { throw ErrorTranslation.wireError(error) }
+        defer { server.catalogs.giveBack(catalog) }
+        let lease = try prepareCatalog(query, statement, on: catalog)
+        defer { catalog.pooled.giveBack(lease) }
+        query.analysis = Analysis(catalog: lease.statement, statement)
+    }
+
+    private func prepareCatalog(
+        _ query: Query, _ statement: CatalogStatement, on catalog: CatalogConnection
+    ) throws(WireError) -> PreparedLease {
+        do { return try catalog.pooled.statement(for: statement.text) } catch {
+            throw refusedCatalog(
+                query, error.message, state: ErrorTranslation.wireError(error).state)
+        }
+    }
+
+    /// An error instead of an empty result, and the statement in the log, so that it can be made to work.
+    func refusedCatalog(_ query: Query, _ message: String, state: SQLState = .featureNotSupported) -> WireError {
+        noteCatalogQuery(query.text.bytes)
+        return WireError(
+            state: state == .syntaxError ? .featureNotSupported : state,
+            message: "this question to the catalogs is not understood: \(message)",
+            hint: "sqlite_schema and the PRAGMAs tell of tables, too. The statement is in the daemon's log.")
+    }
+
+    func run(_ statement: CatalogStatement, _ query: Query, _ invocation: Invocation) throws -> Wait? {
+        try analyseCatalog(query, statement)
+        guard let analysis = query.analysis else { return nil }
+        guard (invocation.parameters?.count ?? 0) == statement.parameterCount else {
+            throw WireError(
+                state: .undefinedParameter, message: "there is no parameter $1",
+                hint: "Parameters belong to the extended query protocol.")
+        }
+        if writerMode == .none, let wait = try acquireReader() { return wait }
+        defer { releaseReaderIfUnused() }
+        let catalog = try currentCatalog()
+        defer { if catalog.version != nil { server.catalogs.giveBack(catalog) } }
+        let lease = try prepareCatalog(query, statement, on: catalog)
+        defer { catalog.pooled.giveBack(lease) }
+        for slot in analysis.slots {
+            guard let parameters = invocation.parameters else { break }
+            let type = slot.number <= invocation.parameterTypes.count ? invocation.parameterTypes[slot.number - 1] : .unspecified
+            // Catalog columns have an affinity each, which converts what came without a type.
+            let isText = type == .unspecified || type.isStoredAsText
+            let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
+            do { try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement) } catch let error as SQLiteError {
+                throw ErrorTranslation.wireError(error)
+            }
+        }
+        let encoder = CatalogEncoder(
+            analysis, formats: invocation.formats ?? [], allText: state.settings.typing.results == .text)
+        if invocation.describes { encoder.describe(to: out) }
+        let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
+        if writerMode != .group || !memberHasEnded { commitMark = out.end }
+        out.commandComplete("SELECT", count: Int64(count))
+        return nil
+    }
+
+    private func sendRows(
+        of statement: Statement, on catalog: CatalogConnection, _ query: Query, _ encoder: CatalogEncoder
+    ) throws(WireError) -> Int {
+        let start = out.end
+        var count = 0
+        catalog.pooled.beginRun(self)
+        defer { catalog.pooled.endRun() }
+        while true {
+            do { guard try statement.step() == .row else { return count } } catch {
+                if let reason = catalog.pooled.stopReason, error.isInterrupt { throw ErrorTranslation.wireError(reason) }
+                // Functions of the catalogs say what is wrong in their own words.
+                throw WireError(state: ErrorTranslation.wireError(error).state, message: error.message)
+            }
+            try encoder.encode(statement, to: out)
+            count += 1
+            guard out.end - start < Self.answerLimitBytes else {
+                throw WireError(state: .programLimitExceeded, message: "the answer about the catalogs is too large")
+            }
+        }
+    }
+
+    /// The catalogs of the schema that this session sees now.
+    private func currentCatalog() throws(WireError) -> CatalogConnection {
+        let connection: Connection = writerMode == .none ? reader!.connection : pool.writer.connection
+        do throws(SQLiteError) {
+            let version = try connection.firstText("PRAGMA schema_version") ?? ""
+            if !hasChangedSchema, let found = server.catalogs.take(version: version) { return found }
+            // What is not committed is nobody else's to see, and its number may come again with another schema.
+            return try CatalogConnection(ServedSchema(connection), version: writerMode == .none ? version : nil)
+        } catch {
+            throw ErrorTranslation.wireError(error)
+        }
+    }
+
+    /// What functions such as current_user() answer while this session's statement runs.
+    var facts: SessionFacts? {
+        let settings = state.settings
+        return SessionFacts(
+            userName: userName, databaseName: server.configuration.databaseName, processID: processID,
+            version: ServerVersion.sentence, setting: { settings.value($0) })
+    }
+}
+
+extension Analysis {
+    /// Of a statement about the catalogs.
+    convenience init(catalog prepared: Statement, _ statement: CatalogStatement) {
+        let columns = (0..<prepared.columnCount).map { index in
+            let declared = prepared.columnDeclaredType(index)?.split(separator: " ").last.map {
+                $0.hasPrefix("\"") ? String($0.dropFirst().dropLast()) : String($0)
+            }
+            let inferred = index < statement.columnTypes.count ? statement.columnTypes[index] : nil
+            let type = (declared ?? inferred).flatMap { CatalogStatement.oid(ofType: $0) } ?? .text
+            return Column(name: prepared.columnName(index), type: .fixed(type), assumed: type, declared: declared)
+        }
+        // `?7` makes places for 1 to 6 as well.
+        let slots = (0..<prepared.parameterCount).map { ParameterSlot(index: $0 + 1, number: $0 + 1) }
+        self.init(columns: columns, slots: slots, parameterTypes: statement.parameterTypes)
+    }
+}

@@ -1,0 +1,100 @@
+/// What a CREATE TABLE says that SQLite's pragmas do not: the names of constraints, and CHECKs.
+struct TableDefinition {
+    struct Constraint: Equatable {
+        enum Kind: Equatable { case primaryKey, unique, check, foreignKey }
+        var kind: Kind
+        var name: String?
+        /// The columns in parentheses, or the one the constraint stands behind.
+        var columns: [String]
+        /// A CHECK's condition, as written.
+        var text = ""
+        var isDeferrable = false, isDeferred = false
+    }
+
+    private(set) var constraints: [Constraint] = []
+
+    init(_ sql: String) {
+        var sql = sql
+        sql.withUTF8 { read(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func read(_ sql: UnsafeRawBufferPointer) {
+        var cursor = TokenCursor(sql)
+        while let token = cursor.token, token.kind != .leftParenthesis { cursor.advance() }
+        guard cursor.accept(.leftParenthesis) else { return }
+        while let token = cursor.token, token.kind != .rightParenthesis {
+            var column: String?
+            if !Self.beginsTableConstraint(token) {
+                column = token.name
+                cursor.advance()
+            }
+            readDefinition(of: column, &cursor, sql)
+            if !cursor.accept(.comma) { return }
+        }
+    }
+
+    private static func beginsTableConstraint(_ token: SQLToken) -> Bool {
+        token.matches("constraint") || token.matches("primary") || token.matches("unique") || token.matches("check")
+            || token.matches("foreign")
+    }
+
+    /// Up to the comma or parenthesis that ends it.
+    private mutating func readDefinition(of column: String?, _ cursor: inout TokenCursor, _ sql: UnsafeRawBufferPointer) {
+        var name: String?
+        while let token = cursor.token, token.kind != .comma, token.kind != .rightParenthesis {
+            if cursor.accept("constraint") {
+                name = try? cursor.identifier()
+                continue
+            }
+            let kind: Constraint.Kind? =
+                cursor.accept("primary") ? .primaryKey
+                : cursor.accept("unique") ? .unique
+                : cursor.accept("check") ? .check
+                : cursor.accept("foreign") ? .foreignKey : column != nil && cursor.sees("references") ? .foreignKey : nil
+            guard let kind else {
+                if cursor.accept("deferrable"), !constraints.isEmpty { constraints[constraints.count - 1].isDeferrable = true }
+                else if cursor.accept("deferred"), !constraints.isEmpty { constraints[constraints.count - 1].isDeferred = true }
+                else { Self.skip(&cursor) }
+                continue
+            }
+            _ = cursor.accept("key")
+            var constraint = Constraint(kind: kind, name: name, columns: column.map { [$0] } ?? [])
+            name = nil
+            if cursor.sees("references") { cursor.advance() }
+            if cursor.token?.kind == .leftParenthesis {
+                let range = Self.skip(&cursor)
+                let inside = UnsafeRawBufferPointer(rebasing: sql[(range.lowerBound + 1)..<max(range.lowerBound + 1, range.upperBound - 1)])
+                if kind == .check {
+                    constraint.text = String(decoding: inside, as: UTF8.self)
+                } else if column == nil {
+                    constraint.columns = Self.firstNames(inside)
+                }
+            }
+            constraints.append(constraint)
+        }
+    }
+
+    /// Passes over a token, or over parentheses with all that is in them.
+    @discardableResult
+    private static func skip(_ cursor: inout TokenCursor) -> Range<Int> {
+        let start = cursor.token?.start ?? cursor.end
+        var depth = 0
+        repeat {
+            if cursor.token?.kind == .leftParenthesis { depth += 1 }
+            if cursor.token?.kind == .rightParenthesis { depth -= 1 }
+            cursor.advance()
+        } while depth > 0 && cursor.token != nil
+        return start..<cursor.consumedEnd
+    }
+
+    /// `a, b COLLATE NOCASE DESC`: a and b.
+    private static func firstNames(_ list: UnsafeRawBufferPointer) -> [String] {
+        var names: [String] = []
+        var isFirst = true
+        for token in SQLLexer(list) {
+            if isFirst, token.isIdentifierLike { names.append(token.name) }
+            isFirst = token.kind == .comma
+        }
+        return names
+    }
+}

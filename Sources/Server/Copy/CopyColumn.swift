@@ -1,0 +1,37 @@
+import PostgresWire
+
+/// A column that COPY FROM fills.
+struct CopyColumn: Equatable {
+    /// What its values are made of: as a parameter of the column's declared type would be.
+    enum Kind: Equatable { case integer, real, boolean, bytes, text }
+
+    var name: String
+    var kind: Kind
+    /// CSV: the NULL string is a text here unless that is what FORCE NULL is for.
+    var forcesNotNull = false
+    /// CSV: the NULL string is NULL even in quotes.
+    var forcesNull = false
+
+    init(name: String, declared: String?) {
+        self.name = name
+        kind =
+            switch ColumnType(declared: declared) {
+            case .fixed(.int8): .integer
+            case .fixed(.float8): .real
+            case .fixed(.bool): .boolean
+            case .fixed(.bytea): .bytes
+            // Text keeps what was sent; SQLite's affinity for the column then treats it as it would any literal.
+            default: .text
+            }
+    }
+
+    var sqlName: String {
+        switch kind {
+        case .integer: TypeOID.int8.sqlName
+        case .real: TypeOID.float8.sqlName
+        case .boolean: TypeOID.bool.sqlName
+        case .bytes: TypeOID.bytea.sqlName
+        case .text: TypeOID.text.sqlName
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import PostgresWire
+
+/// Fields of text and CSV as values.
+extension CopyDecoder {
+    @inline(__always)
+    func value(_ field: Field, _ column: Int, _ rows: CopyRows) throws(WireError) -> CopyValue {
+        if isNull(field, column, rows) { return CopyValue(kind: .null) }
+        if !field.isEscaped, columns[column].kind == .integer, let bytes = rows.base,
+            let value = Self.shortInteger(bytes, field.start, field.end)
+        {
+            return CopyValue(kind: .integer, bits: value)
+        }
+        return try otherValue(field, column, rows)
+    }
+
+    @inline(never)
+    private func otherValue(_ field: Field, _ column: Int, _ rows: CopyRows) throws(WireError) -> CopyValue {
+        let text = try text(field, column, rows)
+        let bytes = rows.bytes(text)
+        switch columns[column].kind {
+        case .text:
+            return text
+        case .integer:
+            if let value = TextCodec.parseInt(bytes) { return CopyValue(kind: .integer, bits: value) }
+            guard bytes.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }),
+                TextCodec.parseDouble(bytes) != nil
+            else { throw malformed(bytes, column) }
+            throw failure(
+                .numericValueOutOfRange, "value \"\(Self.shown(bytes))\" is out of range for type bigint",
+                column: column, bytes)
+        case .real:
+            guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, column) }
+            return try real(value, column, bytes)
+        case .boolean:
+            guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, column) }
+            return CopyValue(kind: .integer, bits: value ? 1 : 0)
+        case .bytes:
+            guard let value = TextCodec.parseBytea(bytes) else { throw malformed(bytes, column) }
+            // In place: neither of bytea's formats is shorter than the bytes it stands for.
+            if let base = rows.base, !value.isEmpty {
+                value.withUnsafeBytes { _ = memcpy(base + Int(text.bits), $0.baseAddress!, $0.count) }
+            }
+            return CopyValue(kind: .blob, count: Int32(value.count), bits: text.bits)
+        }
+    }
+
+    func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {
+        // "sqlite3_bind_double … NaN is converted to NULL": https://www.sqlite.org/floatingpoint.html
+        guard !value.isNaN else {
+            throw failure(.numericValueOutOfRange, "NaN cannot be stored in SQLite", column: column, bytes)
+        }
+        return CopyValue(kind: .real, bits: Int64(bitPattern: value.bitPattern))
+    }
+
+    private func malformed(_ bytes: UnsafeRawBufferPointer, _ column: Int) -> WireError {
+        failure(
+            .invalidTextRepresentation,
+            "invalid input syntax for type \(columns[column].sqlName): \"\(Self.shown(bytes))\"", column: column, bytes)
+    }
+
+    /// The field without its escapes, as text that SQLite may have.
+    func text(_ field: Field, _ column: Int, _ rows: CopyRows) throws(WireError) -> CopyValue {
+        guard let base = rows.base else { return CopyValue(kind: .text) }
+        var end = field.end
+        if field.isEscaped {
+            end = options.format == .csv ? unquote(base, field) : Self.unescape(base, field)
+        }
+        let bytes = UnsafeRawBufferPointer(start: base + field.start, count: end - field.start)
+        if hasHighBytes || field.isEscaped { try requireText(bytes, column) }
+        return CopyValue(kind: .text, count: Int32(bytes.count), bits: Int64(field.start))
+    }
+
+    func requireText(_ bytes: UnsafeRawBufferPointer, _ column: Int) throws(WireError) {
+        do { try ParameterBinder.requireText(bytes, "COPY") } catch {
+            guard column < columns.count else { throw error }
+            throw failure(error.state, error.message, column: column, nil)
+        }
+    }
+
+    /// "the null string … is matched before removing backslashes": a field that was written with an escape is not NULL.
+    @inline(__always)
+    private func isNull(_ field: Field, _ column: Int, _ rows: CopyRows) -> Bool {
+        let count = field.end - field.start
+        if field.isQuoted || hasForcedColumns {
+            // The quotes are still there; FORCE NULL looks between them.
+            return isNullInQuotes(field, column, rows)
+        }
+        guard count == options.null.count, let base = rows.base else { return false }
+        for index in 0..<count where base[field.start + index] != options.null[index] { return false }
+        return true
+    }
+
+    @inline(never)
+    private func isNullInQuotes(_ field: Field, _ column: Int, _ rows: CopyRows) -> Bool {
+        guard column < columns.count, let base = rows.base else { return false }
+        var start = field.start
+        var end = field.end
+        if field.isQuoted {
+            // A NULL string has no quotes in it, so one in quotes is as long as it is and a quote on either side.
+            guard columns[column].forcesNull, end - start == options.null.count + 2 else {
+                return false
+            }
+            (start, end) = (start + 1, end - 1)
+        } else if columns[column].forcesNotNull {
+            return false
+        }
+        return UnsafeBufferPointer(start: base + start, count: end - start).elementsEqual(options.null)
+    }
+
+    /// At most 18 digits, which cannot be too many, with a minus sign or without: nearly every integer there is.
+    @inline(__always)
+    static func shortInteger(_ bytes: UnsafeMutablePointer<UInt8>, _ start: Int, _ end: Int) -> Int64? {
+        var position = start
+        let isNegative = position < end && bytes[position] == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+        guard position < end, end - position <= 18 else { return nil }
+        var value: Int64 = 0
+        while position < end {
+            let digit = bytes[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value &* 10 &+ Int64(digit)
+            position += 1
+        }
+        return isNegative ? -value : value
+    }
+}

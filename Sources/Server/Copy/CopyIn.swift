@@ -1,0 +1,61 @@
+import Pool
+import PostgresWire
+
+/// A COPY FROM STDIN that a session is in the middle of.
+///
+/// It is never part of a group, whose members have arrived whole, so nothing of it has to be restored when a group runs
+/// again.
+final class CopyIn {
+    /// COPY itself, for the log.
+    let text: SQLText
+    let insert: Query
+    let options: CopyOptions
+    let decoder: CopyDecoder
+    let rows: CopyRows
+    /// Rows of a view count although SQLite counts none.
+    let isView: Bool
+    /// Rows that triggers did not turn away.
+    var inserted: Int64 = 0
+    /// Rows that are committed already.
+    var committed: Int64 = 0
+    /// BATCH: rows since the last commit, those turned away included.
+    var rowsInBatch = 0
+
+    init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query) {
+        self.text = text
+        self.insert = insert
+        self.options = options
+        isView = table.isView
+        decoder = CopyDecoder(
+            table: table.name, columns: table.columns.map { CopyColumn(name: $0.name, declared: $0.declared) },
+            options: options)
+        rows = CopyRows(columns: table.columns.count)
+    }
+
+    /// How many rows may be decoded before some of them are inserted.
+    private var rowLimit: Int { options.batchRows.map { $0 - rowsInBatch } ?? .max }
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        try rows.append(bytes)
+        try decoder.decode(rows, limit: rowLimit, isLast: false)
+    }
+
+    /// Decodes more of what has arrived.
+    func decode(isLast: Bool) throws(WireError) {
+        try decoder.decode(rows, limit: rowLimit, isLast: isLast)
+    }
+
+    /// Whether it is time to insert what is decoded. Without the writer, only when no more is to be kept.
+    func mustInsert(hasWriter: Bool) -> Bool {
+        rows.rows > 0 && (hasWriter || rows.isFull || rows.rows >= rowLimit)
+    }
+
+    /// Adds to an error what of the COPY stays in spite of it.
+    func explained(_ error: WireError) -> WireError {
+        guard let batch = options.batchRows else { return error }
+        var error = error
+        let note = "COPY had committed \(committed) rows, in batches of \(batch); nothing of the rows behind them stays."
+        error.detail = error.detail.map { "\($0) \(note)" } ?? note
+        return error
+    }
+}

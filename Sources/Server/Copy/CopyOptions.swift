@@ -1,0 +1,190 @@
+import PostgresWire
+
+/// What the options of a COPY come to, checked by PostgreSQL's rules (ProcessCopyOptions in src/backend/commands/copy.c).
+struct CopyOptions: Equatable {
+    enum Format: Equatable { case text, csv, binary }
+    enum Header: Equatable { case none, present, match }
+    enum Columns: Equatable {
+        case all
+        case named([String])
+
+        func contains(_ name: String) -> Bool {
+            switch self {
+            case .all: true
+            case .named(let names): names.contains { $0.lowercased() == name.lowercased() }
+            }
+        }
+    }
+
+    var format = Format.text
+    var delimiter = UInt8(ascii: "\t")
+    var null = Array("\\N".utf8)
+    var header = Header.none
+    var quote = UInt8(ascii: "\"")
+    var escape = UInt8(ascii: "\"")
+    var forceQuote = Columns.named([])
+    var forceNotNull = Columns.named([])
+    var forceNull = Columns.named([])
+    /// Ours: commit every so many rows.
+    var batchRows: Int?
+
+    var wireFormat: PostgresWire.Format { format == .binary ? .binary : .text }
+
+    init(_ statement: CopyStatement) throws(WireError) {
+        var values: [String: CopyStatement.Option.Value] = [:]
+        for option in statement.options {
+            guard values.updateValue(option.value, forKey: option.name) == nil else {
+                throw Self.syntax("conflicting or redundant options: \"\(option.name)\"")
+            }
+        }
+        try takeFormat(values)
+        try takeCharacters(values)
+        for (name, value) in values { try take(name, value, isInput: statement.isInput) }
+        try check(values)
+    }
+
+    private mutating func takeFormat(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
+        guard let value = values["format"] else { return }
+        switch try Self.text("format", value).lowercased() {
+        case "text": format = .text
+        case "csv": format = .csv
+        case "binary": format = .binary
+        case let other:
+            throw WireError(state: .invalidParameterValue, message: "COPY format \"\(other)\" not recognized")
+        }
+    }
+
+    private mutating func takeCharacters(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
+        if format == .csv { (delimiter, null) = (UInt8(ascii: ","), []) }
+        if let value = values["delimiter"] { delimiter = try Self.byte("delimiter", value) }
+        if let value = values["null"] { null = Array(try Self.text("null", value).utf8) }
+        if let value = values["quote"] { quote = try Self.byte("quote", value) }
+        escape = quote
+        if let value = values["escape"] { escape = try Self.byte("escape", value) }
+    }
+
+    private mutating func take(
+        _ name: String, _ value: CopyStatement.Option.Value, isInput: Bool
+    ) throws(WireError) {
+        switch name {
+        case "format", "delimiter", "null", "quote", "escape": break
+        case "header": try takeHeader(value, isInput: isInput)
+        case "freeze": _ = try Self.boolean(name, value)
+        case "encoding":
+            let encoding = try Self.text(name, value).uppercased().filter { $0.isLetter || $0.isNumber }
+            guard ["UTF8", "UNICODE", "SQLASCII"].contains(encoding) else {
+                throw WireError(
+                    state: .featureNotSupported, message: "COPY in another encoding than UTF8 is not supported",
+                    hint: "Convert the file first: iconv -f LATIN1 -t UTF-8.")
+            }
+        case "force_quote":
+            try Self.require(!isInput, "COPY force quote only available using COPY TO")
+            forceQuote = try Self.columns(name, value)
+        case "force_not_null":
+            try Self.require(isInput, "COPY force not null only available using COPY FROM")
+            forceNotNull = try Self.columns(name, value)
+        case "force_null":
+            try Self.require(isInput, "COPY force null only available using COPY FROM")
+            forceNull = try Self.columns(name, value)
+        case "batch":
+            try Self.require(isInput, "COPY batch only available using COPY FROM")
+            guard let rows = Int(try Self.text(name, value)), rows > 0 else {
+                throw WireError(state: .invalidParameterValue, message: "batch requires a number of rows above zero")
+            }
+            batchRows = rows
+        case "where":
+            throw WireError(
+                state: .featureNotSupported, message: "COPY FROM ... WHERE is not supported",
+                hint: "Copy into another table and INSERT ... SELECT from it, or let a trigger RAISE(IGNORE).")
+        case "oids", "on_error", "default", "log_verbosity", "reject_limit":
+            throw WireError(state: .featureNotSupported, message: "COPY option \"\(name)\" is not supported")
+        default: throw Self.syntax("option \"\(name)\" not recognized")
+        }
+    }
+
+    private mutating func takeHeader(_ value: CopyStatement.Option.Value, isInput: Bool) throws(WireError) {
+        if case .text(let word) = value, word.lowercased() == "match" {
+            try Self.require(isInput, "cannot use \"match\" with HEADER in COPY TO")
+            header = .match
+        } else {
+            header = try Self.boolean("header", value) ? .present : .none
+        }
+    }
+
+    private func check(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
+        if format == .binary {
+            for name in ["delimiter", "null"] where values[name] != nil {
+                throw Self.syntax("cannot specify \(name.uppercased()) in BINARY mode")
+            }
+            try Self.require(header == .none, "cannot specify HEADER in BINARY mode")
+        }
+        if format != .csv {
+            for name in ["quote", "escape", "force_quote", "force_not_null", "force_null"] where values[name] != nil {
+                throw WireError(
+                    state: .featureNotSupported,
+                    message: "COPY \(name.replacingUnderscores) available only in CSV mode")
+            }
+        }
+        let lineEnds: [UInt8] = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
+        if lineEnds.contains(delimiter) { throw Self.invalid("COPY delimiter cannot be newline or carriage return") }
+        if null.contains(where: lineEnds.contains) {
+            throw Self.invalid("COPY null representation cannot use newline or carriage return")
+        }
+        // They would be mistaken for escapes, as `\N` and `\.` are.
+        if format == .text, "\\.abcdefghijklmnopqrstuvwxyz0123456789".utf8.contains(delimiter) {
+            throw Self.invalid("COPY delimiter cannot be \"\(Character(Unicode.Scalar(delimiter)))\"")
+        }
+        if format == .csv, delimiter == quote { throw Self.invalid("COPY delimiter and quote must be different") }
+        if format == .csv, lineEnds.contains(quote) || lineEnds.contains(escape) {
+            throw Self.invalid("COPY quote and escape cannot be newline or carriage return")
+        }
+        if format != .binary, null.contains(delimiter) {
+            throw Self.invalid("COPY delimiter must not appear in the NULL specification")
+        }
+        if format == .csv, null.contains(quote) {
+            throw Self.invalid("CSV quote character must not appear in the NULL specification")
+        }
+    }
+
+    // MARK: Values
+
+    private static func text(_ name: String, _ value: CopyStatement.Option.Value) throws(WireError) -> String {
+        guard case .text(let text) = value else { throw syntax("\(name) requires a parameter") }
+        return text
+    }
+
+    private static func byte(_ name: String, _ value: CopyStatement.Option.Value) throws(WireError) -> UInt8 {
+        let text = try text(name, value)
+        guard text.utf8.count == 1, let byte = text.utf8.first, byte != 0 else {
+            throw WireError(
+                state: .featureNotSupported, message: "COPY \(name) must be a single one-byte character")
+        }
+        return byte
+    }
+
+    private static func boolean(_ name: String, _ value: CopyStatement.Option.Value) throws(WireError) -> Bool {
+        if value == .none { return true }
+        return try Settings.boolean(name, try text(name, value))
+    }
+
+    private static func columns(_ name: String, _ value: CopyStatement.Option.Value) throws(WireError) -> Columns {
+        switch value {
+        case .all: return .all
+        case .columns(let names): return .named(names)
+        default: throw invalid("argument to option \"\(name)\" must be a list of column names")
+        }
+    }
+
+    private static func require(_ condition: Bool, _ message: String) throws(WireError) {
+        if !condition { throw WireError(state: .featureNotSupported, message: message) }
+    }
+
+    private static func syntax(_ message: String) -> WireError { WireError(state: .syntaxError, message: message) }
+    private static func invalid(_ message: String) -> WireError {
+        WireError(state: .invalidParameterValue, message: message)
+    }
+}
+
+extension String {
+    fileprivate var replacingUnderscores: String { String(map { $0 == "_" ? " " : $0 }) }
+}

@@ -1,0 +1,97 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// A table as COPY needs it, and the statements COPY makes of it.
+struct CopyTable {
+    struct Column {
+        var name: String
+        var declared: String
+        /// `pragma_table_xinfo`'s: 0 for an ordinary column, 1 for a hidden one of a virtual table, 2 and 3 for generated
+        /// columns. https://www.sqlite.org/pragma.html#pragma_table_xinfo
+        var hidden: Int64
+        var isGenerated: Bool { hidden > 1 }
+    }
+
+    let name: String
+    let isView: Bool
+    /// Those that COPY is about, in its order.
+    let columns: [Column]
+
+    /// Looks the table up on a connection, whose schema is read again first.
+    init(_ table: CopyStatement.Table, on connection: Connection) throws {
+        // PostgreSQL's name of the schema everything is in.
+        guard table.schema.map({ $0 == "main" || $0 == "public" }) ?? true else {
+            throw WireError(
+                state: .invalidSchemaName, message: "schema \"\(table.schema ?? "")\" does not exist",
+                hint: "Every table is in the schema main.")
+        }
+        let (name, isView, all) = try Self.look(table.name, connection)
+        guard !all.isEmpty else {
+            throw WireError(state: .undefinedTable, message: "no such table: \(table.name)")
+        }
+        (self.name, self.isView) = (name, isView)
+        guard !table.columns.isEmpty else {
+            columns = all.filter { $0.hidden == 0 }
+            return
+        }
+        var chosen: [Column] = []
+        for wanted in table.columns {
+            // SQLite compares names so, quoted ones too.
+            guard let column = all.first(where: { $0.name.lowercased() == wanted.lowercased() }) else {
+                throw WireError(
+                    state: .undefinedColumn, message: "column \"\(wanted)\" of table \"\(name)\" does not exist")
+            }
+            guard !column.isGenerated else {
+                throw WireError(
+                    state: .invalidColumnReference, message: "column \"\(column.name)\" is a generated column",
+                    detail: "Generated columns cannot be used in COPY.")
+            }
+            guard !chosen.contains(where: { $0.name == column.name }) else {
+                throw WireError(state: .duplicateColumn, message: "column \"\(wanted)\" specified more than once")
+            }
+            chosen.append(column)
+        }
+        columns = chosen
+    }
+
+    private static func look(
+        _ name: String, _ connection: Connection
+    ) throws -> (name: String, isView: Bool, columns: [Column]) {
+        do {
+            // A statement about the schema alone does not notice by itself that another connection has changed it.
+            try connection.rereadSchema()
+            let statement = try connection.prepareInternal(
+                """
+                SELECT l.name, l.type, x.name, x.type, x.hidden
+                FROM pragma_table_list(?1) AS l, pragma_table_xinfo(l.name, l.schema) AS x WHERE l.schema = 'main'
+                """)
+            // pragma_table_list shows it under the new name and looks for it under the old one.
+            var text = name.lowercased() == "sqlite_schema" ? "sqlite_master" : name
+            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: 1) }
+            var found = (name: name, isView: false, columns: [Column]())
+            while try statement.step() == .row {
+                func text(_ column: Int) -> String { String(decoding: statement.text(column), as: UTF8.self) }
+                found.name = text(0)
+                found.isView = text(1) == "view"
+                found.columns.append(Column(name: text(2), declared: text(3), hidden: statement.integer(4)))
+            }
+            return found
+        } catch let error as SQLiteError {
+            throw ErrorTranslation.wireError(error)
+        }
+    }
+
+    private var columnList: String { columns.map { Self.quoted($0.name) }.joined(separator: ", ") }
+
+    var insert: String {
+        let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT INTO main.\(Self.quoted(name)) (\(columnList)) VALUES (\(places))"
+    }
+
+    var select: String { "SELECT \(columnList) FROM main.\(Self.quoted(name))" }
+
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+    }
+}

@@ -1,0 +1,55 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// COPY, either way: what is said, and what it is about.
+extension Session {
+    func run(_ copy: CopyStatement, _ query: Query) throws -> Wait? {
+        guard copy.endpoint == .client else {
+            throw WireError(
+                state: .insufficientPrivilege,
+                message: "COPY \(copy.isInput ? "from" : "to") a \(copy.endpoint == .file ? "file" : "program") "
+                    + "of the server is not available",
+                hint: "COPY \(copy.isInput ? "FROM STDIN" : "TO STDOUT") and psql's \\copy use the client's files.")
+        }
+        let options = try CopyOptions(copy)
+        return copy.isInput ? try beginCopyIn(copy, options, query) : try copyOut(copy, options, query)
+    }
+
+    /// Looks a table up where its newest definition is to be seen; nil: the session has to wait for a connection.
+    func copyTable(_ table: CopyStatement.Table, _ options: CopyOptions, _ wait: inout Wait?) throws -> CopyTable? {
+        if writerMode == .none {
+            wait = try acquireReader(onlyToPrepare: true)
+            guard wait == nil else { return nil }
+        }
+        let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
+        let found: CopyTable
+        do { found = try CopyTable(table, on: connection.connection) } catch {
+            if readerIsOnlyToPrepare { releaseReader() }
+            throw error
+        }
+        for (name, columns) in [
+            ("FORCE_QUOTE", options.forceQuote), ("FORCE_NOT_NULL", options.forceNotNull),
+            ("FORCE_NULL", options.forceNull),
+        ] {
+            guard case .named(let names) = columns else { continue }
+            for wanted in names where !found.columns.contains(where: { $0.name.lowercased() == wanted.lowercased() }) {
+                if readerIsOnlyToPrepare { releaseReader() }
+                throw WireError(
+                    state: .invalidColumnReference, message: "\(name) column \"\(wanted)\" not referenced by COPY")
+            }
+        }
+        return found
+    }
+
+    func query(for sql: String) throws(WireError) -> Query {
+        var text = sql
+        var result: Result<Query, WireError>?
+        text.withUTF8 { bytes in
+            do throws(WireError) { result = .success(try server.registry.query(UnsafeRawBufferPointer(bytes))) } catch {
+                result = .failure(error)
+            }
+        }
+        return try result!.get()
+    }
+}

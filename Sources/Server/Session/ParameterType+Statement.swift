@@ -1,0 +1,54 @@
+import PostgresWire
+
+extension ParameterType {
+    /// The parameters of a statement, by number from 0. First what the client said in Parse, then what stands in the
+    /// text (`$1::int8`), then what the program says, then the setting `untyped_parameters`.
+    static func list(
+        _ given: [TypeOID], _ analysis: Analysis?, _ typing: Typing, allowsUntyped: Bool
+    ) -> [ParameterType] {
+        let inText = analysis?.parameterTypes ?? []
+        let count = Swift.max(inText.count, given.count)
+        guard count > 0 else { return [] }
+        var result: [ParameterType] = []
+        result.reserveCapacity(count)
+        for index in 0..<count {
+            let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
+            if index < given.count, given[index] != .unspecified, given[index] != .unknown {
+                result.append(explicit(given[index], inferred))
+            } else if index < inText.count, inText[index] != .unspecified {
+                result.append(ParameterType(type: inText[index], rule: .typed, isGiven: true))
+            } else if inferred.isDetermined {
+                result.append(inferred.announced(typing))
+            } else {
+                result.append(undetermined(allowsUntyped ? .text : typing.untypedParameters))
+            }
+        }
+        return result
+    }
+
+    /// The client's word counts. But what it calls a text where only a number can be right would be compared without
+    /// a word and never be equal; PostgreSQL has no such operator.
+    private static func explicit(_ type: TypeOID, _ inferred: ParameterType) -> ParameterType {
+        let isText = type == .text || type == .varchar || type == .bpchar
+        let isNumber = inferred.rule == .number && (isText || type == .numeric)
+        return ParameterType(type: type, rule: isNumber ? .number : .typed, isGiven: true)
+    }
+
+    /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.
+    private func announced(_ typing: Typing) -> ParameterType {
+        guard type.isStoredAsText, typing.results != .declared else { return self }
+        return .text
+    }
+
+    /// PostgreSQL refuses the statement. Here the error waits for a value that is not NULL, which has no class to
+    /// be wrong about: drivers send NULL without a type.
+    private static func undetermined(_ setting: Typing.UntypedParameters) -> ParameterType {
+        switch setting {
+        case .text: .text
+        case .number: ParameterType(type: .numeric, rule: .numberIfPossible)
+        case .error: .undetermined
+        }
+    }
+
+    init(type: TypeOID, rule: TextRule, isGiven: Bool) { (self.type, self.rule, self.isGiven) = (type, rule, isGiven) }
+}

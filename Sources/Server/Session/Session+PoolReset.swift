@@ -1,0 +1,32 @@
+import PostgresWire
+
+/// What asyncpg's pool sends whenever a connection goes back to it, as one thing instead of four statements.
+/// https://magicstack.github.io/asyncpg/current/api/index.html#asyncpg.connection.Connection.reset
+extension Session {
+    private static let poolReset: StaticString = """
+        SELECT pg_advisory_unlock_all();
+        CLOSE ALL;
+        UNLISTEN *;
+        RESET ALL;
+        """
+
+    /// Answers that text and says true. Not in a transaction, where it has more to heed.
+    func answersPoolReset(_ sql: UnsafeRawBufferPointer) -> Bool {
+        let known = UnsafeRawBufferPointer(start: Self.poolReset.utf8Start, count: Self.poolReset.utf8CodeUnitCount)
+        guard sql.count == known.count, !isConsole, !state.transaction.isExplicit, writerMode == .none,
+            sql.elementsEqual(known)
+        else { return false }
+        closePortals()
+        let before = state.settings
+        state.settings = defaults
+        try? answer(
+            ChatterQuery(question: .advisoryUnlockAll, column: "pg_advisory_unlock_all"), formats: [], describes: true)
+        out.commandComplete("CLOSE CURSOR ALL")
+        out.commandComplete("UNLISTEN")
+        // "ParameterStatus messages will be generated whenever the active value changes for any of the parameters":
+        // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
+        for name in Settings.reported where before.value(name) != defaults.value(name) { report(name) }
+        out.commandComplete("RESET")
+        return true
+    }
+}

@@ -1,0 +1,94 @@
+import PostgresWire
+import SQLite
+
+/// The object ID of a table, view or index, from its name.
+///
+/// SQLite has no such numbers, and clients keep them: so they depend on the names alone and are the same after a
+/// restart, a VACUUM or a restore. A pure function of all names, so whoever has the names can number the objects.
+struct CatalogOIDs: Sendable {
+    /// Below are PostgreSQL's own objects: "OIDs assigned during normal database operation are constrained to be 16384
+    /// or higher." https://www.postgresql.org/docs/current/system-catalog-initial-data.html
+    static let first: UInt32 = 16_384
+    /// Clients read OIDs as signed numbers as well.
+    static let last = UInt32(Int32.max)
+
+    private let numbers: [String: UInt32]
+
+    /// - Parameter names: of all tables, views and indexes of sqlite_schema, in any order.
+    init(names: some Sequence<String>) {
+        var numbers: [String: UInt32] = [:]
+        var taken: Set<UInt32> = []
+        // In the order of names, so that of two that hash alike always the same one has to move.
+        for name in names.map(Self.folded).sorted() where numbers[name] == nil {
+            var number = Self.hash(name)
+            while !taken.insert(number).inserted { number = number == Self.last ? Self.first : number + 1 }
+            numbers[name] = number
+        }
+        self.numbers = numbers
+    }
+
+    /// The names are those of the schema as the connection sees it.
+    init(on connection: Connection) throws(SQLiteError) {
+        let statement = try connection.prepareInternal(
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view', 'index')" as StaticString)
+        var names: [String] = []
+        while try statement.step() == .row { names.append(String(decoding: statement.text(0), as: UTF8.self)) }
+        self.init(names: names)
+    }
+
+    /// What is not in the schema has its number all the same, so that nothing depends on who asks first.
+    subscript(_ name: String) -> UInt32 {
+        let name = Self.folded(name)
+        return numbers[name] ?? Self.hash(name)
+    }
+
+    /// SQLite's names differ by more than the case of ASCII letters.
+    private static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// As the catalogs have it.
+    static func hash(_ name: String) -> UInt32 { CatalogOID.hash(name) }
+}
+
+extension CatalogOIDs {
+    /// Numbers the columns that are a table's: its OID, and the column's place in it from 1.
+    func fill(_ columns: inout [Analysis.Column], of statement: Statement, on connection: Connection) {
+        var places: [String: [String: Int16]] = [:]
+        for index in columns.indices {
+            guard let table = statement.columnTableName(index), let name = statement.columnOriginName(index)
+            else { continue }
+            if places[table] == nil { places[table] = Self.places(table, connection) }
+            columns[index].tableOID = self[table]
+            columns[index].attributeNumber = places[table]?[name] ?? 0
+        }
+    }
+
+    private static func places(_ table: String, _ connection: Connection) -> [String: Int16] {
+        var result: [String: Int16] = [:]
+        // Without an answer the columns have no number, which the protocol allows.
+        guard let statement = try? tableInformation(table, connection) else { return [:] }
+        while (try? statement.step()) == .row {
+            result[String(decoding: statement.text(1), as: UTF8.self)] = Int16(truncatingIfNeeded: statement.integer(0) + 1)
+        }
+        return result
+    }
+
+    private static func tableInformation(_ table: String, _ connection: Connection) throws(SQLiteError) -> Statement {
+        let quoted = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        return try connection.prepareInternal("PRAGMA table_xinfo('\(quoted)')")
+    }
+
+    /// The column that is a name for the rowid: "a table with a PRIMARY KEY of a single column of the declared type
+    /// INTEGER". https://www.sqlite.org/lang_createtable.html#rowid
+    static func rowidColumn(of table: String, on connection: Connection) -> String? {
+        guard let statement = try? tableInformation(table, connection) else { return nil }
+        var found: String?
+        while (try? statement.step()) == .row {
+            guard statement.integer(5) > 0 else { continue }
+            guard found == nil, String(decoding: statement.text(2), as: UTF8.self).lowercased() == "integer" else { return nil }
+            found = String(decoding: statement.text(1), as: UTF8.self)
+        }
+        return found
+    }
+}

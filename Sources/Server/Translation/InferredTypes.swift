@@ -1,0 +1,42 @@
+import PostgresWire
+
+/// The types of parameters that neither the client nor a `::type` says.
+enum InferredTypes {
+    /// By PostgreSQL's number, from 0. The program decides where it can; the text where the program does not show
+    /// what a function with any number of arguments, or a virtual table, is given.
+    static func infer(
+        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?
+    ) -> [ParameterType] {
+        guard count > 0 else { return [] }
+        var result = Array(repeating: ParameterType.undetermined, count: count)
+        if let program {
+            var indexes: [[Int]] = Array(repeating: [], count: count)
+            for slot in slots { indexes[slot.number - 1].append(slot.index) }
+            for number in 0..<count { result[number] = program.parameter(indexes[number]) }
+        }
+        guard result.contains(where: { !$0.isDetermined }) else { return result }
+        for (number, type) in inText(sql, count: count).enumerated() where !result[number].isDetermined {
+            result[number] = type
+        }
+        return result
+    }
+
+    private static func inText(_ sql: UnsafeRawBufferPointer, count: Int) -> [ParameterType] {
+        var contexts: [[ParameterContext]] = Array(repeating: [], count: count)
+        for use in NumericContext.uses(sql) {
+            let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
+            if case .numbered(let number, _) = ParameterName(name), number <= count {
+                contexts[number - 1].append(use.context)
+            }
+        }
+        return contexts.map(type)
+    }
+
+    private static func type(_ contexts: [ParameterContext]) -> ParameterType {
+        let decisive = contexts.filter { $0 != .any }
+        guard let first = decisive.first else { return contexts.isEmpty ? .undetermined : .text }
+        if decisive.allSatisfy({ $0 == .text }) { return .text }
+        guard decisive.allSatisfy({ $0 == .number || $0 == .limit }) else { return .undetermined }
+        return ParameterType(type: first == .limit ? .int8 : .numeric, rule: .number)
+    }
+}

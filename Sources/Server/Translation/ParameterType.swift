@@ -1,0 +1,126 @@
+import PostgresWire
+
+/// What a parameter is that the client gave no type: what it is announced as, and what a text sent for it becomes.
+struct ParameterType: Equatable, Sendable {
+    enum TextRule: Sendable {
+        /// As the type's input function reads it.
+        case typed
+        /// As it came: SQLite's affinity converts it as it does any literal.
+        case verbatim
+        /// It must be a number, integer or real, because nothing would convert it.
+        case number
+        /// A number if it looks like one, for `untyped_parameters = number`.
+        case numberIfPossible
+        /// Nothing says what it is: an error, unless it is NULL.
+        case none
+    }
+
+    var type: TypeOID
+    var rule: TextRule
+    /// The client or the statement's text has said so.
+    var isGiven = false
+
+    static let undetermined = ParameterType(type: .unspecified, rule: .none)
+    static let text = ParameterType(type: .text, rule: .verbatim)
+    static func indeterminate(_ number: Int) -> WireError {
+        WireError(
+            state: .indeterminateDatatype, message: "could not determine data type of parameter $\(number)",
+            detail: "SQLite tells a number from a text where it stands, and nothing there says which is meant.",
+            hint: "Write $\(number)::int8 or $\(number)::text, or SET untyped_parameters = text.")
+    }
+
+    var isDetermined: Bool { type != .unspecified }
+
+    init(type: TypeOID, rule: TextRule) { (self.type, self.rule) = (type, rule) }
+
+    /// What a value must be where nothing converts it.
+    init(needed type: TypeOID) {
+        switch type {
+        case .int2, .int4, .int8, .float4, .float8, .numeric: self.init(type: type, rule: .number)
+        case .bool, .bytea: self.init(type: type, rule: .typed)
+        default: self = .text
+        }
+    }
+}
+
+extension ParameterType {
+    /// The verdict on one parameter, from all that the program does with it; undetermined where it does different
+    /// things that no one value can be right for.
+    init(_ uses: [ParameterUses.Use]) {
+        self = .undetermined
+        let casts = Self.united(uses.flatMap(\.casts))
+        let needs = uses.flatMap(\.needs)
+        let conversions = uses.flatMap(\.conversions)
+        guard let need = Self.united(needs) else { return }
+        let converted = Self.converted(conversions)
+        if let type = need {
+            self = Self(needed: type)
+            // What SQLite would convert anyway takes part, unless it is of another kind.
+            if let converted, type.isNumber, converted.type.isStoredAsText,
+                conversions.contains(where: { $0.affinity == .text })
+            {
+                self = .undetermined
+            } else if let converted, converted.type.isNumber, type.isNumber {
+                self.type = converted.type == .bool ? .int8 : converted.type
+                rule = .number
+            }
+            return
+        }
+        if let cast = casts ?? nil, conversions.isEmpty {
+            self.init(type: cast, rule: cast == .bytea ? .typed : .verbatim)
+            return
+        }
+        if let converted {
+            self = converted
+            // Somewhere else its class counts, so it must arrive as what it is.
+            if uses.contains(where: \.isSensitive), converted.type.isNumber, converted.type != .bool { rule = .number }
+            return
+        }
+        guard !uses.contains(where: \.isSensitive), casts != nil else { return }
+        // As in PostgreSQL, a parameter of which nothing is asked but to be given back is text.
+        if uses.contains(where: { $0.isResult || $0.isIndifferent }) { self = .text }
+    }
+
+    /// The one type that all are: numbers go together, nothing else does. nil when there is none; .some(nil) for none
+    /// given.
+    private static func united(_ types: [TypeOID]) -> TypeOID?? {
+        guard var result = types.first else { return .some(nil) }
+        for type in types.dropFirst() where type != result {
+            guard type.isNumber, result.isNumber else { return nil }
+            // What is counted with a real is a real; what is also a truth is a number.
+            let pair = [type, result]
+            if let other = pair.first(where: { $0 != .bool }), pair.contains(.bool) {
+                result = other
+            } else if let other = pair.first(where: { $0 != .numeric }), pair.contains(.numeric) {
+                result = other
+            } else {
+                result = .numeric
+            }
+        }
+        return .some(result)
+    }
+
+    /// Columns disagree about what they are, but each converts: text serves them all.
+    private static func converted(_ conversions: [ParameterUses.Conversion]) -> ParameterType? {
+        guard !conversions.isEmpty else { return nil }
+        var types = conversions.compactMap { conversion in conversion.type ?? conversion.affinity.type }
+        // NUMERIC is what a comparison's letter says of a boolean, too: the column's declaration says more.
+        if types.contains(where: { $0 != .numeric }) { types.removeAll { $0 == .numeric } }
+        if conversions.contains(where: { $0.type == .numeric }), types.isEmpty { types = [.numeric] }
+        guard let first = types.first else { return .text }
+        guard types.allSatisfy({ $0 == first }) else { return .text }
+        return ParameterType(type: first, rule: first == .bool || first == .bytea ? .typed : .verbatim)
+    }
+}
+
+extension Affinity {
+    /// What its column is when its declaration says no more. NUMERIC takes dates as well as numbers.
+    fileprivate var type: TypeOID? {
+        switch self {
+        case .integer: .int8
+        case .real: .float8
+        case .text: .text
+        default: nil
+        }
+    }
+}

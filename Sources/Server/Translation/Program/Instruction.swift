@@ -1,0 +1,59 @@
+import SQLite
+
+/// One instruction of a statement's program, as EXPLAIN lists it.
+///
+/// "The output from EXPLAIN and EXPLAIN QUERY PLAN is intended for interactive analysis and troubleshooting only. The
+/// details of the output format are subject to change from one release of SQLite to the next"
+/// (https://www.sqlite.org/lang_explain.html): so whoever reads it has to give up at the first thing it does not know.
+struct Instruction: Sendable {
+    let opcode: Opcode
+    let p1: Int
+    let p2: Int
+    let p3: Int
+    let p4: String
+    let p5: Int
+
+    /// Longer programs are not read. One row of a VALUES takes a dozen instructions.
+    static let limit = 50_000
+
+    /// The program of a statement without those of its triggers; nil when it has an instruction nobody here knows.
+    static func list(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) -> [Instruction]? {
+        let statement = try connection.prepareInternal("EXPLAIN " + String(decoding: sql, as: UTF8.self))
+        var program: [Instruction] = []
+        while try statement.step() == .row {
+            // The programs of triggers follow, and each counts its addresses from 0 again.
+            guard Int(statement.integer(0)) == program.count else { break }
+            guard program.count < limit, let opcode = Opcode(rawValue: text(statement, 1)) else { return nil }
+            program.append(
+                Instruction(
+                    opcode: opcode, p1: Int(statement.integer(2)), p2: Int(statement.integer(3)),
+                    p3: Int(statement.integer(4)), p4: text(statement, 5), p5: Int(statement.integer(6))))
+        }
+        return program.isEmpty ? nil : program
+    }
+
+    private static func text(_ statement: Statement, _ column: Int) -> String {
+        String(decoding: statement.text(column), as: UTF8.self)
+    }
+
+    /// The name of a function, out of `sum(1)`.
+    var functionName: String { String(p4.prefix { $0 != "(" }) }
+
+    /// The number of arguments in `sum(1)`; nil when the function takes any number.
+    var functionArguments: Int? {
+        let digits = p4.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
+        return Int(digits).flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+/// A column's affinity, as the letter SQLite has for it in programs ("sqliteInt.h", SQLITE_AFF_BLOB and the others).
+enum Affinity: UInt8, Sendable {
+    case none = 0x40, blob, text, numeric, integer, real
+
+    /// Affinities are the bits of a comparison's P5 that are not flags.
+    init(comparison p5: Int) { self = Affinity(rawValue: UInt8(p5 & 0x47)) ?? .none }
+
+    /// What it does to a text that looks like a number, or to a number: whether the class a value was sent in is
+    /// without consequence.
+    var converts: Bool { rawValue >= Affinity.text.rawValue }
+}

@@ -1,0 +1,124 @@
+import PostgresWire
+
+/// What a program does with each of its parameters.
+struct ParameterUses {
+    struct Use {
+        /// A column's affinity, or an integer's place, converts whatever class arrives; the column's types.
+        var conversions: [Conversion] = []
+        /// Nothing converts it, and this is what it must be.
+        var needs: [TypeOID] = []
+        /// An enclosing CAST.
+        var casts: [TypeOID] = []
+        /// The class makes a difference there, and nothing says which is meant.
+        var isSensitive = false
+        /// It is handed back as it came.
+        var isResult = false
+        /// It is only asked whether it is NULL.
+        var isIndifferent = false
+    }
+
+    struct Conversion: Equatable {
+        var affinity: Affinity
+        /// What it is compared with, or stored as.
+        var type: TypeOID?
+    }
+
+    /// By SQLite's index.
+    private(set) var uses: [Int: Use] = [:]
+
+    private mutating func update(_ value: ProgramValue, _ change: (inout Use) -> Void) {
+        for parameter in value.parameters { change(&uses[parameter, default: Use()]) }
+    }
+
+    mutating func need(_ value: ProgramValue, _ type: TypeOID) {
+        update(value) { if !$0.needs.contains(type) { $0.needs.append(type) } }
+    }
+
+    mutating func addCast(_ value: ProgramValue, _ type: TypeOID) {
+        update(value) { if !$0.casts.contains(type) { $0.casts.append(type) } }
+    }
+
+    mutating func addSensitive(_ value: ProgramValue) { update(value) { $0.isSensitive = true } }
+
+    mutating func addIndifferent(_ value: ProgramValue) { update(value) { $0.isIndifferent = true } }
+
+    mutating func addConverted(_ value: ProgramValue, _ affinity: Affinity, _ type: TypeOID?) {
+        let conversion = Conversion(affinity: affinity, type: type)
+        update(value) { if !$0.conversions.contains(conversion) { $0.conversions.append(conversion) } }
+    }
+
+    /// Each operand is taken for what the other is.
+    mutating func addArithmetic(_ left: ProgramValue, _ right: ProgramValue) {
+        for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
+            let type = other.type.map { $0 == .bool ? .int8 : $0 }
+            need(value, type.flatMap { $0.isNumber ? $0 : nil } ?? .numeric)
+        }
+    }
+
+    mutating func addComparison(_ left: ProgramValue, _ right: ProgramValue, _ affinity: Affinity) {
+        for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
+            if value.isConverted {
+                if let type = other.type { addConverted(value, Affinity(of: type), type) }
+            } else if affinity.converts {
+                addConverted(value, affinity, other.type)
+            } else {
+                addUnconverted(value, like: other)
+            }
+        }
+    }
+
+    /// Compared with what has no affinity: a number and a text are then never equal, so it must be what the other is.
+    private mutating func addUnconverted(_ value: ProgramValue, like other: ProgramValue) {
+        // Of what a parameter may stand in for: coalesce($1, 0) > 5.
+        if let type = other.type, other.parameters.isEmpty || !other.isParameterOnly {
+            need(value, type.isStoredAsText ? .text : type)
+        } else if other.parameters.isEmpty, other.classes == .null {
+            addIndifferent(value)
+        } else {
+            addSensitive(value)
+        }
+    }
+
+    mutating func addStored(_ value: ProgramValue, in column: ProgramValue) {
+        if value.isConverted {
+            if let type = column.type { addConverted(value, Affinity(of: type), type) }
+        } else if column.type == .bytea {
+            need(value, .bytea)
+        } else {
+            addSensitive(value)
+        }
+    }
+
+    mutating func addResult(_ row: [ProgramValue]) {
+        for value in row where !value.parameters.isEmpty && !value.isConverted {
+            if !value.isParameterOnly, let type = value.type {
+                need(value, type.isStoredAsText ? .text : type)
+            } else {
+                update(value) { $0.isResult = true }
+            }
+        }
+    }
+}
+
+extension Affinity {
+    /// What a value most likely is after it. NUMERIC leaves dates as they are.
+    var likely: ProgramValue.Likely {
+        switch self {
+        case .integer: .type(.int8)
+        case .real: .type(.float8)
+        case .text: .type(.text)
+        default: .unknown
+        }
+    }
+
+    /// Of a column declared with the type.
+    init(of type: TypeOID) {
+        switch type {
+        case .int8: self = .integer
+        case .text: self = .text
+        case .float8: self = .real
+        case .bytea: self = .blob
+        default: self = .numeric
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import PostgresWire
+
+/// The registers a record is made of: two records of the same shape in one program are the same row.
+struct RecordShape: Hashable {
+    let first: Int
+    let count: Int
+
+    init(_ instruction: Instruction) { (first, count) = (instruction.p1, instruction.p2) }
+}
+
+/// What a program's cursors stand for: tables and indexes of the schema, or rows the program itself writes.
+struct ProgramCursors {
+    /// By cursor: the columns of the table or index it is always opened on.
+    private var stored: [Int: [ProgramValue]] = [:]
+    /// A cursor opened on another's rows.
+    private var duplicates: [Int: Int] = [:]
+    /// By cursor: the register that holds its one row.
+    private(set) var pseudo: [Int: Int] = [:]
+    /// What the rows are for that the program writes into tables.
+    private(set) var columnsWritten: [RecordShape: [ProgramValue]] = [:]
+
+    init(_ program: [Instruction], schema: inout SchemaColumns) {
+        var roots: [Int: Int] = [:]
+        var tables: Set<Int> = []
+        for instruction in program {
+            switch instruction.opcode {
+            case .openRead, .openWrite, .reopenIndex:
+                // P3 is the schema; P5 may say that P2 is a register with the root page.
+                let isPlain = instruction.p3 == 0 && instruction.p5 & 0x10 == 0
+                let root = isPlain ? instruction.p2 : -1
+                roots[instruction.p1] = roots[instruction.p1, default: root] == root ? root : -1
+                if instruction.opcode != .reopenIndex, !instruction.p4.hasPrefix("k(") { tables.insert(instruction.p1) }
+            case .openDuplicate: duplicates[instruction.p1] = instruction.p2
+            case .openPseudo: pseudo[instruction.p1] = instruction.p2
+            default: break
+            }
+        }
+        for (cursor, root) in roots { stored[cursor] = schema.columns(root: root, isTable: tables.contains(cursor)) }
+        findWrites(program, schema.tableRoots)
+    }
+
+    /// MakeRecord, and the Insert of its record into a table: into the table's own b-tree, not into an index.
+    private mutating func findWrites(_ program: [Instruction], _ tableRoots: Set<Int>) {
+        var shapes: [Int: RecordShape] = [:]
+        var tableCursors: Set<Int> = []
+        for instruction in program {
+            switch instruction.opcode {
+            case .openWrite where tableRoots.contains(instruction.p2): tableCursors.insert(instruction.p1)
+            case .makeRecord: shapes[instruction.p3] = RecordShape(instruction)
+            case .insert, .indexInsert:
+                guard tableCursors.contains(instruction.p1), let shape = shapes[instruction.p2],
+                    let columns = stored[instruction.p1]
+                else { continue }
+                columnsWritten[shape] = columns
+            default: break
+            }
+        }
+    }
+
+    func columns(of cursor: Int) -> [ProgramValue]? { stored[cursor] }
+
+    func original(_ cursor: Int) -> Int {
+        var cursor = cursor
+        // Duplicates of duplicates; the bound is for a program that has gone mad.
+        for _ in 0..<64 {
+            guard let next = duplicates[cursor] else { break }
+            cursor = next
+        }
+        return cursor
+    }
+}

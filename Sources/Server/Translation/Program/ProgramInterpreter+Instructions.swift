@@ -1,0 +1,220 @@
+import PostgresWire
+
+/// What each instruction does to registers and cursors (https://www.sqlite.org/opcode.html).
+extension ProgramInterpreter {
+    mutating func execute(_ instruction: Instruction, _ registers: inout Registers) {
+        let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
+        switch instruction.opcode {
+        case .variable: registers.set(p2, ProgramValue(parameter: p1))
+        case .integer, .int64, .newRowid, .rowid, .indexRowid, .count, .sequence, .readCookie:
+            registers.set(p2, .integer)
+        case .real: registers.set(p2, ProgramValue(.real, .float8))
+        case .string8, .string: registers.set(p2, ProgramValue(.text, .text))
+        case .blob: registers.set(p2, ProgramValue(.blob, .bytea))
+        case .null, .beginSubroutine:
+            for register in p2...Swift.max(p2, p3) { registers.set(register, .null) }
+        case .softNull: registers.set(p1, .null)
+        case .move:
+            for index in 0..<Swift.max(p3, 1) {
+                registers.set(p2 + index, registers.value(p1 + index))
+                registers.set(p1 + index, .null)
+            }
+        case .copy:
+            for (index, value) in registers.values(p1, p3 + 1).enumerated() { registers.set(p2 + index, value) }
+        case .shallowCopy: registers.set(p2, registers.value(p1))
+        case .intCopy, .zeroOrNull, .offsetLimit: registers.set(p2, .integerOrNull)
+        // It makes P3 NULL when it jumps, and else P3 is computed next.
+        case .ifNullRow: registers.set(p3, .null)
+        case .rowSetRead, .offset: registers.set(p3, .integerOrNull)
+        case .affinity: applyAffinities(instruction.p4, p1, p2, &registers)
+        case .realAffinity:
+            var value = registers.value(p1)
+            if value.classes.remove(.integer) != nil { value.classes.insert(.real) }
+            registers.set(p1, value)
+        case .mustBeInt: convert(p1, .integer, .int8, &registers)
+        case .cast: cast(p1, Affinity(comparison: p2), &registers)
+        case .makeRecord: makeRecord(instruction, &registers)
+        case .resultRow:
+            let row = registers.values(p1, p2)
+            addResult(row)
+            note { $0.addResult(row) }
+        default:
+            guard !operate(instruction, &registers), !compare(instruction, registers) else { return }
+            moveRows(instruction, &registers)
+        }
+    }
+
+    /// True: it was an operator's or a function's instruction.
+    private mutating func operate(_ instruction: Instruction, _ registers: inout Registers) -> Bool {
+        let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
+        let (right, left) = (registers.value(p1), registers.value(p2))
+        switch instruction.opcode {
+        case .add, .subtract, .multiply, .divide, .remainder:
+            note { $0.addArithmetic(left, right) }
+            var result = ProgramValue([.integer, .real, .null], nil)
+            result.likely = ProgramValue.arithmetic(left, right)
+            registers.set(p3, result)
+        case .bitAnd, .bitOr, .shiftLeft, .shiftRight:
+            note { uses in for value in [left, right] { uses.need(value, .int8) } }
+            registers.set(p3, .integerOrNull)
+        case .concatenate:
+            note { uses in for value in [left, right] { uses.need(value, .text) } }
+            registers.set(p3, ProgramValue([.text, .null], .text))
+        case .and, .or:
+            note { uses in for value in [left, right] { uses.need(value, .bool) } }
+            registers.set(p3, .integerOrNull)
+        case .bitNot, .not, .isTrue:
+            let type: TypeOID = instruction.opcode == .bitNot ? .int8 : .bool
+            note { $0.need(right, type) }
+            registers.set(p2, .integerOrNull)
+        case .branchIf, .branchIfNot: note { $0.need(right, .bool) }
+        case .isNull, .notNull, .haltIfNull:
+            let value = registers.value(instruction.opcode == .haltIfNull ? p3 : p1)
+            note { $0.addIndifferent(value) }
+        case .function, .pureFunction: call(instruction, &registers)
+        case .aggregateStep, .aggregateInverse:
+            let arguments = registers.values(p2, instruction.p5 & 0xFF)
+            noteArguments(of: instruction, arguments)
+            var value = registers.value(p3)
+            value.join(.result(ofAggregate: instruction.functionName, arguments.first))
+            registers.set(p3, value)
+        case .aggregateFinal: registers.set(p1, registers.value(p1).finished(instruction.functionName))
+        case .aggregateValue: registers.set(p3, registers.value(p1).finished(instruction.functionName))
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func call(_ instruction: Instruction, _ registers: inout Registers) {
+        // Of a function that takes any number, the program does not say how many there are.
+        let arguments = registers.values(instruction.p2, instruction.functionArguments ?? 0)
+        noteArguments(of: instruction, arguments)
+        registers.set(instruction.p3, .result(ofFunction: instruction.functionName, arguments))
+    }
+
+    private mutating func noteArguments(of instruction: Instruction, _ arguments: [ProgramValue]) {
+        let name = instruction.functionName
+        for (index, value) in arguments.enumerated() where !value.parameters.isEmpty {
+            switch ExpressionClass.argument(of: name, at: index) {
+            case .text: note { $0.need(value, .text) }
+            case .numeric: note { $0.need(value, .numeric) }
+            default:
+                // count() asks only whether it is NULL.
+                if name == "count" { note { $0.addIndifferent(value) } } else { note { $0.addSensitive(value) } }
+            }
+        }
+    }
+
+    // MARK: Conversions
+
+    private mutating func applyAffinities(_ letters: String, _ first: Int, _ count: Int, _ registers: inout Registers) {
+        for (index, letter) in letters.utf8.enumerated() where index < count {
+            guard let affinity = Affinity(rawValue: letter), affinity.converts else { continue }
+            convert(first + index, affinity, nil, &registers)
+        }
+    }
+
+    private mutating func convert(
+        _ register: Int, _ affinity: Affinity, _ type: TypeOID?, _ registers: inout Registers
+    ) {
+        var value = registers.value(register)
+        guard !value.parameters.isEmpty else { return }
+        note { $0.addConverted(value, affinity, type) }
+        value.isConverted = true
+        value.likely = value.likely.joined(affinity.likely)
+        registers.set(register, value)
+    }
+
+    private mutating func cast(_ register: Int, _ affinity: Affinity, _ registers: inout Registers) {
+        let value = registers.value(register)
+        let result: ProgramValue =
+            switch affinity {
+            case .text: ProgramValue([.text, .null], .text)
+            case .integer: .integerOrNull
+            case .real: ProgramValue([.real, .null], .float8)
+            case .numeric: ProgramValue([.integer, .real, .null], .numeric)
+            default: ProgramValue([.blob, .null], .bytea)
+            }
+        note { $0.addCast(value, result.type ?? .bytea) }
+        registers.set(register, result)
+    }
+
+    private mutating func makeRecord(_ instruction: Instruction, _ registers: inout Registers) {
+        applyAffinities(instruction.p4, instruction.p1, instruction.p2, &registers)
+        var record = ProgramValue()
+        record.fields = registers.values(instruction.p1, instruction.p2)
+        if let columns = cursors.columnsWritten[RecordShape(instruction)] {
+            for (index, value) in record.fields.enumerated() where !value.parameters.isEmpty {
+                let column = index < columns.count ? columns[index] : ProgramValue.unknown
+                note { $0.addStored(value, in: column) }
+            }
+        }
+        registers.set(instruction.p3, record)
+    }
+
+    // MARK: Rows
+
+    private mutating func moveRows(_ instruction: Instruction, _ registers: inout Registers) {
+        let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
+        switch instruction.opcode {
+        case .column: registers.set(p3, column(p2, of: p1, registers))
+        case .virtualColumn: registers.set(p3, .unknown)
+        case .sorterData, .rowData:
+            var record = contents[cursors.original(p1)] ?? ProgramValue()
+            if cursors.columns(of: p1) != nil { record = ProgramValue.unknown }
+            registers.set(p2, record)
+        case .insert, .sorterInsert, .indexInsert: if cursors.columns(of: p1) == nil { write(registers.value(p2), to: p1) }
+        case .virtualIn: registers.set(p3, .unknown)
+        default: break
+        }
+    }
+
+    /// The value of a cursor's column: a table's or index's by its declaration, else what was written there.
+    func column(_ index: Int, of cursor: Int, _ registers: Registers) -> ProgramValue {
+        if let columns = cursors.columns(of: cursor) { return index < columns.count ? columns[index] : .unknown }
+        let record: ProgramValue
+        if let content = cursors.pseudo[cursor] {
+            record = registers.value(content)
+        } else {
+            record = contents[cursors.original(cursor)] ?? ProgramValue()
+        }
+        return index < record.fields.count ? record.fields[index] : record.classes == .any ? .unknown : ProgramValue()
+    }
+
+    // MARK: Comparisons
+
+    /// True: it was a comparison's.
+    private mutating func compare(_ instruction: Instruction, _ registers: Registers) -> Bool {
+        let (p1, p3) = (instruction.p1, instruction.p3)
+        switch instruction.opcode {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            let (left, right) = (registers.value(p3), registers.value(p1))
+            note { $0.addComparison(left, right, Affinity(comparison: instruction.p5)) }
+        case .seekRowid, .notExists:
+            note { $0.addConverted(registers.value(p3), .integer, .int8) }
+        case .seekLess, .seekLessOrEqual, .seekGreaterOrEqual, .seekGreater:
+            let count = Int(instruction.p4) ?? 0
+            if count == 0 { note { $0.addConverted(registers.value(p3), .integer, .int8) } }
+            compareKey(p3, count, with: p1, registers)
+        case .indexLess, .indexLessOrEqual, .indexGreater, .indexGreaterOrEqual, .found, .notFound, .noConflict,
+            .ifNoHope:
+            let count = Int(instruction.p4) ?? 0
+            if count > 0 { return compareKey(p3, count, with: p1, registers) }
+            for (index, value) in registers.value(p3).fields.enumerated() {
+                let other = column(index, of: p1, registers)
+                note { $0.addComparison(value, other, .none) }
+            }
+        default: return false
+        }
+        return true
+    }
+
+    @discardableResult
+    private mutating func compareKey(_ first: Int, _ count: Int, with cursor: Int, _ registers: Registers) -> Bool {
+        for (index, value) in registers.values(first, count).enumerated() {
+            let other = column(index, of: cursor, registers)
+            note { $0.addComparison(value, other, .none) }
+        }
+        return true
+    }
+}

@@ -1,0 +1,150 @@
+/// Runs a program on what is known of values instead of on values, until nothing new flows anywhere.
+///
+/// Registers are used again for other things, so what is in them is followed from instruction to instruction, and
+/// joined where ways meet. What cursors hold is collected for the whole program: rows are written and read at any time.
+struct ProgramInterpreter {
+    let program: [Instruction]
+    let cursors: ProgramCursors
+    private let flow: ProgramFlow
+    /// Where straight runs of instructions begin.
+    private var isLeader: [Bool]
+    private var entry: [Int: Registers] = [:]
+    /// What was written through each cursor that is no table's or index's: a record.
+    private(set) var contents: [Int: ProgramValue] = [:]
+    /// The columns of all ResultRow instructions together.
+    private(set) var results: [ProgramValue] = []
+    /// Filled by the last walk, when all values are known.
+    private(set) var uses = ParameterUses()
+    private var isLastWalk = false
+    private var hasChanged = false
+
+    typealias Registers = [ProgramValue]
+
+    /// Registers beyond this, or more work than this, and the program is left alone.
+    private static let registerLimit = 1 << 16
+    private static let workLimit = 4_000_000
+
+    init?(_ program: [Instruction], cursors: ProgramCursors) {
+        guard let flow = ProgramFlow(program) else { return nil }
+        self.program = program
+        self.cursors = cursors
+        self.flow = flow
+        isLeader = Array(repeating: false, count: program.count)
+        isLeader[0] = true
+        for (address, next) in flow.successors.enumerated() {
+            for target in next where target != address + 1 || next.count > 1 { isLeader[target] = true }
+        }
+        // What is behind a jump is only reached by others.
+        for (address, next) in flow.successors.enumerated() where next != [address + 1] && address + 1 < program.count {
+            isLeader[address + 1] = true
+        }
+    }
+
+    /// False when it was given up.
+    mutating func run() -> Bool {
+        entry[0] = []
+        var work = 0
+        var isPending = Array(repeating: false, count: program.count)
+        repeat {
+            hasChanged = false
+            for leader in entry.keys { isPending[leader] = true }
+            // In the order of addresses, so that all that flows to a place is there before it is walked.
+            while let first = isPending.firstIndex(of: true) {
+                for leader in first..<program.count where isPending[leader] {
+                    isPending[leader] = false
+                    guard let cost = walk(from: leader, reaching: { isPending[$0] = true }) else { return false }
+                    work += cost
+                    guard work < Self.workLimit else { return false }
+                }
+            }
+        } while hasChanged
+        isLastWalk = true
+        for leader in entry.keys.sorted() {
+            guard walk(from: leader, reaching: { _ in }) != nil else { return false }
+        }
+        return true
+    }
+
+    /// One straight run of instructions; nil when a register's number is beyond all reason.
+    private mutating func walk(from leader: Int, reaching: (Int) -> Void) -> Int? {
+        var registers = entry[leader] ?? []
+        var address = leader
+        var cost = registers.count + 1
+        while true {
+            let before = registers.count
+            execute(program[address], &registers)
+            guard registers.count < Self.registerLimit else { return nil }
+            cost += 1 + registers.count - before
+            let next = flow.successors[address]
+            if next == [address + 1], !isLeader[address + 1] {
+                address += 1
+                continue
+            }
+            for target in next {
+                cost += registers.reduce(0) { $0 + 1 + $1.parameters.count }
+                if enter(target, registers) { reaching(target) }
+            }
+            return cost
+        }
+    }
+
+    /// True when this brought anything new there.
+    private mutating func enter(_ target: Int, _ registers: Registers) -> Bool {
+        guard !isLastWalk else { return false }
+        guard var known = entry.removeValue(forKey: target) else {
+            entry[target] = registers
+            return true
+        }
+        var isNew = false
+        for index in registers.indices {
+            guard index < known.count else {
+                known.append(registers[index])
+                isNew = isNew || registers[index] != ProgramValue()
+                continue
+            }
+            guard known[index] != registers[index] else { continue }
+            let before = known[index]
+            known[index].join(registers[index])
+            isNew = isNew || known[index] != before
+        }
+        entry[target] = known
+        return isNew
+    }
+
+    // MARK: For the instructions
+
+    mutating func write(_ record: ProgramValue, to cursor: Int) {
+        let source = cursors.original(cursor)
+        let before = contents[source] ?? ProgramValue()
+        var joined = before
+        joined.join(record)
+        guard joined != before else { return }
+        contents[source] = joined
+        hasChanged = true
+    }
+
+    mutating func addResult(_ row: [ProgramValue]) {
+        for index in row.indices {
+            if index < results.count { results[index].join(row[index]) } else { results.append(row[index]) }
+        }
+    }
+
+    /// Uses are only of interest when what meets what is known for good.
+    mutating func note(_ note: (inout ParameterUses) -> Void) { if isLastWalk { note(&uses) } }
+}
+
+extension [ProgramValue] {
+    func value(_ register: Int) -> ProgramValue {
+        indices.contains(register) ? self[register] : ProgramValue()
+    }
+
+    func values(_ first: Int, _ count: Int) -> [ProgramValue] {
+        count > 0 ? (first..<(first + count)).map(value) : []
+    }
+
+    mutating func set(_ register: Int, _ value: ProgramValue) {
+        guard register >= 0, register < 1 << 16 else { return }
+        while count <= register { append(ProgramValue()) }
+        self[register] = value
+    }
+}

@@ -1,0 +1,66 @@
+import PostgresWire
+import SQLite
+
+/// What a statement's compiled program says of its parameters and results.
+///
+/// SQLite's own compiler has resolved names, views, subqueries and affinities by then, so nothing of it has to be
+/// guessed from the text.
+struct ProgramTypes: Sendable {
+    /// A result column.
+    struct Result: Sendable {
+        /// The only type its values can have, if there is one: SQLite itself makes them.
+        var certain: TypeOID?
+        /// The type they have if the database holds what its declarations say.
+        var likely: TypeOID?
+    }
+
+    let results: [Result]
+    private let uses: [Int: ParameterUses.Use]
+    private let loaded: Set<Int>
+
+    /// nil when the program has something nobody here knows.
+    init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
+        guard let program = try Instruction.list(sql, on: connection) else { return nil }
+        var schema = SchemaColumns(connection)
+        let cursors = ProgramCursors(program, schema: &schema)
+        guard var interpreter = ProgramInterpreter(program, cursors: cursors), interpreter.run() else { return nil }
+        results = interpreter.results.map(Result.init)
+        uses = interpreter.uses.uses
+        loaded = Set(program.lazy.filter { $0.opcode == .variable }.map(\.p1))
+    }
+
+    /// Of the parameter that has these indexes in SQLite.
+    func parameter(_ indexes: [Int]) -> ParameterType {
+        // What the program never looks at may be anything.
+        guard indexes.contains(where: loaded.contains) else { return .text }
+        return ParameterType(indexes.compactMap { uses[$0] })
+    }
+}
+
+extension ProgramTypes.Result {
+    init(_ value: ProgramValue) {
+        guard value.parameters.isEmpty else {
+            likely = value.type
+            return
+        }
+        switch value.classes.subtracting(.null) {
+        case .integer: certain = .int8
+        case .real: certain = .float8
+        case .text: certain = .text
+        case .blob: certain = .bytea
+        default: break
+        }
+        likely = value.type
+    }
+
+    /// The type to announce before there is a row.
+    var assumed: TypeOID {
+        switch likely {
+        case .numeric?, .float4?: .float8
+        case .int2?, .int4?, .bool?: .int8
+        case let type? where type.isStoredAsText: .text
+        case let type?: type
+        case nil: .text
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import PostgresWire
+
+extension ProgramValue {
+    /// Of `+`, `-`, `*`, `/` and `%`: integers stay integers unless they overflow. A NULL, and a parameter, is taken
+    /// for what it is counted with.
+    static func arithmetic(_ left: ProgramValue, _ right: ProgramValue) -> Likely {
+        func likely(_ value: ProgramValue) -> Likely {
+            switch value.likely {
+            case .nothing: .nothing
+            case .type(.bool): .type(.int8)
+            case .type(let type): .type(type.isNumber ? type : .numeric)
+            case .unknown: .type(.numeric)
+            }
+        }
+        let both = likely(left).joined(likely(right))
+        if both == .nothing { return left.parameters.isEmpty && right.parameters.isEmpty ? .nothing : .type(.numeric) }
+        return likely(left) == .type(.float8) || likely(right) == .type(.float8) ? .type(.float8) : both
+    }
+
+    /// SQLite's scalar functions: what they return by name, or by their first argument.
+    static func result(ofFunction name: String, _ arguments: [ProgramValue]) -> ProgramValue {
+        switch name {
+        case "abs":
+            var result = ProgramValue([.integer, .real, .null], nil)
+            result.likely = arguments.first.map { arithmetic($0, $0) } ?? .unknown
+            return result
+        case "nullif":
+            var result = withoutParameters(arguments.first)
+            result.classes.insert(.null)
+            return result
+        default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown
+        }
+    }
+
+    static func result(ofAggregate name: String, _ argument: ProgramValue?) -> ProgramValue {
+        switch name {
+        case "sum":
+            var result = ProgramValue([.integer, .real, .null], nil)
+            result.likely = argument.map { arithmetic($0, $0) } ?? .unknown
+            return result
+        case "min", "max", "first_value", "last_value", "nth_value", "lag", "lead":
+            var result = withoutParameters(argument)
+            result.classes.insert(.null)
+            return result
+        default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown
+        }
+    }
+
+    /// What an accumulator gives at the end; it may never have seen a row.
+    func finished(_ name: String) -> ProgramValue {
+        switch name {
+        case "count", "row_number", "rank", "dense_rank", "ntile": return .integer
+        case "total": return ProgramValue(.real, .float8)
+        default:
+            var result = self
+            result.classes.insert(.null)
+            return result
+        }
+    }
+
+    private static func withoutParameters(_ value: ProgramValue?) -> ProgramValue {
+        guard let value, value.isConverted || value.parameters.isEmpty else { return .unknown }
+        return value
+    }
+
+    private init(_ expression: ExpressionClass) {
+        switch expression {
+        case .null: self = .null
+        case .int8: self = .integerOrNull
+        case .float8: self.init([.real, .null], .float8)
+        case .numeric: self.init([.integer, .real, .null], .numeric)
+        case .text: self.init([.text, .null], .text)
+        case .bytea: self.init([.blob, .null], .bytea)
+        case .textOrBytes: self.init([.text, .blob, .null], .text)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import PostgresWire
+
+/// What may be in a register: which storage classes for certain, which type in all likelihood, and which parameters.
+///
+/// Values only ever grow (`join`), which is what ends the search for all that can flow where.
+struct ProgramValue: Equatable, Sendable {
+    /// Storage classes as a set.
+    struct Classes: OptionSet, Sendable {
+        let rawValue: UInt8
+        static let null = Classes(rawValue: 1), integer = Classes(rawValue: 2), real = Classes(rawValue: 4)
+        static let text = Classes(rawValue: 8), blob = Classes(rawValue: 16)
+        static let any: Classes = [.null, .integer, .real, .text, .blob]
+    }
+
+    /// The type it has if the database holds what its columns' declarations say.
+    enum Likely: Equatable, Sendable {
+        case nothing
+        case type(TypeOID)
+        case unknown
+
+        func joined(_ other: Likely) -> Likely {
+            switch (self, other) {
+            case (.nothing, let type), (let type, .nothing): return type
+            case (.type(let a), .type(let b)) where a == b: return self
+            case (.type(let a), .type(let b)) where a.isNumber && b.isNumber: return .type(.numeric)
+            case (.type(let a), .type(let b)) where a.isStoredAsText && b.isStoredAsText: return .type(.text)
+            default: return .unknown
+            }
+        }
+    }
+
+    /// Of what is no parameter.
+    var classes: Classes = []
+    var likely = Likely.nothing
+    /// SQLite's indexes of the parameters whose value may be here, in order.
+    var parameters: [Int] = []
+    /// A column's affinity has been applied: the class in which a parameter was sent matters no more.
+    var isConverted = false
+    /// Of a record: its fields.
+    var fields: [ProgramValue] = []
+
+    init() {}
+    init(_ classes: Classes, _ type: TypeOID?) {
+        self.classes = classes
+        likely = type.map { .type($0) } ?? .unknown
+    }
+    init(parameter: Int) { parameters = [parameter] }
+
+    static let null: ProgramValue = {
+        var value = ProgramValue()
+        value.classes = .null
+        return value
+    }()
+    static let integer = ProgramValue(.integer, .int8)
+    static let integerOrNull = ProgramValue([.integer, .null], .int8)
+    static let unknown = ProgramValue(.any, nil)
+
+    var type: TypeOID? {
+        if case .type(let type) = likely { return type }
+        return nil
+    }
+
+    /// Nothing but parameters, and NULL, can be here.
+    var isParameterOnly: Bool { !parameters.isEmpty && classes.subtracting(.null).isEmpty }
+
+    mutating func join(_ other: ProgramValue) {
+        if self == other { return }
+        let wasNothing = classes.isEmpty && parameters.isEmpty && fields.isEmpty
+        let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
+        classes.formUnion(other.classes)
+        likely = likely.joined(other.likely)
+        // Converted only if every parameter that may be here is.
+        if parameters.isEmpty {
+            isConverted = other.isConverted && !other.parameters.isEmpty
+        } else if !other.parameters.isEmpty {
+            isConverted = isConverted && other.isConverted
+        }
+        if parameters != other.parameters { parameters = Self.merged(parameters, other.parameters) }
+        if wasNothing {
+            fields = other.fields
+        } else if !isNothing {
+            joinFields(other.fields)
+        }
+    }
+
+    private static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+        if a.isEmpty { return b }
+        var result: [Int] = []
+        result.reserveCapacity(a.count + b.count)
+        var (i, j) = (0, 0)
+        while i < a.count || j < b.count {
+            let next = j == b.count || (i < a.count && a[i] <= b[j]) ? a[i] : b[j]
+            if i < a.count, a[i] == next { i += 1 }
+            if j < b.count, b[j] == next { j += 1 }
+            result.append(next)
+        }
+        return result
+    }
+
+    private mutating func joinFields(_ other: [ProgramValue]) {
+        for index in other.indices {
+            if index < fields.count { fields[index].join(other[index]) } else { fields.append(other[index]) }
+        }
+    }
+}
+
+extension TypeOID {
+    var isNumber: Bool { [.int2, .int4, .int8, .float4, .float8, .numeric, .bool, .oid].contains(self) }
+    /// SQLite has no class of its own for it, and what is stored is text.
+    var isStoredAsText: Bool {
+        [.text, .varchar, .bpchar, .name, .date, .time, .timestamp, .timestamptz, .uuid, .json, .jsonb, .interval]
+            .contains(self)
+    }
+}

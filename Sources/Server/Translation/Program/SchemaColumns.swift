@@ -1,0 +1,80 @@
+import PostgresWire
+import SQLite
+
+/// The declared types of tables and indexes, by the root page a program opens them with, in the order in which their
+/// records hold the columns.
+struct SchemaColumns {
+    private let connection: Connection
+    private(set) var tableRoots: Set<Int> = []
+    private var known: [Int: [ProgramValue]] = [:]
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// A root nothing is known of has columns of which nothing is known.
+    mutating func columns(root: Int, isTable: Bool) -> [ProgramValue] {
+        if let found = known[root] { return found }
+        // What goes wrong here leaves types unknown, which is always allowed.
+        let found = (try? read(root, isTable)) ?? []
+        known[root] = found
+        return found
+    }
+
+    private mutating func read(_ root: Int, _ isTable: Bool) throws(SQLiteError) -> [ProgramValue] {
+        // The schema's own table: type, name, tbl_name, rootpage, sql.
+        if root == 1 { return [.text, .text, .text, .int8, .text].map { ProgramValue(.any, $0) } }
+        let object = try connection.prepareInternal(
+            "SELECT type, name, tbl_name FROM sqlite_schema WHERE rootpage = \(root)")
+        guard try object.step() == .row else { return [] }
+        let (kind, name, table) = (text(object, 0), text(object, 1), text(object, 2))
+        object.reset()
+        let columns = try tableColumns(table)
+        if kind == "table" { tableRoots.insert(root) }
+        if kind == "table", isTable { return columns.filter { !$0.isVirtual }.map(\.value) }
+        return try indexColumns(name, columns)
+    }
+
+    private struct Column {
+        var value: ProgramValue
+        /// Computed when it is read: not in the record.
+        var isVirtual: Bool
+    }
+
+    private func tableColumns(_ table: String) throws(SQLiteError) -> [Column] {
+        let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(Self.quoted(table)))")
+        var columns: [Column] = []
+        while try statement.step() == .row {
+            let declared = text(statement, 2)
+            columns.append(Column(value: Self.value(declared), isVirtual: statement.integer(6) == 2))
+        }
+        return columns
+    }
+
+    /// "As of SQLite version 3.30.0, if there is no index with the specified name but there is a WITHOUT ROWID table
+    /// with that name", this PRAGMA describes "the PRIMARY KEY columns of the WITHOUT ROWID table as they are used in
+    /// the records of the underlying b-tree". https://www.sqlite.org/pragma.html#pragma_index_xinfo
+    private func indexColumns(_ index: String, _ columns: [Column]) throws(SQLiteError) -> [ProgramValue] {
+        let statement = try connection.prepareInternal("PRAGMA index_xinfo(\(Self.quoted(index)))")
+        var result: [ProgramValue] = []
+        while try statement.step() == .row {
+            // -1 is the rowid, -2 an expression.
+            let number = Int(statement.integer(1))
+            if number == -1 {
+                result.append(.integer)
+            } else {
+                result.append(columns.indices.contains(number) ? columns[number].value : .unknown)
+            }
+        }
+        return result
+    }
+
+    private func text(_ statement: Statement, _ column: Int) -> String {
+        String(decoding: statement.text(column), as: UTF8.self)
+    }
+
+    private static func quoted(_ name: String) -> String {
+        "'" + name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+
+    /// A column holds what it was declared for in all likelihood, and anything for certain.
+    private static func value(_ declared: String) -> ProgramValue { ProgramValue(.any, DeclaredType(declared)?.own) }
+}

@@ -1,0 +1,113 @@
+import PostgresWire
+
+/// Arrays of one dimension as JSON, which `json_each` takes apart: `WHERE id IN (SELECT value FROM json_each($1))`.
+enum ArrayCodec {
+    /// - Returns: nil when the bytes are no array. In binary: the number of dimensions, whether there are NULLs, the
+    ///   element's type; for each dimension its size and lower bound; each element with its length, -1 for NULL.
+    ///   Source: array_recv in src/backend/utils/adt/arrayfuncs.c.
+    static func json(
+        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, malformed: () -> WireError
+    ) throws(WireError) -> String? {
+        var rest = bytes[...]
+        func word() -> Int32? {
+            guard rest.count >= 4 else { return nil }
+            defer { rest = rest.dropFirst(4) }
+            return BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: rest.prefix(4)))
+        }
+        guard let dimensions = word(), let flags = word(), let found = word(), (0...1).contains(flags) else { return nil }
+        let element = TypeOID(rawValue: UInt32(bitPattern: found))
+        guard element == type.element else { return nil }
+        if dimensions == 0 { return rest.isEmpty ? "[]" : nil }
+        guard dimensions > 0, dimensions <= 6 else { return nil }
+        guard dimensions == 1 else { throw severalDimensions }
+        // Every element takes four bytes at the least, so this bounds the count before anything is made of it.
+        guard let count = word(), word() != nil, count >= 0, Int(count) <= rest.count / 4 else { return nil }
+        var items: [String] = []
+        items.reserveCapacity(Int(count))
+        for _ in 0..<count {
+            guard let length = word() else { return nil }
+            if length == -1 {
+                items.append("null")
+                continue
+            }
+            guard length >= 0, Int(length) <= rest.count else { return nil }
+            let value = UnsafeRawBufferPointer(rebasing: rest.prefix(Int(length)))
+            rest = rest.dropFirst(Int(length))
+            items.append(try item(ofBinary: value, element, subject, malformed: malformed))
+        }
+        return rest.isEmpty ? "[" + items.joined(separator: ",") + "]" : nil
+    }
+
+    static let severalDimensions = WireError(
+        state: .featureNotSupported, message: "arrays of several dimensions are not supported",
+        hint: "Send it as JSON text.")
+
+    private static func item(
+        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, malformed: () -> WireError
+    ) throws(WireError) -> String {
+        let text: String?
+        switch type {
+        case .bool: text = BinaryCodec.bool(bytes).map { $0 ? "true" : "false" }
+        case .int2: text = BinaryCodec.int16(bytes).map { String($0) }
+        case .int4: text = BinaryCodec.int32(bytes).map { String($0) }
+        case .oid: text = BinaryCodec.int32(bytes).map { String(UInt32(bitPattern: $0)) }
+        case .int8: text = BinaryCodec.int64(bytes).map { String($0) }
+        case .float4: text = BinaryCodec.float(bytes).flatMap { JSONText.number(Double($0)) }
+        case .float8: text = BinaryCodec.double(bytes).flatMap(JSONText.number)
+        case .numeric: text = NumericCodec.text(bytes).flatMap { $0 == "NaN" ? nil : $0 }
+        case .text, .varchar, .bpchar, .name, .json:
+            try ParameterBinder.requireText(bytes, subject)
+            let value = String(decoding: bytes, as: UTF8.self)
+            text = type == .json ? value : JSONText.string(value)
+        case .bytea:
+            throw WireError(
+                state: .featureNotSupported, message: "arrays of bytea are not supported: JSON has no bytes",
+                hint: "Send each value as a parameter of its own.")
+        case .jsonb: text = try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed)
+        default: text = JSONText.string(try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed))
+        }
+        guard let text else { throw malformed() }
+        return text
+    }
+
+    // MARK: Text
+
+    /// Of PostgreSQL's `{1,2,NULL,"a b"}`; nil when it is none.
+    static func json(ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> String? {
+        guard let element = type.element, var reader = ArrayLiteral(bytes) else { return nil }
+        var items: [String] = []
+        while let next = reader.next() {
+            guard let text = next.isNull ? "null" : item(ofText: next.text, element) else { return nil }
+            items.append(text)
+        }
+        return reader.hasFailed ? nil : "[" + items.joined(separator: ",") + "]"
+    }
+
+    private static func item(ofText text: String, _ type: TypeOID) -> String? {
+        var text = text
+        return text.withUTF8 { utf8 -> String? in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            switch type {
+            case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
+            case .int2, .int4, .int8, .oid: return TextCodec.parseInt(bytes).map { String($0) }
+            case .float4, .float8: return TextCodec.parseDouble(bytes).flatMap(JSONText.number)
+            case .numeric:
+                guard let value = TextCodec.parseDouble(bytes), value.isFinite else { return nil }
+                // As it is, unless it is spelt as JSON does not (`.5`, `5.`, `+5`).
+                return isJSONNumber(bytes) ? String(decoding: bytes, as: UTF8.self) : JSONText.number(value)
+            case .json, .jsonb: return String(decoding: bytes, as: UTF8.self)
+            case .bytea: return nil
+            case .uuid: return UUIDCodec.canonical(bytes).map(JSONText.string)
+            default: return JSONText.string(String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
+    private static func isJSONNumber(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
+        let isDigit = { (byte: UInt8?) in byte.map { (0x30...0x39).contains($0) } ?? false }
+        guard isDigit(digits.first), isDigit(digits.last) else { return false }
+        guard digits.first != 0x30 || digits.count == 1 || !isDigit(digits.dropFirst().first) else { return false }
+        return digits.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
+    }
+}

@@ -1,0 +1,89 @@
+import PostgresWire
+
+/// Dates and times between PostgreSQL's binary format, which counts days or microseconds from 2000-01-01, and SQLite's
+/// ISO 8601 text. Source: date_recv, time_recv and timestamp_recv in src/backend/utils/adt/.
+enum DateTimeCodec {
+    static let microsecondsPerDay: Int64 = 86_400_000_000
+    /// Days from 1970-01-01 to 2000-01-01.
+    private static let epoch: Int64 = 10_957
+
+    // MARK: To text. nil: the bytes are no such value.
+
+    static func date(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
+        guard let days = BinaryCodec.int32(bytes) else { return nil }
+        guard days != Int32.max, days != Int32.min else { throw outOfRange("infinity") }
+        return try dateText(Int64(days))
+    }
+
+    static func time(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
+        guard let microseconds = BinaryCodec.int64(bytes), (0...microsecondsPerDay).contains(microseconds)
+        else { return nil }
+        // 24:00:00 is a time in PostgreSQL and none in SQLite.
+        guard microseconds < microsecondsPerDay else { throw outOfRange("24:00:00") }
+        return timeText(microseconds)
+    }
+
+    static func timestamp(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
+        guard let microseconds = BinaryCodec.int64(bytes) else { return nil }
+        guard microseconds != Int64.max, microseconds != Int64.min else { throw outOfRange("infinity") }
+        let days = floor(microseconds, microsecondsPerDay)
+        return try dateText(days) + " " + timeText(microseconds - days * microsecondsPerDay)
+    }
+
+    private static func dateText(_ days: Int64) throws(WireError) -> String {
+        let (year, month, day) = civil(days + epoch)
+        guard (0...9999).contains(year) else { throw outOfRange("the year \(year)") }
+        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+    }
+
+    private static func timeText(_ microseconds: Int64) -> String {
+        let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let text = padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2)
+        return fraction == 0 ? text : text + "." + padded(fraction, 6)
+    }
+
+    private static func outOfRange(_ what: String) -> WireError {
+        WireError(
+            state: .datetimeFieldOverflow, message: "\(what) cannot be stored as a date or time",
+            detail: "SQLite's dates go from 0000-01-01 to 9999-12-31.")
+    }
+
+    static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+    }
+
+    // MARK: The calendar. Both are the well-known conversions between days and dates by eras of 400 years.
+
+    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+
+    /// Days since 1970-01-01 to a date of the Gregorian calendar, which here has always been in use.
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        // Counted from 0000-03-01, so that leap days end their years.
+        let shifted = days + 719_468
+        let era = floor(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        return (yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, day)
+    }
+
+    /// Days since 2000-01-01.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floor(shifted, 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468 - epoch
+    }
+
+    static func daysInMonth(_ month: Int64, of year: Int64) -> Int64 {
+        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
+        return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+}

@@ -1,0 +1,72 @@
+/// A decimal as PostgreSQL's numeric has it, from the text of a number.
+struct DecimalNumber {
+    private let isNegative: Bool
+    /// Of the whole part without leading zeros, and of the fraction as it was written.
+    private let whole: [UInt8]
+    private let fraction: [UInt8]
+
+    /// The most digits on either side of the point. A double has 309 before and 324 behind it at the most.
+    private static let digitLimit = 1000
+
+    /// nil when it is no number: digits with a sign, a point and an exponent.
+    init?(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        func digits() -> [UInt8] {
+            let found = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest.dropFirst(found.count)
+            return found.map { $0 - 0x30 }
+        }
+        var whole = digits()
+        var fraction: [UInt8] = []
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            fraction = digits()
+        }
+        guard !whole.isEmpty || !fraction.isEmpty else { return nil }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest = rest.dropFirst()
+            let sign = rest.first
+            if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
+            let exponent = digits()
+            guard !exponent.isEmpty, exponent.count <= 4 else { return nil }
+            let places = exponent.reduce(0) { $0 * 10 + Int($1) }
+            guard places <= Self.digitLimit else { return nil }
+            Self.shift(&whole, &fraction, by: sign == UInt8(ascii: "-") ? -places : places)
+        }
+        guard rest.isEmpty, whole.count <= Self.digitLimit, fraction.count <= Self.digitLimit else { return nil }
+        self.whole = Array(whole.drop { $0 == 0 })
+        self.fraction = fraction
+    }
+
+    private static func shift(_ whole: inout [UInt8], _ fraction: inout [UInt8], by places: Int) {
+        for _ in 0..<Swift.max(places, 0) { whole.append(fraction.isEmpty ? 0 : fraction.removeFirst()) }
+        for _ in 0..<Swift.max(-places, 0) { fraction.insert(whole.popLast() ?? 0, at: 0) }
+    }
+
+    var text: String {
+        let digits = { (part: [UInt8]) in String(decoding: part.map { $0 + 0x30 }, as: UTF8.self) }
+        let isZero = (whole + fraction).allSatisfy { $0 == 0 }
+        return (isNegative && !isZero ? "-" : "") + (whole.isEmpty ? "0" : digits(whole))
+            + (fraction.isEmpty ? "" : "." + digits(fraction))
+    }
+
+    /// As numeric_send writes it: see `NumericCodec`.
+    var binary: [UInt8] {
+        let padding = [UInt8](repeating: 0, count: (4 - whole.count % 4) % 4)
+        let padded = padding + whole + fraction + [UInt8](repeating: 0, count: (4 - fraction.count % 4) % 4)
+        var groups = stride(from: 0, to: padded.count, by: 4).map { start in
+            padded[start..<(start + 4)].reduce(0) { $0 * 10 + Int($1) }
+        }
+        var weight = (padding.count + whole.count) / 4 - 1
+        while groups.last == 0 { groups.removeLast() }
+        while groups.first == 0 {
+            groups.removeFirst()
+            weight -= 1
+        }
+        if groups.isEmpty { weight = 0 }
+        let words = [groups.count, weight & 0xFFFF, isNegative && !groups.isEmpty ? 0x4000 : 0, fraction.count] + groups
+        return words.flatMap { [UInt8($0 >> 8 & 0xFF), UInt8($0 & 0xFF)] }
+    }
+}

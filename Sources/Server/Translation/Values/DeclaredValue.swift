@@ -1,0 +1,121 @@
+import PostgresWire
+import SQLite
+
+/// What SQLite stores in a column declared as a date, a decimal, a UUID or JSON, as a value of that type.
+enum DeclaredValue {
+    /// The types that are announced only with `result_typing = declared`.
+    static func isKnown(_ type: TypeOID) -> Bool {
+        switch type {
+        case .date, .time, .timestamp, .timestamptz, .numeric, .uuid, .json, .jsonb: true
+        default: false
+        }
+    }
+
+    /// Writes the field; false when the value is none of the type, and nothing was written.
+    static func encode(
+        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, into out: OutputBuffer
+    ) -> Bool {
+        switch type {
+        case .date, .time, .timestamp, .timestamptz:
+            moment(statement, column, type, format, out)
+        case .uuid:
+            uuid(statement, column, format, out)
+        case .numeric:
+            numeric(statement, column, format, out)
+        case .json, .jsonb:
+            json(statement, column, type, format, out)
+        default: false
+        }
+    }
+
+    private static func moment(
+        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
+    ) -> Bool {
+        guard statement.storageClass(column) == .text, let moment = MomentText(statement.text(column)) else { return false }
+        if type == .date {
+            guard let days = moment.date else { return false }
+            return field(days, format, out) { (try? DateTimeCodec.date($0)) ?? nil }
+        }
+        switch type {
+        case .time:
+            guard let time = moment.time else { return false }
+            return field(time, format, out) { (try? DateTimeCodec.time($0)) ?? nil }
+        case .timestamp:
+            guard let time = moment.timestamp else { return false }
+            return field(time, format, out) { (try? DateTimeCodec.timestamp($0)) ?? nil }
+        default:
+            guard let time = moment.timestamptz else { return false }
+            return field(time, format, out) { ((try? DateTimeCodec.timestamp($0)) ?? nil).map { $0 + "+00" } }
+        }
+    }
+
+    /// In text by way of the binary image, so that both say the same.
+    private static func field<Value: FixedWidthInteger>(
+        _ value: Value, _ format: Format, _ out: OutputBuffer, _ text: (UnsafeRawBufferPointer) -> String?
+    ) -> Bool {
+        withUnsafeBytes(of: value.bigEndian) { bytes in
+            if format == .binary {
+                out.fieldText(bytes)
+                return true
+            }
+            guard let text = text(bytes) else { return false }
+            write(text, out)
+            return true
+        }
+    }
+
+    private static func write(_ text: String, _ out: OutputBuffer) {
+        var copy = text
+        copy.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
+    }
+
+    private static func uuid(_ statement: Statement, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
+        let bytes: [UInt8]
+        switch statement.storageClass(column) {
+        case .text:
+            guard let found = UUIDCodec.bytes(statement.text(column)) else { return false }
+            bytes = found
+        case .blob where statement.blob(column).count == 16: bytes = Array(statement.blob(column))
+        default: return false
+        }
+        return bytes.withUnsafeBytes { bytes in
+            if format == .binary { out.fieldText(bytes) } else { write(UUIDCodec.text(bytes) ?? "", out) }
+            return true
+        }
+    }
+
+    private static func numeric(_ statement: Statement, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
+        let text: String
+        switch statement.storageClass(column) {
+        case .integer: text = String(statement.integer(column))
+        case .real:
+            guard statement.double(column).isFinite else { return false }
+            text = "\(statement.double(column))"
+        case .text: text = String(decoding: statement.text(column), as: UTF8.self)
+        default: return false
+        }
+        guard let decimal = DecimalNumber(text) else { return false }
+        if format == .text {
+            write(decimal.text, out)
+        } else {
+            decimal.binary.withUnsafeBytes { out.fieldText($0) }
+        }
+        return true
+    }
+
+    private static func json(
+        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
+    ) -> Bool {
+        let stored = statement.storageClass(column)
+        guard stored == .text || stored == .integer || stored == .real else { return false }
+        if stored == .real, !statement.double(column).isFinite { return false }
+        // A number's text is SQLite's own, which is JSON's.
+        let text = statement.text(column)
+        guard format == .binary, type == .jsonb else {
+            out.fieldText(text)
+            return true
+        }
+        ([1] + Array(text)).withUnsafeBytes { out.fieldText($0) }
+        return true
+    }
+}

@@ -1,0 +1,107 @@
+/// A date or time as SQLite's date functions take and make it: `YYYY-MM-DD`, `HH:MM`, `HH:MM:SS.SSS`, or both with a
+/// space or a T between, and a time zone (https://www.sqlite.org/lang_datefunc.html#time_values). Numbers, which there
+/// may be days or seconds, are none: nothing says which.
+struct MomentText {
+    /// Days since 2000-01-01; nil when there is only a time.
+    private(set) var days: Int64?
+    /// nil when there is only a date.
+    private(set) var microseconds: Int64?
+    /// What has to be subtracted for UTC; nil without a time zone.
+    private(set) var offsetMicroseconds: Int64?
+
+    private let bytes: UnsafeRawBufferPointer
+    private var index = 0
+
+    /// nil when it is none.
+    init?(_ text: UnsafeRawBufferPointer) {
+        bytes = text
+        if text.count > 4, text[4] == UInt8(ascii: "-") {
+            guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2),
+                (1...12).contains(month), (1...DateTimeCodec.daysInMonth(month, of: year)).contains(day)
+            else { return nil }
+            days = DateTimeCodec.days(year: year, month: month, day: day)
+            if index == text.count { return }
+            guard skip(" ") || skip("T") else { return nil }
+        }
+        guard readTime(), readZone(), index == text.count else { return nil }
+    }
+
+    private mutating func skip(_ byte: UnicodeScalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: byte) else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func number(_ width: Int) -> Int64? {
+        guard index + width <= bytes.count else { return nil }
+        var value: Int64 = 0
+        for byte in bytes[index..<(index + width)] {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            value = value * 10 + Int64(byte - 0x30)
+        }
+        index += width
+        return value
+    }
+
+    private mutating func readTime() -> Bool {
+        guard let hour = number(2), hour < 24, skip(":"), let minute = number(2), minute < 60 else { return false }
+        var total = (hour * 60 + minute) * 60_000_000
+        if skip(":") {
+            guard let second = number(2), second < 60 else { return false }
+            total += second * 1_000_000
+            if skip(".") {
+                let start = index
+                var scale: Int64 = 100_000
+                while let digit = number(1) {
+                    total += digit * scale
+                    scale /= 10
+                }
+                guard index > start else { return false }
+            }
+        }
+        microseconds = total
+        return true
+    }
+
+    private mutating func readZone() -> Bool {
+        while skip(" ") {}
+        if skip("Z") || skip("z") {
+            offsetMicroseconds = 0
+            return true
+        }
+        let isEast = skip("+")
+        guard isEast || skip("-") else { return true }
+        guard let hours = number(2), hours <= 14 else { return false }
+        var minutes: Int64 = 0
+        if skip(":") || index < bytes.count {
+            guard let found = number(2), found < 60 else { return false }
+            minutes = found
+        }
+        offsetMicroseconds = (hours * 60 + minutes) * (isEast ? 60_000_000 : -60_000_000)
+        return true
+    }
+
+    // MARK: As PostgreSQL's types. nil: it is no such value.
+
+    var date: Int32? {
+        guard let days, microseconds ?? 0 == 0, offsetMicroseconds ?? 0 == 0 else { return nil }
+        return Int32(exactly: days)
+    }
+
+    var time: Int64? {
+        guard days == nil, let microseconds, offsetMicroseconds == nil else { return nil }
+        return microseconds
+    }
+
+    /// One that names another time zone than UTC is no timestamp without one.
+    var timestamp: Int64? {
+        guard let days, offsetMicroseconds ?? 0 == 0 else { return nil }
+        return days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0)
+    }
+
+    /// Without a time zone it is UTC, as for SQLite's functions.
+    var timestamptz: Int64? {
+        guard let days else { return nil }
+        return days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0) - (offsetMicroseconds ?? 0)
+    }
+}

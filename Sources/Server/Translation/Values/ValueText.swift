@@ -1,0 +1,57 @@
+import PostgresWire
+
+/// Values SQLite has no storage class for, as the text it is given for them.
+///
+/// "SQLite does not have a storage class set aside for storing dates and/or times. Instead, the built-in Date And Time
+/// Functions of SQLite are capable of storing dates and times as TEXT" (https://www.sqlite.org/datatype3.html), in
+/// ISO 8601. So one moment is one text, however a client sends it.
+enum ValueText {
+    /// What a value in binary format is as text.
+    ///
+    /// - Parameters:
+    ///   - subject: what it is, for an error: "parameter 1".
+    ///   - malformed: the error for bytes that are no such value.
+    static func text(
+        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: @autoclosure () -> String,
+        malformed: () -> WireError
+    ) throws(WireError) -> String {
+        let text: String?
+        switch type {
+        case .uuid: text = UUIDCodec.text(bytes)
+        case .jsonb:
+            // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
+            guard bytes.first == 1 else { throw malformed() }
+            let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+            try ParameterBinder.requireText(rest, subject())
+            text = String(decoding: rest, as: UTF8.self)
+        case .date: text = try DateTimeCodec.date(bytes)
+        case .time: text = try DateTimeCodec.time(bytes)
+        case .timestamp: text = try DateTimeCodec.timestamp(bytes)
+        case .timestamptz: text = try DateTimeCodec.timestamp(bytes).map { $0 + "+00:00" }
+        case .interval: text = IntervalCodec.text(bytes)
+        default:
+            guard type.element != nil else {
+                throw WireError(
+                    state: .featureNotSupported,
+                    message: "binary format is not supported for \(subject()) of type \(type.sqlName)",
+                    hint: "Send it in text format.")
+            }
+            text = try ArrayCodec.json(ofBinary: bytes, type, subject(), malformed: malformed)
+        }
+        guard let text else { throw malformed() }
+        return text
+    }
+
+    /// What a value in text format is stored as, where that is not what was sent: nil.
+    static func canonical(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
+    ) throws(WireError) -> String? {
+        if type == .uuid {
+            guard let text = UUIDCodec.canonical(bytes) else { throw malformed() }
+            return text
+        }
+        guard type.element != nil else { return nil }
+        guard let json = ArrayCodec.json(ofText: bytes, type) else { throw malformed() }
+        return json
+    }
+}

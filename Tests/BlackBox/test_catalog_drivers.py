@@ -1,0 +1,126 @@
+"""What drivers ask the catalogs by themselves."""
+
+import asyncio
+import subprocess
+
+import asyncpg
+import psycopg
+import pytest
+from psycopg.types import TypeInfo
+
+from daemon import Daemon
+from test_catalog_psql import GOLDEN
+
+
+@pytest.fixture(scope="module")
+def library():
+    daemon = Daemon(start=False)
+    daemon.database = daemon.directory / "library.db"
+    with open(GOLDEN / "schema.sql") as sql:
+        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
+    daemon.start()
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture
+def connection(library):
+    with psycopg.connect(host=str(library.directory), dbname=library.name, user="reader", autocommit=True) as connection:
+        yield connection
+
+
+def test_type_info(connection):
+    text = TypeInfo.fetch(connection, "text")
+    assert (text.oid, text.array_oid, text.regtype) == (25, 1009, "text")
+    assert TypeInfo.fetch(connection, "character varying").oid == 1043
+    assert TypeInfo.fetch(connection, "hstore") is None
+
+
+def test_values_have_their_types(connection):
+    row = connection.execute(
+        "SELECT relname, c.oid, relhasindex, relkind, relnatts, NOT relhasindex, array['a', 'b c', NULL]::text[], indkey, conkey"
+        " FROM pg_catalog.pg_class c LEFT JOIN pg_index i ON i.indrelid = c.oid AND indisprimary LEFT JOIN pg_constraint k"
+        " ON k.conrelid = c.oid AND k.contype = 'p' WHERE relname = %s", ["tag"]).fetchone()
+    assert row[0] == "tag" and isinstance(row[1], int) and row[2] is True and row[5] is False
+    assert row[3] in ("r", b"r") and row[4] == 2
+    assert row[6:] == (["a", "b c", None], "1 2", [1, 2])
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_formats(connection, binary):
+    cursor = connection.cursor(binary=binary)
+    cursor.execute("SELECT attname, attnum, attnotnull, atttypid FROM pg_attribute WHERE attrelid = 'book'::regclass ORDER BY attnum LIMIT 2")
+    assert cursor.fetchall() == [("id", 1, True, 20), ("author_id", 2, True, 20)]
+
+
+def test_an_oid_is_the_same_after_a_restart(library, connection):
+    ask = "SELECT oid FROM pg_class WHERE relname = 'book'"
+    before = connection.execute(ask).fetchone()
+    connection.close()
+    library.stop()
+    library.restart()
+    with psycopg.connect(host=str(library.directory), dbname=library.name, user="reader") as again:
+        assert again.execute(ask).fetchone() == before
+
+
+def test_cursor_over_a_catalog_is_refused(connection):
+    with connection.transaction(), pytest.raises(psycopg.errors.FeatureNotSupported):
+        connection.execute("DECLARE c CURSOR FOR SELECT relname FROM pg_class")
+
+
+def test_asyncpg(library):
+    async def run():
+        connection = await asyncpg.connect(host=str(library.directory), database=library.name, user="reader")
+        rows = await connection.fetch(
+            "SELECT relname, oid, relhasindex, array_agg(relname::text) AS names FROM pg_class WHERE relname = $1 GROUP BY 1, 2, 3", "book")
+        assert rows[0]["relname"] == "book" and rows[0]["relhasindex"] is True and rows[0]["names"] == ["book"]
+        assert await connection.fetchval("SELECT count(*) FROM information_schema.tables WHERE table_schema = $1", "main") == 5
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def test_asyncpg_pool_resets(library):
+    async def run():
+        async with asyncpg.create_pool(host=str(library.directory), database=library.name, user="reader", min_size=1, max_size=1) as pool:
+            async with pool.acquire() as connection:
+                await connection.execute("SET application_name = 'changed'")
+                assert connection.get_settings().application_name == "changed"
+            async with pool.acquire() as connection:
+                assert await connection.fetchval("SHOW application_name") == ""
+                assert connection.get_settings().application_name == ""
+                async with connection.transaction():
+                    await connection.execute("CREATE TABLE reset_later (n INTEGER)")
+            async with pool.acquire() as connection:
+                assert await connection.fetchval("SELECT count(*) FROM reset_later") == 0
+                await connection.execute("DROP TABLE reset_later")
+
+    asyncio.run(run())
+
+
+RESET = "SELECT pg_advisory_unlock_all();\nCLOSE ALL;\nUNLISTEN *;\nRESET ALL;"
+
+
+def test_reset_as_one_and_as_four(library):
+    with library.client() as client:
+        fast = client.query(RESET)
+        slow = client.query(RESET.replace("\n", " "))
+        assert fast.tags == slow.tags == ["SELECT 1", "CLOSE CURSOR ALL", "UNLISTEN", "RESET"]
+        assert fast.texts == slow.texts == [("",)]
+        client.query("SET application_name = 'x'").check()
+        assert [m.kind for m in client.query(RESET).messages].count("S") == 1
+        assert client.value("SHOW application_name") == ""
+        client.query("BEGIN").check()
+        assert client.query(RESET).status == "T"
+
+
+def test_names_that_many_tables_give(start_daemon):
+    """SQLite lets each table have a constraint called pk, and a key called as a table."""
+    daemon = start_daemon()
+    daemon.run(
+        "CREATE TABLE a (x TEXT, CONSTRAINT pk PRIMARY KEY (x))", "CREATE TABLE b (x TEXT, CONSTRAINT pk PRIMARY KEY (x))",
+        "CREATE TABLE c (x TEXT, CONSTRAINT a PRIMARY KEY (x))")
+    with daemon.client() as client:
+        rows = client.query("SELECT relname, relkind FROM pg_class WHERE relnamespace = 2200 ORDER BY 1").texts
+        assert rows == [("a", "r"), ("b", "r"), ("b_pk", "i"), ("c", "r"), ("c_a", "i"), ("pk", "i")]
+        assert client.value("SELECT count(DISTINCT oid) = count(*) FROM pg_class") == "t"

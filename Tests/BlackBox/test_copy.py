@@ -1,0 +1,341 @@
+"""COPY as psql, psycopg and asyncpg use it, with what SQLite has in place of PostgreSQL's types."""
+
+import asyncio
+import csv
+import io
+import sqlite3
+import subprocess
+
+import asyncpg
+import psycopg
+import pytest
+from psycopg import errors
+
+TABLE = """
+    CREATE TABLE t (
+        id INTEGER PRIMARY KEY, v TEXT NOT NULL DEFAULT 'none', r REAL, b BLOB, f BOOLEAN, d DATE,
+        n NUMERIC(10, 2), twice INTEGER GENERATED ALWAYS AS (id * 2))
+"""
+ROWS = [
+    (1, "plain", 1.5, b"\0\xff", True, "2024-02-29", "1.25"),
+    (2, "tab\tnewline\nreturn\rbackslash\\quote\"comma,", -1e300, b"", False, None, None),
+    (3, "", None, None, None, "", "7"),
+    (-4, "ünïcode 🐘 \\N \\. NULL", 0.1, b"\\x41", True, None, None),
+]
+
+
+def connect(daemon, **keywords):
+    return psycopg.connect(host=str(daemon.directory), dbname=daemon.name, user="tester", **keywords)
+
+
+@pytest.fixture
+def db(shared):
+    shared.run("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS log", TABLE)
+    return shared
+
+
+@pytest.fixture
+def connection(db):
+    with connect(db) as connection:
+        yield connection
+
+
+def stored(daemon, sql="SELECT id, v, r, b, f, d, n FROM t ORDER BY abs(id)"):
+    """What is in the file, with SQLite's own types."""
+    file = sqlite3.connect(daemon.database)
+    try:
+        return file.execute(sql).fetchall()
+    finally:
+        file.close()
+
+
+EXPECTED = [(i, v, r, b, f if f is None else int(f), d, n if n is None else float(n)) for i, v, r, b, f, d, n in ROWS]
+
+
+def psql(daemon, *commands, stdin="", check=True):
+    arguments = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", daemon.directory, "-U", "tester", "-d", daemon.name]
+    for command in commands:
+        arguments += ["-c", command]
+    done = subprocess.run(arguments, input=stdin, text=True, capture_output=True, timeout=30)
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+# psycopg
+
+def test_psycopg_text_in(db, connection):
+    with connection.cursor().copy("COPY t (id, v, r, b, f, d, n) FROM STDIN") as copy:
+        for row in ROWS:
+            copy.write_row(row)
+    connection.commit()
+    assert stored(db) == EXPECTED
+    assert [type(row[0]) for row in stored(db)] == [int] * 4
+
+
+def test_psycopg_binary_in(db, connection):
+    with connection.cursor().copy("COPY t (id, v, r, b, f, d) FROM STDIN (FORMAT binary)") as copy:
+        copy.set_types(["int8", "text", "float8", "bytea", "bool", "text"])
+        for row in ROWS:
+            copy.write_row(row[:6])
+    connection.commit()
+    assert [row[:6] for row in stored(db)] == [row[:6] for row in EXPECTED]
+
+
+def test_psycopg_binary_without_types(db, connection):
+    """It sends every integer of a column as narrow as the first one needs, cut off: to be refused, as in PostgreSQL."""
+    with pytest.raises(errors.InvalidBinaryRepresentation) as caught:
+        with connection.cursor().copy("COPY t (id, r, f) FROM STDIN (FORMAT binary)") as copy:
+            for row in [(1, 0.5, True), (70_000, None, False)]:
+                copy.write_row(row)
+    assert caught.value.diag.context == "COPY t, line 1, column id"
+    assert "set_types" in caught.value.diag.message_hint
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_out(db, connection, binary):
+    test_psycopg_text_in(db, connection)
+    form = "(FORMAT binary)" if binary else ""
+    columns = "id, v, r, b, f, d"
+    with connection.cursor().copy(f"COPY (SELECT {columns} FROM t ORDER BY abs(id)) TO STDOUT {form}") as copy:
+        copy.set_types(["int8", "text", "float8", "bytea", "bool", "text"])
+        assert list(copy.rows()) == [row[:6] for row in ROWS]
+
+
+def test_psycopg_blocks_and_a_round_trip(db, connection):
+    test_psycopg_text_in(db, connection)
+    for form in ["", "(FORMAT csv)", "(FORMAT binary)", "(FORMAT csv, FORCE_QUOTE *, HEADER)",
+                 "(FORMAT csv, DELIMITER ';', QUOTE '''', ESCAPE '^', NULL 'nil')", "(DELIMITER '|', NULL '')"]:
+        with connection.cursor().copy(f"COPY t TO STDOUT {form}") as copy:
+            data = b"".join(copy)
+        connection.execute("CREATE TABLE again (id INTEGER PRIMARY KEY, v TEXT, r REAL, b BLOB, f BOOLEAN, d DATE, n NUMERIC)")
+        into = form.replace("FORCE_QUOTE *, ", "")
+        with connection.cursor().copy(f"COPY again FROM STDIN {into}") as copy:
+            copy.write(data)
+        query = "SELECT id, v, r, b, f, n FROM {} ORDER BY abs(id)"
+        same = connection.execute(query.format("again")).fetchall()
+        expected = connection.execute(query.format("t")).fetchall()
+        # An unquoted empty string is what NULL looks like here.
+        if form == "(DELIMITER '|', NULL '')":
+            expected = [tuple(None if value == "" else value for value in row) for row in expected]
+            expected[1] = (*expected[1][:3], b"", *expected[1][4:])
+        assert same == expected, form
+        connection.execute("DROP TABLE again")
+
+
+def test_psycopg_errors(db, connection):
+    with pytest.raises(errors.InvalidTextRepresentation) as caught:
+        with connection.cursor().copy("COPY t (id, r) FROM STDIN") as copy:
+            copy.write(b"1\t1.5\n2\tmuch\n")
+    assert caught.value.diag.context == 'COPY t, line 2, column r: "much"'
+    assert (caught.value.diag.table_name, caught.value.diag.column_name) == ("t", "r")
+    connection.rollback()
+    with pytest.raises(ZeroDivisionError):
+        with connection.cursor().copy("COPY t (id) FROM STDIN") as copy:
+            copy.write_row((1,))
+            1 / 0
+    connection.rollback()
+    assert stored(db) == []
+
+
+# asyncpg
+
+def run_asyncpg(daemon, work):
+    async def run():
+        connection = await asyncpg.connect(host=str(daemon.directory), database=daemon.name, user="tester")
+        try:
+            return await work(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(run())
+
+
+def test_asyncpg(db):
+    async def work(connection):
+        rows = [row[:6] for row in ROWS]
+        columns = ["id", "v", "r", "b", "f", "d"]
+        assert await connection.copy_records_to_table("t", records=rows, columns=columns) == "COPY 4"
+        out = io.BytesIO()
+        assert await connection.copy_from_query(
+            "SELECT id, v FROM t WHERE id > 1 ORDER BY id", output=out, format="csv", header=True) == "COPY 2"
+        assert out.getvalue().startswith(b'id,v\n2,"tab\tnewline\nreturn\rbackslash\\quote""comma,"\n3,')
+        out = io.BytesIO()
+        assert await connection.copy_from_table("t", output=out, columns=columns, format="binary") == "COPY 4"
+        await connection.execute("DELETE FROM t")
+        out.seek(0)
+        assert await connection.copy_to_table("t", source=out, columns=columns, format="binary") == "COPY 4"
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await connection.copy_records_to_table("t", records=rows, columns=columns)
+        assert await connection.fetchval("SELECT count(*) FROM t") == 4
+
+    run_asyncpg(db, work)
+    assert [row[:6] for row in stored(db)] == [row[:6] for row in EXPECTED]
+
+
+# psql
+
+def test_psql_copies_files(db, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [[str(i), f"line {i}\nof \"two\", and more", str(i / 4)] for i in range(5_000)]
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "v", "r"])
+        writer.writerows(rows)
+    psql(db, f"\\copy t (id, v, r) FROM '{path}' WITH (FORMAT csv, HEADER match)")
+    back = tmp_path / "back.csv"
+    psql(db, f"\\copy (SELECT id, v, r FROM t ORDER BY id) TO '{back}' CSV HEADER")
+    with open(back, newline="") as file:
+        got = list(csv.reader(file))
+    assert got[0] == ["id", "v", "r"]
+    assert [[i, v, float(r)] for i, v, r in got[1:]] == [[i, v, float(r)] for i, v, r in rows]
+
+
+def test_psql_script(db):
+    """As dumps have it: the data among the statements, up to the end's mark."""
+    script = "COPY t (id, v) FROM stdin;\n1\ta\\tb\n2\t\\\\N\n\\.\nSELECT v FROM t WHERE id = 2;\nCOPY t (id, v) TO stdout;\n"
+    done = subprocess.run(
+        ["psql", "-X", "-q", "-At", "-h", db.directory, "-U", "tester", "-d", db.name], input=script, text=True,
+        capture_output=True, timeout=30)
+    assert done.stdout == "\\N\n1\ta\\tb\n2\t\\\\N\n" and done.stderr == ""
+
+
+def test_psql_shows_where_the_error_is(db):
+    done = psql(db, "COPY t (id, v) FROM STDIN", stdin="1\ta\nx\tb\n\\.\n", check=False)
+    assert done.returncode == 1
+    assert 'ERROR:  invalid input syntax for type bigint: "x"' in done.stderr
+    assert 'CONTEXT:  COPY t, line 2, column id: "x"' in done.stderr
+
+
+def test_psql_copy_out_of_a_view_and_of_rows_just_written(db):
+    psql(db, "CREATE VIEW short AS SELECT id, v FROM t")
+    done = psql(db, "COPY (INSERT INTO t (id, v) VALUES (1, 'x'), (2, 'y') RETURNING id, v) TO STDOUT", "COPY short TO STDOUT CSV")
+    assert done.stdout == "1\tx\n2\ty\n1,x\n2,y\n"
+    psql(db, "DROP VIEW short")
+
+
+# What becomes of values
+
+def copy_in(connection, data, sql="COPY t FROM STDIN"):
+    cursor = connection.cursor()
+    with cursor.copy(sql) as copy:
+        copy.write(data)
+    connection.commit()
+    return cursor.statusmessage
+
+
+def test_types(db, connection):
+    db.run("DROP TABLE t", """CREATE TABLE t (i INT, big BIGINT, r DOUBLE PRECISION, f BOOL, b BYTEA, v VARCHAR(3), d TIMESTAMP,
+           n DECIMAL(8, 3), x, j JSON)""")
+    copy_in(connection, " 12 \t-9223372036854775808\t1e3\tYes\t\\\\x4142\tlonger\t2024-01-01 00:00\t12.500\t7\t{\"a\":1}\n"
+                        "+5\t9223372036854775807\tinf\toff\ta\\\\\\\\b\\\\001\t\t\\N\t1e2\t\t[]\n")
+    found = stored(db, "SELECT * FROM t")
+    assert found == [
+        (12, -(1 << 63), 1000.0, 1, b"AB", "longer", "2024-01-01 00:00", 12.5, "7", '{"a":1}'),
+        (5, (1 << 63) - 1, float("inf"), 0, b"a\\b\1", "", None, 100, "", "[]")]
+    for column, value, state in [("i", "1.5", "22P02"), ("i", "", "22P02"), ("r", "nan", "22003"), ("r", "1e999", "22P02"),
+                                 ("f", "2", "22P02"), ("b", "\\\\x4", "22P02"), ("i", "9223372036854775808", "22003")]:
+        with pytest.raises(psycopg.Error) as caught:
+            copy_in(connection, f"{value}\n", f"COPY t ({column}) FROM STDIN")
+        assert caught.value.sqlstate == state, (column, value)
+        assert f"COPY t, line 1, column {column}" in caught.value.diag.context
+        connection.rollback()
+
+
+def test_values_that_are_not_what_their_column_says(db, connection):
+    db.run("DROP TABLE t", "CREATE TABLE t (i INTEGER, b BLOB, f BOOLEAN, x)",
+           "INSERT INTO t VALUES ('words', x'00', 5, x'ff'), (1.5, NULL, 1, 'text')")
+    with connection.cursor().copy("COPY t TO STDOUT") as copy:
+        assert b"".join(copy) == b"words\t\\\\x00\t5\t\\\\xff\n1.5\t\\N\tt\ttext\n"
+    connection.rollback()
+    db.run("INSERT INTO t VALUES (x'00', NULL, NULL, NULL)")
+    with pytest.raises(errors.DatatypeMismatch, match='column "i" of table "t" holds a BLOB value'):
+        with connection.cursor().copy("COPY t (i) TO STDOUT") as copy:
+            list(copy)
+    connection.rollback()
+    db.run("DELETE FROM t", "INSERT INTO t VALUES (1, 'text', NULL, NULL)")
+    with pytest.raises(errors.DatatypeMismatch, match='column "b" of table "t" holds a TEXT value'):
+        with connection.cursor().copy("COPY t TO STDOUT") as copy:
+            list(copy)
+
+
+def test_defaults_triggers_and_generated_columns(db, connection):
+    db.run("CREATE TABLE log (entry TEXT)", """CREATE TRIGGER logs AFTER INSERT ON t BEGIN
+           INSERT INTO log VALUES (new.id || new.v); END""",
+           "CREATE TRIGGER turns_away BEFORE INSERT ON t WHEN new.id = 3 BEGIN SELECT RAISE(IGNORE); END")
+    assert copy_in(connection, "1\n2\n3\n\\N\n", "COPY t (id) FROM STDIN") == "COPY 3"
+    # The one that was turned away is not counted; NULL became the next rowid, which is 3, and that is not yet known to
+    # the trigger: new.id of an INTEGER PRIMARY KEY is -1 in BEFORE.
+    assert stored(db, "SELECT id, v, twice FROM t") == [(1, "none", 2), (2, "none", 4), (3, "none", 6)]
+    assert stored(db, "SELECT count(*) FROM log") == [(3,)]
+    with pytest.raises(errors.InvalidColumnReference):
+        copy_in(connection, "1\n", "COPY t (twice) FROM STDIN")
+    connection.rollback()
+    with connection.cursor().copy("COPY t TO STDOUT (HEADER)") as copy:
+        assert list(copy)[0] == b"id\tv\tr\tb\tf\td\tn\n"
+
+
+def test_a_trigger_that_rolls_back(db, connection):
+    db.run("CREATE TRIGGER refuses BEFORE INSERT ON t WHEN new.id = 3 BEGIN SELECT RAISE(ROLLBACK, 'no threes'); END")
+    with pytest.raises(psycopg.Error, match="no threes") as caught:
+        copy_in(connection, "1\n2\n3\n", "COPY t (id) FROM STDIN")
+    assert caught.value.diag.context == "COPY t, line 3"
+    connection.rollback()
+    assert stored(db) == []
+
+
+def test_names_that_need_quotes(db, connection):
+    db.run('CREATE TABLE "odd ""name"", with (all)" ("select" INTEGER, "a ""b""" TEXT)')
+    name = '"odd ""name"", with (all)"'
+    copy_in(connection, "1\tx\n", f"COPY {name} FROM STDIN")
+    with connection.cursor().copy(f'COPY main.{name} ("a ""b""", "select") TO STDOUT (FORMAT csv, HEADER)') as copy:
+        assert b"".join(copy) == b'"a ""b""",select\nx,1\n'
+    connection.rollback()
+    db.run(f"DROP TABLE {name}")
+
+
+@pytest.mark.parametrize("options, data, expected", [
+    ("CSV", '1,"a,""b"""\n2,a"b"c\n3,\n4,""\n', ['a,"b"', "abc", None, ""]),
+    ("CSV NULL 'x'", '1,x\n2,"x"\n3,\n4,xx\n', [None, "x", "", "xx"]),
+    ("(FORMAT csv, NULL 'x', FORCE_NULL (v))", '1,x\n2,"x"\n', [None, None]),
+    ("(FORMAT csv, FORCE_NOT_NULL (v))", '1,\n2,""\n', ["", ""]),
+    ("CSV QUOTE '''' ESCAPE '\\' DELIMITER ';'", "1;'a\\'b;\\\\'\n2;\"\n", ["a'b;\\", '"']),
+    ("CSV HEADER", 'any,"thi\nng"\n1,a\n', ["a"]),
+    ("CSV", '1,a\r\n2,"b\r\nc"\r\n', ["a", "b\r\nc"]),
+    ("CSV", '1,a\r2,b\r', ["a", "b"]),
+    ("CSV", '1,\\.\n2,b\n\\.\nignored', ["\\.", "b"]),
+    ("", "1\t\\b\\f\\n\\r\\t\\v\\\\\n2\t\\101\\x42\\x4g\\7\n3\t\\q\\xg\n4\ta\\\nb\n", ["\b\f\n\r\t\v\\", "AB\x04g\x07", "qxg", "a\nb"]),
+    ("", "1\t\\N\n2\t\\\\N\n3\tN\n4\t\\NN", [None, "\\N", "N", "NN"]),
+    ("(DELIMITER '|', NULL 'nil')", "1|nil\n2|\\nil\n3|a\\|b\n\\.\n9|x\n", [None, "\nil", "a|b"]),
+    ("DELIMITER AS E'\\t' NULL AS ''", "1\t\n2\t\\N\n", [None, "N"]),
+])
+def test_spellings(db, connection, options, data, expected):
+    db.run("DROP TABLE t", "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+    copy_in(connection, data, f"COPY t FROM STDIN {options}")
+    assert [row[0] for row in stored(db, "SELECT v FROM t ORDER BY id")] == expected
+
+
+def test_header_match(db, connection):
+    copy_in(connection, "id,v\n1,a\n", "COPY t (id, v) FROM STDIN (FORMAT csv, HEADER match)")
+    for header, message in [("id,w", 'field 2: got "w", expected "v"'), ("id", "got 1, expected 2")]:
+        with pytest.raises(errors.BadCopyFileFormat, match=message):
+            copy_in(connection, f"{header}\n", "COPY t (id, v) FROM STDIN (FORMAT csv, HEADER match)")
+        connection.rollback()
+
+
+def test_csv_out_quotes_what_needs_it(db, connection):
+    db.run("DROP TABLE t", "CREATE TABLE t (v TEXT)")
+    for value, line in [("a", "a"), ("", '""'), (None, ""), ("a,b", '"a,b"'), ('"', '""""'), ("\n", '"\n"'), ("\r", '"\r"'),
+                        ("\\.", '"\\."'), ("\\.x", "\\.x"), (" a ", " a ")]:
+        with connection.cursor().copy(
+                "COPY (SELECT {}) TO STDOUT CSV".format("NULL" if value is None else "'" + value + "'")) as copy:
+            assert b"".join(copy).decode() == line + "\n"
+
+
+def test_pgbench_accounts(db, connection):
+    """As pgbench -i writes them: an older option it sends is accepted and means nothing here."""
+    db.run("DROP TABLE IF EXISTS pgbench_accounts",
+           "CREATE TABLE pgbench_accounts (aid int not null, bid int, abalance int, filler char(84))")
+    data = "".join(f"{i}\t{i // 100000 + 1}\t0\t\n" for i in range(1, 1001))
+    assert copy_in(connection, data, "copy pgbench_accounts from stdin with (freeze on)") == "COPY 1000"
+    assert stored(db, "SELECT count(*), sum(aid), count(filler) FROM pgbench_accounts") == [(1000, 500500, 1000)]
+    db.run("DROP TABLE pgbench_accounts")

@@ -1,0 +1,192 @@
+"""Functions that users of PostgreSQL reach for."""
+
+import hashlib
+import re
+import threading
+import time
+import uuid
+
+import pytest
+
+from daemon import eventually
+
+VALUES = {
+    "SELECT concat('a', NULL, 1, 'b')": "a1b",
+    "SELECT concat_ws('-', 'a', NULL, 'b')": "a-b",
+    "SELECT repeat('ab', 3)": "ababab",
+    "SELECT repeat('ab', -1)": "",
+    "SELECT lpad('7', 3, '0')": "007",
+    "SELECT rpad('7', 3)": "7  ",
+    "SELECT lpad('äöü', 2)": "äö",
+    "SELECT split_part('a,b,c', ',', 2)": "b",
+    "SELECT split_part('a,b,c', ',', -1)": "c",
+    "SELECT split_part('a,b,c', ',', 9)": "",
+    "SELECT strpos('hällo', 'llo')": "3",
+    "SELECT starts_with('hello', 'he')": "1",
+    "SELECT reverse('abä')": "äba",
+    "SELECT initcap('hello wORLD')": "Hello World",
+    "SELECT char_length('äö')": "2",
+    "SELECT greatest(1, NULL, 3, 2)": "3",
+    "SELECT least('b', NULL, 'a')": "a",
+    "SELECT greatest(9007199254740993, 9007199254740992)": "9007199254740993",
+    "SELECT md5('')": hashlib.md5(b"").hexdigest(),
+    "SELECT md5('The quick brown fox jumps over the lazy dog')": hashlib.md5(b"The quick brown fox jumps over the lazy dog").hexdigest(),
+    "SELECT date_trunc('month', '2024-02-29 13:14:15.678')": "2024-02-01 00:00:00",
+    "SELECT date_trunc('week', '2024-03-01')": "2024-02-26 00:00:00",
+    "SELECT date_trunc('quarter', '2024-12-31T23:59:59Z')": "2024-10-01 00:00:00",
+    "SELECT date_trunc('hour', '2024-02-29 13:14:15')": "2024-02-29 13:00:00",
+    "SELECT CAST(date_part('dow', '2024-03-03') AS INTEGER)": "0",
+    "SELECT CAST(date_part('epoch', '2001-09-09 01:46:40') AS INTEGER)": "1000000000",
+    "SELECT CAST(date_part('doy', '2024-12-31') AS INTEGER)": "366",
+    "SELECT string_agg(value, '-') FROM generate_series(1, 4)": "1-2-3-4",
+    "SELECT sum(value) FROM generate_series(10, 1, -3)": "22",
+    "SELECT count(*) FROM generate_series(1, 0)": "0",
+    "SELECT count(*) FROM generate_series(1, NULL)": "0",
+    "SELECT max(value) FROM generate_series(9223372036854775806, 9223372036854775807)": "9223372036854775807",
+    "SELECT current_database()": "app",
+    "SELECT upper(current_schema())": "MAIN",
+}
+
+
+@pytest.mark.parametrize("sql", VALUES)
+def test_value(shared, sql):
+    assert shared.value(sql) == VALUES[sql]
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, 1000])
+def test_md5_of_lengths(shared, size):
+    assert shared.value(f"SELECT md5('{'x' * size}')") == hashlib.md5(b"x" * size).hexdigest()
+
+
+ERRORS = [
+    "SELECT repeat('x', 9223372036854775807)", "SELECT lpad('x', 2000000000, 'y')", "SELECT split_part('a', ',', 0)",
+    "SELECT date_trunc('month', 'yesterday')", "SELECT date_trunc('fortnight', '2024-01-01')",
+    "SELECT date_part('year', '2024-02-30')", "SELECT * FROM generate_series(1, 5, 0)", "SELECT * FROM generate_series(1)",
+    "SELECT current_setting('no_such_setting')",
+]
+
+
+@pytest.mark.parametrize("sql", ERRORS)
+def test_errors(shared, sql):
+    with shared.client() as client:
+        assert client.query(sql).error["M"]
+        assert client.value("SELECT 1") == "1"
+
+
+def test_sessions_ask_about_themselves(shared):
+    """Though they share connections."""
+    with shared.client(user="anna") as anna, shared.client(user="bert") as bert:
+        for _ in range(3):
+            for client, name in ((anna, "anna"), (bert, "bert")):
+                assert client.value("SELECT upper(current_user())") == name.upper()
+                assert client.value("SELECT session_user() || '!'") == name + "!"
+        assert anna.value("SELECT pg_backend_pid() + 0") != bert.value("SELECT pg_backend_pid() + 0")
+        anna.query("SET application_name = 'one'").check()
+        assert anna.value("SELECT current_setting('application_name') || ''") == "one"
+        assert anna.value("SELECT length(version()) > 5") == "1"
+
+
+def test_inside_a_table(shared):
+    shared.run(
+        "CREATE TABLE made (id TEXT PRIMARY KEY DEFAULT (gen_random_uuid()), at TEXT DEFAULT (now()), who TEXT DEFAULT (current_user()))",
+        "CREATE INDEX made_hash ON made (md5(who))", "INSERT INTO made DEFAULT VALUES", "INSERT INTO made DEFAULT VALUES")
+    with shared.client() as client:
+        rows = client.query("SELECT id, at FROM made").texts
+    assert len({row[0] for row in rows}) == 2
+    assert all(uuid.UUID(row[0]).version == 4 for row in rows)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", row[1]) for row in rows)
+    # Volatile functions may not stand in an index.
+    with shared.client() as client:
+        assert "non-deterministic" in client.query("CREATE INDEX no ON made (now())").error["M"]
+
+
+def test_now_is_now(shared):
+    assert abs(float(shared.value("SELECT CAST(date_part('epoch', now()) AS INTEGER)")) - time.time()) < 60
+
+
+# pg_sleep
+
+
+def test_sleep_ends(shared):
+    assert shared.value("SELECT pg_sleep(0.01)") == ""
+    assert shared.value("SELECT pg_sleep(-5)") == ""
+
+
+def test_sleep_sees_a_timeout_and_a_cancel(shared):
+    with shared.client() as client:
+        client.query("SET statement_timeout = 50").check()
+        assert client.query("SELECT pg_sleep(1000)").error["C"] == "57014"
+    import psycopg
+
+    with psycopg.connect(host=str(shared.directory), dbname=shared.name, user="tester", autocommit=True) as connection:
+        asleep = threading.Event()
+        outcome = []
+
+        def sleep():
+            asleep.set()
+            try:
+                connection.execute("SELECT pg_sleep(1000)")
+            except psycopg.errors.QueryCanceled as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=sleep)
+        thread.start()
+        asleep.wait()
+        eventually(lambda: (connection.cancel_safe(), bool(outcome))[1], "the cancel")
+        thread.join()
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_sleepers_keep_nobody_waiting(shared):
+    """More of them than there are threads that poll."""
+    clients = [shared.client() for _ in range(6)]
+    for client in clients:
+        client.send(b"Q" + (4 + len(b"SELECT pg_sleep(1000)\0")).to_bytes(4, "big") + b"SELECT pg_sleep(1000)\0")
+    with shared.client() as other:
+        assert other.value("SELECT 1") == "1"
+        other.query("CREATE TABLE IF NOT EXISTS awake (n INTEGER)").check()
+    for client in clients:
+        client.close()
+
+
+def test_nobody_sleeps_long_on_the_writer(start_daemon):
+    daemon = start_daemon(config="writer_idle_limit = \"1s\"\n")
+    with daemon.client() as client:
+        client.query("BEGIN; CREATE TABLE t (n INTEGER)").check()
+        assert "keep the writer" in client.query("SELECT pg_sleep(60)").error["M"]
+        client.query("ROLLBACK").check()
+        assert client.query("BEGIN; CREATE TABLE t (n INTEGER); SELECT pg_sleep(0.01); ROLLBACK").check()
+
+
+# Definitions
+
+
+REFUSED = [
+    "CREATE TABLE s (id SERIAL PRIMARY KEY)", "CREATE TABLE s (a TEXT, id bigserial)", "CREATE TABLE IF NOT EXISTS s (\"id\" smallserial)",
+    "CREATE TABLE s (id INTEGER GENERATED ALWAYS AS IDENTITY)", "CREATE TABLE s (id int GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY)",
+]
+ACCEPTED = [
+    "CREATE TABLE ok1 (serial TEXT)", "CREATE TABLE ok2 (id INTEGER PRIMARY KEY, \"bigserial\" INTEGER, c CHECK (c <> 'serial'))",
+    "CREATE TABLE serial (a INTEGER, b GENERATED ALWAYS AS (a + 1))", "CREATE TABLE ok3 (a TEXT DEFAULT 'serial', b NUMERIC(8, 2))",
+    "CREATE TABLE ok4 AS SELECT 1 AS serial",
+]
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_serial_is_refused_with_the_spelling(shared, sql):
+    with shared.client() as client:
+        error = client.query(sql).error
+    assert error["C"] == "0A000" and "INTEGER PRIMARY KEY" in error["H"]
+
+
+@pytest.mark.parametrize("sql", ACCEPTED)
+def test_what_only_looks_like_it_is_not(shared, sql):
+    shared.run(sql)
+
+
+def test_serial_is_refused_in_alter(shared):
+    shared.run("CREATE TABLE altered (a INTEGER)")
+    with shared.client() as client:
+        assert client.query("ALTER TABLE altered ADD COLUMN b SERIAL").error["C"] == "0A000"
+        assert client.query("ALTER TABLE altered ADD c BIGSERIAL").error["C"] == "0A000"
+        client.query("ALTER TABLE altered ADD COLUMN serial TEXT").check()

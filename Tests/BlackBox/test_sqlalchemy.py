@@ -1,0 +1,169 @@
+"""SQLAlchemy with its stock PostgreSQL dialect: the inspector, Core and the ORM."""
+
+import subprocess
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from daemon import Daemon
+from test_catalog_psql import GOLDEN
+
+
+@pytest.fixture(scope="module")
+def library():
+    daemon = Daemon(start=False)
+    daemon.database = daemon.directory / "library.db"
+    with open(GOLDEN / "schema.sql") as sql:
+        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
+    daemon.start()
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture(scope="module")
+def engine(library):
+    engine = sa.create_engine(f"postgresql+psycopg://reader@/{library.name}?host={library.directory}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def inspector(engine):
+    return sa.inspect(engine)
+
+
+# The inspector
+
+
+def test_names(inspector):
+    assert inspector.default_schema_name == "main"
+    assert sorted(inspector.get_schema_names()) == ["information_schema", "main"]
+    assert sorted(inspector.get_table_names()) == ["Odd Name", "author", "book", "tag"]
+    assert inspector.get_view_names() == ["cheap"]
+    assert inspector.get_temp_table_names() == []
+    assert inspector.get_sequence_names() == []
+    assert inspector.has_table("book") and not inspector.has_table("nosuch")
+
+
+def test_columns(inspector):
+    columns = {column["name"]: column for column in inspector.get_columns("book")}
+    types = {name: str(column["type"]) for name, column in columns.items()}
+    assert types == {
+        "id": "BIGINT", "author_id": "BIGINT", "title": "VARCHAR(100)", "price": "NUMERIC(8, 2)", "pages": "BIGINT",
+        "isbn": "TEXT", "in_print": "BOOLEAN", "added": "TIMESTAMP", "cover": "BYTEA", "score": "DOUBLE PRECISION"}
+    assert [name for name, column in columns.items() if not column["nullable"]] == ["id", "author_id", "title"]
+    assert columns["title"]["default"] == "'untitled'" and columns["price"]["default"] is None
+
+
+def test_keys(inspector):
+    assert inspector.get_pk_constraint("book")["constrained_columns"] == ["id"]
+    assert inspector.get_pk_constraint("tag")["constrained_columns"] == ["book_id", "word"]
+    assert inspector.get_pk_constraint("tag")["name"] == "tag_key"
+    key = inspector.get_foreign_keys("book")[0]
+    assert key["constrained_columns"] == ["author_id"] and key["referred_table"] == "author"
+    assert key["referred_columns"] == ["id"] and key["options"] == {"ondelete": "CASCADE"}
+    odd = inspector.get_foreign_keys("Odd Name")[0]
+    assert odd["constrained_columns"] == ['b"q'] and odd["referred_columns"] == ["id"]
+    assert odd["options"] == {"onupdate": "SET NULL", "deferrable": True, "initially": "DEFERRED"}
+
+
+def test_indexes(inspector):
+    indexes = {index["name"]: index for index in inspector.get_indexes("book")}
+    assert set(indexes) == {"book_title", "book_expr", "book_isbn_key"}
+    assert indexes["book_title"]["column_names"] == ["title"] and not indexes["book_title"]["unique"]
+    assert indexes["book_expr"]["expressions"] == ["lower(title)", "price"]
+    assert indexes["book_expr"]["dialect_options"]["postgresql_where"] == "price IS NOT NULL"
+    assert indexes["book_isbn_key"]["duplicates_constraint"] == "book_isbn_key"
+    unique = inspector.get_unique_constraints("author")
+    assert [(u["name"], u["column_names"]) for u in unique] == [("author_name_key", ["name"])]
+
+
+def test_checks_comments_and_views(inspector):
+    assert [(c["name"], c["sqltext"]) for c in inspector.get_check_constraints("book")] == [("book_pages_check", "pages > 0")]
+    assert inspector.get_table_comment("book") == {"text": None}
+    assert inspector.get_view_definition("cheap").strip() == "SELECT id, title FROM book WHERE price < 10;"
+
+
+def test_reflection_of_everything(engine):
+    metadata = sa.MetaData()
+    metadata.reflect(engine, views=True)
+    assert sorted(metadata.tables) == ["Odd Name", "author", "book", "cheap", "tag"]
+    assert metadata.tables["book"].c.author_id.references(metadata.tables["author"].c.id)
+
+
+# Core
+
+
+def test_core(engine):
+    metadata = sa.MetaData()
+    author = sa.Table("author", metadata, autoload_with=engine)
+    with engine.begin() as connection:
+        key = connection.execute(sa.insert(author).values(name="Ursula").returning(author.c.id)).scalar_one()
+        rows = connection.execute(sa.select(author.c.name, author.c.born).where(author.c.id == key)).all()
+        assert rows == [("Ursula", 1900)]
+        changed = connection.execute(sa.update(author).where(author.c.id == key).values(born=1929))
+        assert changed.rowcount == 1
+        many = connection.execute(
+            sa.insert(author).returning(author.c.id, sort_by_parameter_order=True), [{"id": 100 + n, "name": f"n{n}"} for n in range(5)])
+        assert [row.id for row in many] == [100, 101, 102, 103, 104]
+        assert connection.execute(sa.delete(author)).rowcount == 6
+
+
+def test_catalog_beside_writes(engine):
+    """The tables are looked at in the transaction that made them."""
+    with engine.connect() as connection:
+        connection.execute(sa.text("CREATE TABLE passing (id INTEGER PRIMARY KEY)"))
+        assert sa.inspect(connection).has_table("passing")
+        connection.rollback()
+        assert not sa.inspect(connection).has_table("passing")
+
+
+def test_serial_is_refused(engine):
+    metadata = sa.MetaData()
+    sa.Table("counted", metadata, sa.Column("id", sa.Integer, primary_key=True))
+    with pytest.raises(sa.exc.NotSupportedError, match="SERIAL"):
+        metadata.create_all(engine)
+    assert not sa.inspect(engine).has_table("counted")
+
+
+# ORM
+
+
+class Base(orm.DeclarativeBase):
+    pass
+
+
+class Author(Base):
+    __tablename__ = "author"
+    id: orm.Mapped[int] = orm.mapped_column(sa.BigInteger, primary_key=True)
+    name: orm.Mapped[str]
+    born: orm.Mapped[int | None]
+    books: orm.Mapped[list["Book"]] = orm.relationship(back_populates="author", cascade="all, delete-orphan")
+
+
+class Book(Base):
+    __tablename__ = "book"
+    id: orm.Mapped[int] = orm.mapped_column(sa.BigInteger, primary_key=True)
+    author_id: orm.Mapped[int] = orm.mapped_column(sa.ForeignKey("author.id"))
+    title: orm.Mapped[str]
+    pages: orm.Mapped[int | None]
+    in_print: orm.Mapped[bool]
+    author: orm.Mapped[Author] = orm.relationship(back_populates="books")
+
+
+def test_orm(engine):
+    with orm.Session(engine) as session:
+        session.add(
+            Author(name="Italo", born=1923, books=[Book(title="Cities", pages=165, in_print=True), Book(title="Baron", in_print=False)]))
+        session.commit()
+    with orm.Session(engine) as session:
+        found = session.scalars(sa.select(Author).where(Author.name == "Italo").options(orm.selectinload(Author.books))).one()
+        assert [(b.title, b.pages, b.in_print) for b in sorted(found.books, key=lambda b: b.title)] == [
+            ("Baron", None, False), ("Cities", 165, True)]
+        found.books[0].pages = 99
+        session.commit()
+        assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 2
+        session.delete(found)
+        session.commit()
+        assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 0

@@ -1,0 +1,233 @@
+"""What a parameter is that comes without a type: the statement's program says it, or the value is refused."""
+
+import asyncio
+
+import asyncpg
+import psycopg
+import pytest
+from psycopg import errors
+
+import wire
+
+DATE, TIMESTAMP, UUID, JSON = 1082, 1114, 2950, 114
+
+SCHEMA = """
+    DROP VIEW IF EXISTS sums; DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS g;
+    CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER, r REAL, t TEXT, x, b BLOB, d NUMERIC(10, 2), f BOOLEAN, day DATE,
+                    at DATETIME, u UUID, j JSON, odd STRANGE);
+    CREATE INDEX p_t ON p (t, day); CREATE INDEX p_x ON p (x);
+    CREATE TABLE w (a TEXT, k INTEGER, v TEXT, PRIMARY KEY (k, a)) WITHOUT ROWID;
+    CREATE TABLE g (virtual INTEGER AS (n + 1), n INTEGER, f BOOLEAN);
+    CREATE VIEW sums AS SELECT t, sum(n) AS total, t || '!' AS loud FROM p GROUP BY t;
+    INSERT INTO p (id, n, r, t, x) VALUES (1, 10, 1.5, '10', 10), (2, 20, 2.5, 'b', '10'), (3, 3, 3.5, 'b', NULL);
+"""
+
+
+@pytest.fixture
+def db(shared):
+    shared.run(SCHEMA)
+    return shared
+
+
+@pytest.fixture
+def client(db):
+    with db.client() as client:
+        yield client
+        client.send(wire.terminate())
+
+
+# The table of silently wrong answers: each of these once gave no row, or a wrong one, for a number sent as text.
+
+RIGHT = [
+    ("SELECT id FROM p WHERE n = $1", "10", [1]),
+    ("SELECT id FROM p WHERE n + 0 = $1", "10", [1]),
+    ("SELECT sum(n) = $1 FROM p", "33", [1]),
+    ("SELECT max(n) = $1 FROM p", "20", [1]),
+    ("SELECT n * 1 = $1 FROM p WHERE id = 1", "10", [1]),
+    ("SELECT t FROM p GROUP BY t HAVING count(*) > $1", "1", ["b"]),
+    ("SELECT CASE WHEN $1 > 5 THEN 'more' ELSE 'less' END", "3", ["less"]),
+    ("SELECT total FROM sums WHERE total > $1", "15", [23]),
+    ("SELECT x FROM (SELECT count(*) AS x FROM p) WHERE x = $1", "3", [3]),
+    ("SELECT id FROM p WHERE n + 0 IN ($1, 999, 998, 997)", "20", [2]),
+    ("SELECT id FROM p WHERE coalesce(n, 0) = $1", "20", [2]),
+    ("SELECT id FROM p WHERE length(t) = $1 AND id < 2", "2", [1]),
+    ("SELECT id FROM p WHERE CASE WHEN id > 0 THEN n ELSE 0 END = $1", "20", [2]),
+    ("SELECT id FROM p WHERE (SELECT max(n) FROM p) = $1 ORDER BY id LIMIT 1", "20", [1]),
+    ("SELECT c FROM (SELECT id, row_number() OVER (ORDER BY n) AS c FROM p) WHERE c = $1", "2", [2]),
+    ("SELECT id FROM p WHERE rowid = $1", "2", [2]),
+    ("SELECT id FROM p WHERE abs(n) BETWEEN $1 AND 15", "5", [1]),
+]
+
+UNDECIDED = [
+    ("SELECT json_extract('{\"a\":1}', '$.a') = $1", "1"),
+    ("SELECT max($1, 5)", "3"),
+    ("SELECT id FROM p WHERE x = $1", "10"),
+    ("SELECT id FROM p WHERE x IN ($1, 1, 2, 3)", "10"),
+    ("INSERT INTO p (x) VALUES ($1)", "10"),
+    ("UPDATE p SET x = $1", "10"),
+    ("SELECT id FROM p WHERE t = $1 AND length(t) > $1", "1"),
+    ("SELECT $1 = $2", "1"),
+]
+
+
+@pytest.mark.parametrize("sql, value, want", RIGHT)
+def test_numbers_as_text(client, sql, value, want):
+    assert [row[0] for row in client.extended(sql, [value]).check().texts] == [str(w) for w in want]
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+@pytest.mark.parametrize("sql, value, want", RIGHT)
+def test_psycopg(db, sql, value, want, binary):
+    """Strings come without a type in text, and as text in binary; numbers come typed."""
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
+        for parameter in [value, int(value)]:
+            for place in ["%s", "%t", "%b"]:
+                cursor = connection.cursor(binary=binary)
+                got = cursor.execute(sql.replace("$1", place), [parameter]).fetchall()
+                assert got == [(w,) for w in want], (place, parameter)
+
+
+def test_asyncpg(db):
+    async def work():
+        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
+        for sql, value, want in RIGHT:
+            assert [row[0] for row in await connection.fetch(sql, int(value))] == want, sql
+        for sql, _ in UNDECIDED:
+            with pytest.raises(asyncpg.IndeterminateDatatypeError):
+                await connection.prepare(sql)
+        assert await connection.fetchval("SELECT max($1::int8, 5)", 3) == 5
+        await connection.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("sql, value", UNDECIDED)
+@pytest.mark.parametrize("format", [0, 1])
+def test_undecided(client, sql, value, format):
+    count = 2 if "$2" in sql else 1
+    reply = client.extended(sql, [value] * count, formats=[format])
+    assert reply.state == "42P18" and "$1::int8" in reply.error["H"]
+    assert client.ask(wire.parse(sql), wire.describe_statement()).state == "42P18"
+    # NULL is NULL whatever its type would be.
+    client.extended(sql, [None] * count).check()
+    # The client's word, the text's and the setting decide.
+    client.extended(sql, [value] * count, types=[wire.TEXT] * count).check()
+    client.extended(sql.replace("$1", "$1::int8").replace("$2", "$2::int8"), [value] * count).check()
+    for setting in ["text", "number"]:
+        client.query(f"SET untyped_parameters = {setting}").check()
+        assert client.value("SHOW untyped_parameters") == setting
+        client.extended(sql, [value] * count, formats=[0]).check()
+
+
+def test_untyped_parameters_setting(client):
+    assert client.value("SHOW untyped_parameters") == "error"
+    assert client.query("SET untyped_parameters = maybe").state == "22023"
+    sql = "SELECT typeof(x) FROM p WHERE x = $1"
+    client.query("SET untyped_parameters = text").check()
+    assert client.extended(sql, ["10"]).value == "text"
+    client.query("SET untyped_parameters = number").check()
+    assert client.extended(sql, ["10"]).value == "integer"
+    client.extended("INSERT INTO p (id, x) VALUES (7, $1)", ["no number"]).check()
+    assert client.value("SELECT x FROM p WHERE id = 7") == "no number"
+
+
+def test_misfit_for_a_number(client):
+    assert client.extended("SELECT count(*) > $1 FROM p", ["abc"]).state == "22P02"
+    assert client.extended("SELECT count(*) > $1 FROM p", ["abc"], types=[wire.TEXT]).state == "22P02"
+    assert client.extended("SELECT id FROM p WHERE n = $1", ["abc"]).check().rows == []
+
+
+# What is announced
+
+
+@pytest.mark.parametrize(
+    "sql, types",
+    [
+        ("SELECT 1 FROM p WHERE id=$1 AND n=$2 AND r=$3 AND t=$4 AND b=$5 AND d=$6 AND f=$7 AND day=$8 AND odd=$9",
+         [20, 20, 701, 25, 17, 1700, 16, 25, 25]),
+        ("INSERT INTO p (id, n, r, t, b, d, f, day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+         [20, 20, 701, 25, 17, 1700, 16, 25]),
+        ("INSERT INTO p (t, n) VALUES ($1, $2), ($3, $4)", [25, 20, 25, 20]),
+        ("INSERT INTO p (id, n) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET t = $2, f = $3", [20, 25, 16]),
+        ("INSERT INTO p (n) SELECT $1 WHERE $2 > 5", [20, 20]),
+        ("UPDATE p SET f = $1, day = $2, n = n + $3 WHERE t = $4", [16, 25, 20, 25]),
+        ("DELETE FROM p WHERE t IN ($1, $2, $3) RETURNING id", [25, 25, 25]),
+        ("INSERT INTO w VALUES ($1, $2, $3)", [25, 20, 25]),
+        ("SELECT v FROM w WHERE k = $1 AND a > $2", [20, 25]),
+        ("INSERT INTO g (n, f) VALUES ($1, $2)", [20, 16]),
+        ("SELECT 1 FROM g WHERE virtual = $1 AND f = $2", [20, 16]),
+        ("SELECT id FROM p LIMIT $1 OFFSET $2", [20, 20]),
+        ("SELECT id FROM p WHERE t LIKE $1 AND t || $2 = $3 AND upper($4) = t", [25, 25, 25, 25]),
+        ("SELECT n + $1, r * $2, n & $3, -$4 FROM p", [20, 701, 20, 20]),
+        ("SELECT CAST($1 AS INTEGER), CAST($2 AS TEXT), CAST($3 AS REAL), CAST($4 AS BLOB)", [20, 25, 701, 17]),
+        ("SELECT id FROM p WHERE $1 IS NULL OR n = $1", [20]),
+        ("SELECT id FROM p WHERE n BETWEEN $1 AND $2 AND day BETWEEN $3 AND $4", [20, 20, 25, 25]),
+        ("SELECT coalesce($1, n), coalesce($2, 'x'), ifnull($3, r) FROM p", [20, 25, 701]),
+        ("WITH c AS (SELECT t AS name, avg(n) AS mean FROM p GROUP BY t) SELECT 1 FROM c WHERE name = $1 AND mean < $2",
+         [25, 701]),
+        ("SELECT value FROM json_each($1)", [25]),
+        ("SELECT $1", [25]),
+        ("SELECT name FROM sqlite_schema WHERE name = $1 AND rootpage > $2", [25, 20]),
+        ("SELECT p.id FROM p JOIN w ON w.k = p.n WHERE w.a = $1 AND p.f = $2", [25, 16]),
+        ("SELECT $1::int4, $2::uuid, $3::_int8", [23, UUID, 1016]),
+        ("SELECT n FROM p UNION SELECT $1", [20]),
+        ("SELECT n FROM p ORDER BY t = $1, n % $2", [25, 20]),
+    ],
+)
+def test_announced(client, sql, types):
+    assert client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == types
+
+
+def test_announced_as_declared(client):
+    sql = "SELECT 1 FROM p WHERE day = $1 AND at = $2 AND u = $3 AND j = $4 AND d = $5"
+    assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [25, 25, 25, 25, 1700]
+    client.query("SET result_typing = declared").check()
+    assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [DATE, TIMESTAMP, UUID, JSON, 1700]
+
+
+def test_the_clients_types_count(client):
+    reply = client.ask(wire.parse("SELECT id FROM p WHERE n = $1 AND t = $2", types=[wire.INT2, 0]), wire.describe_statement())
+    assert reply.of("t")[0].types == [wire.INT2, wire.TEXT]
+
+
+# Where a column converts, a text is taken as the literal would be
+
+
+@pytest.mark.parametrize(
+    "column, value, stored",
+    [("n", "12", "integer"), ("n", "1.5", "real"), ("n", "abc", "text"), ("r", "3", "real"), ("t", "12", "text"),
+     ("d", "1.50", "real"), ("f", "t", "integer"), ("f", "false", "integer"), ("day", "2024-02-29", "text"),
+     ("b", "\\x00ff", "blob"), ("odd", "7", "integer"), ("odd", "seven", "text")],
+)
+def test_stored_by_affinity(client, column, value, stored):
+    client.extended(f"INSERT INTO p (id, {column}) VALUES (100, $1)", [value]).check()
+    assert client.value(f"SELECT typeof({column}) FROM p WHERE id = 100") == stored
+    assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [value]).value == "100"
+
+
+def test_not_a_boolean(client):
+    assert client.extended("INSERT INTO p (f) VALUES ($1)", ["maybe"]).state == "22P02"
+
+
+def test_types_follow_the_schema(client, db):
+    sql = "SELECT 1 FROM changing WHERE c = $1"
+    for declared, oid in [("INTEGER", 20), ("TEXT", 25), ("BOOLEAN", 16)]:
+        db.run("DROP TABLE IF EXISTS changing", f"CREATE TABLE changing (c {declared})")
+        assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [oid]
+
+
+def test_many_rows_of_values(client):
+    rows = ", ".join(f"(${2 * n + 1}, ${2 * n + 2})" for n in range(500))
+    reply = client.ask(wire.parse(f"INSERT INTO p (t, f) VALUES {rows}"), wire.describe_statement()).check()
+    assert reply.of("t")[0].types == [25, 16] * 500
+
+
+def test_text_with_nul(client):
+    for oid, format in [(wire.TEXT, 0), (wire.TEXT, 1), (0, 0), (wire.VARCHAR, 1), (JSON, 1)]:
+        assert client.extended("SELECT id FROM p WHERE t = $1", [b"a\0b"], types=[oid], formats=[format]).state == "22021"
+
+
+def test_sql_prepare(client):
+    client.query("PREPARE s AS SELECT typeof(x) FROM p WHERE x = $1").check()
+    assert client.value("EXECUTE s(10)") == "integer"
+    assert client.value("EXECUTE s('10')") == "text"

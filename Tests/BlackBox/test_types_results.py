@@ -1,0 +1,206 @@
+"""What result columns are announced as: before there is a row, with binary values, and by result_typing."""
+
+import asyncio
+import datetime
+import decimal
+import subprocess
+import uuid
+
+import asyncpg
+import psycopg
+import pytest
+
+import wire
+
+BOOL, BYTEA, INT8, TEXT, FLOAT8 = 16, 17, 20, 25, 701
+
+SCHEMA = """
+    DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS r; DROP TABLE IF EXISTS dated;
+    CREATE TABLE r (id INTEGER PRIMARY KEY, n INTEGER, r REAL, t TEXT, b BLOB, f BOOLEAN, d NUMERIC, day DATE);
+    INSERT INTO r VALUES (1, 10, 1.5, 'a', x'00', 1, 1.25, '2024-02-29'), (2, 20, 2.5, 'b', x'01', 0, 3, '2024-03-01');
+    CREATE VIEW v AS SELECT t AS name, count(*) AS c, sum(n) AS s FROM r GROUP BY t;
+    CREATE TABLE dated (id INTEGER PRIMARY KEY, day DATE, at TIMESTAMP, zoned TIMESTAMPTZ, clock TIME, d DECIMAL(10, 2),
+                        u UUID, j JSON, jb JSONB);
+    INSERT INTO dated VALUES
+        (1, '2024-02-29', '2024-02-29 12:30:15.5', '2024-02-29T12:30:15+02:00', '23:59:59.999', 12.5,
+         '6f1e3a52-0000-4000-8000-00000000000a', '{"a": [1, null]}', '[true]'),
+        (2, '1999-12-31 00:00:00', '1999-12-31', '1999-12-31 23:00:00', '00:00', -1000000,
+         '6F1E3A5200004000800000000000000B', '7', '"x"'),
+        (3, '0001-01-01', '9999-12-31 23:59:59.999999', '0001-01-01 00:00:00Z', '12:00:00', '0.0001',
+         x'6f1e3a5200004000800000000000000c', 'null', '{}'),
+        (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+"""
+
+
+@pytest.fixture
+def db(shared):
+    shared.run(SCHEMA)
+    return shared
+
+
+@pytest.fixture
+def client(db):
+    with db.client() as client:
+        yield client
+        client.send(wire.terminate())
+
+
+EXPRESSIONS = [
+    ("count(*)", INT8), ("count(n)", INT8), ("sum(n)", INT8), ("sum(r)", FLOAT8), ("total(n)", FLOAT8), ("avg(n)", FLOAT8),
+    ("max(n)", INT8), ("min(r)", FLOAT8), ("max(t)", TEXT), ("max(day)", TEXT), ("min(b)", BYTEA), ("group_concat(t)", TEXT),
+    ("sum(n) + 1", INT8), ("sum(n) * 1.5", FLOAT8), ("sum(f)", INT8), ("count(*) > 1", INT8), ("max(d)", FLOAT8),
+]
+
+ROW_EXPRESSIONS = [
+    ("n + 1", INT8), ("n * r", FLOAT8), ("n / 2", INT8), ("n % 3", INT8), ("-n", INT8), ("n & 1", INT8), ("~n", INT8),
+    ("t || n", TEXT), ("n > 1", INT8), ("t IS NULL", INT8), ("n IN (1, 2)", INT8), ("t LIKE 'a%'", INT8),
+    ("CAST(n AS TEXT)", TEXT), ("CAST(t AS INTEGER)", INT8), ("CAST(n AS REAL)", FLOAT8), ("CAST(t AS BLOB)", BYTEA),
+    ("CASE WHEN n > 10 THEN 'x' ELSE t END", TEXT), ("CASE n WHEN 1 THEN 2 ELSE r END", FLOAT8), ("coalesce(n, 0)", INT8),
+    ("ifnull(t, 'none')", TEXT), ("coalesce(NULL, r)", FLOAT8), ("nullif(n, 10)", INT8), ("abs(n)", INT8), ("round(r)", FLOAT8),
+    ("length(t)", INT8), ("upper(t)", TEXT), ("date(day)", TEXT), ("hex(b)", TEXT), ("(SELECT max(n) FROM r)", INT8),
+    ("EXISTS (SELECT 1)", INT8), ("row_number() OVER (ORDER BY n)", INT8), ("rank() OVER (ORDER BY t)", INT8),
+    ("sum(n) OVER (ORDER BY id)", INT8), ("lag(t) OVER (ORDER BY id)", TEXT), ("first_value(r) OVER (ORDER BY id)", FLOAT8),
+    ("avg(r) OVER ()", FLOAT8), ("1", INT8), ("1.5", FLOAT8), ("'x'", TEXT), ("x'00'", BYTEA), ("NULL", TEXT),
+    ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", INT8), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
+]
+
+
+def described(client, sql):
+    return [c.type for c in client.ask(wire.parse(sql), wire.describe_statement()).check().of("T")[0].columns]
+
+
+@pytest.mark.parametrize("expression, oid", EXPRESSIONS + ROW_EXPRESSIONS)
+def test_described_before_there_is_a_row(client, expression, oid):
+    sql = f"SELECT {expression} FROM r"
+    assert described(client, sql) == [oid]
+    # What was announced is what comes, in both formats.
+    for format in [0, 1]:
+        reply = client.ask(wire.parse(sql, name="s"), wire.describe_statement("s"),
+                           wire.bind(statement="s", result_formats=[format]), wire.execute(), wire.close_statement("s"))
+        assert reply.check().rows
+
+
+def test_through_views_and_subqueries(client):
+    assert described(client, "SELECT name, c, s, s + 1 FROM v") == [TEXT, INT8, INT8, INT8]
+    assert described(client, "SELECT a, b FROM (SELECT n + 1 AS a, t || 'x' AS b FROM r ORDER BY n LIMIT 5)") == [INT8, TEXT]
+    assert described(client, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 5) SELECT x FROM c") == [INT8]
+    assert described(client, "SELECT n FROM r UNION ALL SELECT count(*) FROM r") == [INT8]
+    assert described(client, "SELECT count(*), t FROM r GROUP BY t ORDER BY 1 DESC") == [INT8, TEXT]
+    assert described(client, "VALUES (1, 'a', 1.5)") == [INT8, TEXT, FLOAT8]
+
+
+def test_returning(client):
+    for sql in ["INSERT INTO r (n, t, r) VALUES (1, 'x', 2.5) RETURNING id, n + 1, t || 'y', f, r * 2",
+                "UPDATE r SET n = n + 1 RETURNING id, n + 1, t || 'y', f, r * 2",
+                "DELETE FROM r RETURNING id, n + 1, t || 'y', f, r * 2"]:
+        assert described(client, sql) == [INT8, INT8, TEXT, BOOL, FLOAT8], sql
+        reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(result_formats=[1]), wire.execute()).check()
+        assert len(reply.rows[0][1]) == 8
+
+
+def test_returning_of_parameters(client):
+    sql = "INSERT INTO r (n, r, t) VALUES ($1, $2, $3) RETURNING n + 1, r * 2, t || 'y', n, r"
+    reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["1", "2.5", "x"]), wire.execute()).check()
+    assert [c.type for c in reply.of("T")[0].columns] == [INT8, FLOAT8, TEXT, INT8, FLOAT8]
+    assert reply.texts == [("2", "5.0", "xy", "1", "2.5")]
+
+
+def test_asyncpg(db):
+    async def work():
+        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
+        row = await connection.fetchrow(
+            "SELECT count(*), sum(n), sum(r), avg(n), max(t), max(n) + 1, sum(n) / 4.0, count(*) FILTER (WHERE n > $1) FROM r", 15)
+        assert tuple(row) == (2, 30, 4.0, 15.0, "b", 21, 7.5, 1)
+        assert await connection.fetchval("SELECT sum(n) FROM r WHERE id < 0") is None
+        assert tuple(await connection.fetchrow("INSERT INTO r (n, f, day) VALUES ($1, $2, $3) RETURNING id, n * 2, f, day",
+                                               5, True, "2024-01-01")) == (3, 10, True, "2024-01-01")
+        await connection.execute("SET result_typing = declared")
+        id = uuid.UUID(int=77)
+        moment = datetime.datetime(2024, 2, 29, 1, 2, 3, 456000)
+        await connection.execute("INSERT INTO dated (id, day, at, d, u, j) VALUES (9, $1, $2, $3, $4, $5)",
+                                 datetime.date(2024, 2, 29), moment, decimal.Decimal("1.25"), id, '{"a": 1}')
+        got = await connection.fetchrow("SELECT day, at, d, u, j FROM dated WHERE day = $1 AND id = 9", datetime.date(2024, 2, 29))
+        assert tuple(got) == (datetime.date(2024, 2, 29), moment, decimal.Decimal("1.25"), id, '{"a": 1}')
+        await connection.close()
+
+    asyncio.run(work())
+    assert db.run("SELECT day, at, typeof(d), u FROM dated WHERE id = 9").texts == [
+        ("2024-02-29", "2024-02-29 01:02:03.456000", "real", str(uuid.UUID(int=77)))]
+
+
+# Table and column
+
+
+def test_table_and_column_numbers(client, db):
+    def numbers(sql):
+        return [(c.table, c.attribute) for c in client.ask(wire.parse(sql), wire.describe_statement()).check().of("T")[0].columns]
+
+    found = numbers("SELECT id, t, n + 1, day FROM r")
+    table = found[0][0]
+    assert 16384 <= table < 2**31
+    assert found == [(table, 1), (table, 4), (0, 0), (table, 8)]
+    assert numbers("SELECT T, id AS other FROM R AS x") == [(table, 4), (table, 1)]
+    other = numbers("SELECT day FROM dated")[0][0]
+    assert other not in (table, 0)
+    db.run("DROP TABLE r", "CREATE TABLE r (t TEXT, id INTEGER PRIMARY KEY)")
+    assert numbers("SELECT id, t FROM r") == [(table, 2), (table, 1)], "the table's number depends on its name alone"
+
+
+# As declared
+
+DECLARED = [1082, 1114, 1184, 1083, 1700, 2950, 114, 3802]
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_declared_types(db, binary):
+    utc = datetime.timezone.utc
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
+        cursor = connection.cursor(binary=binary).execute("SELECT * FROM dated ORDER BY id LIMIT 2")
+        assert [c.type_code for c in cursor.description] == [INT8] + [TEXT] * 8
+        connection.execute("SET result_typing = declared")
+        cursor = connection.cursor(binary=binary).execute("SELECT * FROM dated ORDER BY id")
+        assert [c.type_code for c in cursor.description] == [INT8] + DECLARED
+        assert [str(id)[-2:] for (_, _, _, _, _, _, id, _, _) in cursor.fetchmany(3)] == ["0a", "0b", "0c"]
+        assert cursor.fetchone() == (4, None, None, None, None, None, None, None, None)
+        rows = connection.cursor(binary=binary).execute("SELECT day, at, zoned, clock, d, j, jb FROM dated ORDER BY id").fetchall()
+    assert rows[0] == (
+        datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30, 15, 500000),
+        datetime.datetime(2024, 2, 29, 10, 30, 15, tzinfo=utc), datetime.time(23, 59, 59, 999000), decimal.Decimal("12.5"),
+        {"a": [1, None]}, [True])
+    assert rows[1] == (datetime.date(1999, 12, 31), datetime.datetime(1999, 12, 31),
+                       datetime.datetime(1999, 12, 31, 23, tzinfo=utc), datetime.time(0), decimal.Decimal(-1000000), 7, "x")
+    assert rows[2] == (datetime.date(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999999),
+                       datetime.datetime(1, 1, 1, tzinfo=utc), datetime.time(12), decimal.Decimal("0.0001"), None, {})
+
+
+@pytest.mark.parametrize("format", [0, 1])
+@pytest.mark.parametrize(
+    "column, value",
+    [("day", "'2024-02-30'"), ("day", "20240229"), ("day", "'2024-02-29 01:00'"), ("at", "1709210000"), ("at", "'now'"),
+     ("at", "2460370.5"), ("zoned", "'2024-02-29 25:00'"), ("clock", "'noon'"), ("d", "'12,5'"), ("d", "x'31'"), ("u", "'no uuid'"),
+     ("u", "x'00'"), ("j", "x'7b7d'")],
+)
+def test_a_value_that_is_no_such_thing(client, column, value, format):
+    client.query(f"INSERT INTO dated (id, {column}) VALUES (77, {value})").check()
+    client.query("SET result_typing = declared").check()
+    reply = client.extended(f"SELECT {column}, id FROM dated ORDER BY id", result_formats=[format])
+    assert reply.state == "42804"
+    assert f'"{column}"' in reply.error["M"] and '"dated"' in reply.error["M"] and "rowid 77" in reply.error["D"]
+    assert reply.error["t"] == "dated" and reply.error["c"] == column
+    client.query("SET result_typing = stored").check()
+    assert client.extended(f"SELECT {column} FROM dated WHERE id = 77").rows or column in ("d", "u", "j")
+
+
+def test_result_typing_setting(client):
+    assert client.value("SHOW result_typing") == "stored"
+    assert client.query("SET result_typing = other").state == "22023"
+    client.query("SET result_typing = text").check()
+    assert described(client, "SELECT id, n, f, day, count(*) OVER () FROM r") == [TEXT] * 5
+
+
+def test_psql_with_declared_types(db):
+    answer = subprocess.run(
+        ["psql", "-X", "-A", "-t", "-h", db.directory, "-U", "tester", "-d", db.name, "-c", "SET result_typing = declared",
+         "-c", "SELECT day, at, zoned, clock, d, u FROM dated WHERE id = 1"], stdout=subprocess.PIPE, check=True, text=True)
+    assert answer.stdout.splitlines()[1] == (
+        "2024-02-29|2024-02-29 12:30:15.500000|2024-02-29 10:30:15+00|23:59:59.999000|12.5|6f1e3a52-0000-4000-8000-00000000000a")

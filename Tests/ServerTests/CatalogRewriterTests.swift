@@ -1,0 +1,211 @@
+import Testing
+
+@testable import Server
+
+/// What becomes of PostgreSQL's syntax in a catalog statement.
+@Suite struct CatalogRewriterTests {
+    private static func rewrite(_ sql: String) throws(CatalogSyntaxError) -> CatalogRewriter.Result {
+        let bytes = Array(sql.utf8)
+        let result: Result<CatalogRewriter.Result, CatalogSyntaxError> = bytes.withUnsafeBytes { bytes in
+            do throws(CatalogSyntaxError) { return .success(try CatalogRewriter.rewrite(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// White space says nothing.
+    private static func plain(_ sql: String) -> String { sql.filter { $0 != " " && $0 != "\n" } }
+
+    static let texts: [(String, String)] = [
+        ("SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class", "select pg_class.relname from pg_class"),
+        ("SELECT * FROM information_schema.tables", "select * from \"information_schema.tables\""),
+        (
+            "SELECT a FROM t WHERE a OPERATOR(pg_catalog.~) '^(x)$' COLLATE pg_catalog.default",
+            "select a from t where a regexp '^(x)$'"
+        ),
+        ("SELECT a !~ '^pg_' FROM t", "select a not regexp '^pg_' from t"),
+        ("SELECT a ~* 'x', b ILIKE 'y%'", "select a regexp '(?i)' || 'x', b regexp '(?l)' || 'y%'"),
+        ("SELECT a::pg_catalog.text", "select cast(a as text)"),
+        ("SELECT f(a.b, 1)::text::oid", "select pg_oid(cast(f(a.b, 1) as text))"),
+        ("SELECT 'pg_class'::regclass", "select pg_regclass_oid('pg_class')"),
+        ("SELECT c.oid::regclass", "select pg_regclass_name(c.oid)"),
+        ("SELECT 'book'::regclass::text", "select pg_regclass_name('book')"),
+        ("SELECT CAST(CAST($2 AS REGCLASS) AS OID)", "select pg_oid(pg_regclass_oid(?2))"),
+        ("SELECT x::character varying(10), y::\"char\"", "select cast(x as text), cast(y as text)"),
+        (
+            "SELECT 1 WHERE a = ANY (ARRAY['r', 'p'])",
+            "select 1 where a in (select value from json_each(pg_array(json_array('r', 'p'))))"
+        ),
+        ("SELECT 1 WHERE a = ANY(SELECT b FROM t)", "select 1 where a in (select b from t)"),
+        (
+            "SELECT 1 WHERE a <> ALL ('{1,2}'::int2[])",
+            "select 1 where a not in (select value from json_each(pg_array(pg_array('{1,2}'))))"
+        ),
+        ("SELECT conkey[1], E'a\\nb'", "select pg_element(conkey, 1), 'a\nb'"),
+        (
+            "SELECT unnest(k) AS n, generate_subscripts(k, 1) AS o FROM t WHERE x",
+            "select (pg_nth(pg_array(k), srf1_.key)) as n, (srf1_.key + pg_lower_bound(k)) as o from t, "
+                + "json_each(pg_array(k)) as srf1_ where x"
+        ),
+        (
+            "SELECT s FROM pg_catalog.generate_series(0, 2) s",
+            "select s from (select value as \"s\" from json_each(pg_series(0, 2))) as \"s\""
+        ),
+        (
+            "SELECT 1 FROM f(x) WITH ORDINALITY AS a(b, c)",
+            "select 1 from (select value as \"b\", key + 1 as \"c\" from json_each(f(x))) as \"a\""
+        ),
+        ("SELECT array_agg(x ORDER BY y)", "select array_agg(x, pg_sort_key(y))"),
+        ("SELECT a IS NOT DISTINCT FROM b FROM t", "select a is not distinct from b from t"),
+        ("(SELECT 1) UNION (SELECT 2)", "select * from (select 1) union select * from (select 2)"),
+        ("SELECT current_user, a AS current_role", "select current_user(), a as current_role"),
+        ("SELECT substring('abc' FROM 2 FOR 1), position('a' in b)", "select substr('abc', 2, 1), instr(b, 'a')"),
+        ("SELECT array(SELECT a FROM t)", "select (with array_(v) as (select a from t) select json_group_array(v) from array_)"),
+        ("SELECT 1 -- a /* comment */ of ours\n;", "select 1"),
+    ]
+
+    @Test(arguments: texts)
+    func text(_ sql: String, _ expected: String) throws {
+        let made = try Self.rewrite(sql).sql
+        #expect(Self.plain(made) == Self.plain(expected))
+    }
+
+    static let refused = [
+        "SELECT 1 FROM a, LATERAL (SELECT 1) b", "SELECT a @@ b", "SELECT a::tsvector", "SELECT (1", "SELECT 1)",
+        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY b DESC)", "SELECT 'unfinished",
+        String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
+    ]
+
+    @Test(arguments: refused)
+    func refusal(_ sql: String) {
+        #expect(throws: CatalogSyntaxError.self) { try Self.rewrite(sql) }
+    }
+
+    static let types: [(String, [String?])] = [
+        ("SELECT c.relname, c.oid, a.attnotnull FROM t", ["name", "oid", "bool"]),
+        ("SELECT true, NOT a, a = b, a IS NULL, 'x', 1, count(*)", ["bool", "bool", "bool", "bool", "text", "int4", "int8"]),
+        ("SELECT CASE WHEN a = 1 THEN 'x' ELSE NULL END, a || 'b'", ["text", "text"]),
+        ("SELECT x.n FROM (SELECT array_agg(i.indisunique) AS n FROM i) AS x", ["bool[]"]),
+        ("SELECT min(indnkeyatts), coalesce(relname, 'x') AS y, oid::regtype::text AS z", ["int2", "name", "text"]),
+        ("SELECT (SELECT relkind FROM pg_class), array(SELECT rolname FROM pg_roles) AS r", ["char", "name[]"]),
+    ]
+
+    @Test(arguments: types)
+    func type(_ sql: String, _ expected: [String?]) throws {
+        #expect(try Self.rewrite(sql).columnTypes == expected)
+    }
+
+    @Test func parameters() throws {
+        let result = try Self.rewrite("SELECT $2::varchar || $1 WHERE a = ANY($3::oid[])")
+        #expect(result.parameterCount == 3)
+        #expect(result.parameterTypes == [2: "varchar", 3: "oid[]"])
+    }
+
+    @Test func recognition() {
+        func isCatalog(_ sql: String) -> Bool {
+            Array(sql.utf8).withUnsafeBytes { CatalogStatement.parse($0) != nil }
+        }
+        #expect(isCatalog("SELECT typname FROM pg_type"))
+        #expect(isCatalog("SELECT pg_catalog.version()"))
+        #expect(isCatalog("SELECT 'book'::regclass::oid"))
+        #expect(isCatalog("SELECT * FROM \"information_schema\".tables"))
+        #expect(isCatalog("WITH x AS (SELECT 1) SELECT * FROM x, pg_class"))
+        #expect(!isCatalog("SELECT pg_sleep(1)"))
+        #expect(!isCatalog("SELECT format_type FROM things"))
+        #expect(!isCatalog("SELECT 'pg_catalog.pg_class' FROM t"))
+        #expect(!isCatalog("SELECT t.pg_class FROM t"))
+    }
+
+    /// Whatever comes in, an answer comes out.
+    @Test func anyBytes() {
+        var generator = SystemRandomNumberGenerator()
+        let pieces = Self.texts.map(\.0).flatMap { $0.split(separator: " ") }
+        for _ in 0..<3_000 {
+            let sql = (0..<Int.random(in: 1...12, using: &generator)).map { _ in String(pieces.randomElement(using: &generator)!) }
+                .joined(separator: Bool.random(using: &generator) ? " " : "")
+            _ = try? Self.rewrite(sql)
+        }
+    }
+}
+
+@Suite struct SentinelInsertTests {
+    private func rewritten(_ sql: String) -> String? {
+        Array(sql.utf8).withUnsafeBytes { SentinelInsert.rewritten($0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func rows() {
+        let sql = "INSERT INTO t (a, b) SELECT p0::BIGINT, p1::VARCHAR FROM (VALUES ($1::BIGINT, $2, 0), ($3, $4, 1))"
+            + " AS imp_sen(p0, p1, sen_counter) ORDER BY sen_counter RETURNING t.id, t.id AS id__1"
+        #expect(
+            rewritten(sql) == "INSERT INTO t (a, b) SELECT column1, column2 FROM (VALUES ($1::BIGINT, $2, 0), ($3, $4, 1)) "
+                + "ORDER BY column3 RETURNING t.id, t.id AS id__1")
+    }
+
+    @Test func others() {
+        #expect(rewritten("INSERT INTO imp_sen SELECT 1") == nil)
+        #expect(rewritten("INSERT INTO t SELECT p0 FROM x AS imp_sen") == nil)
+        #expect(rewritten("INSERT INTO t SELECT f(p0) FROM (VALUES (1)) AS imp_sen(p0) ORDER BY p0") == nil)
+    }
+}
+
+@Suite struct CatalogPartsTests {
+    @Test func objectIDs() {
+        // Kept by clients, so a change is a change of the protocol.
+        #expect(CatalogOID.hash("book") == CatalogOID.hash("BOOK"))
+        #expect(CatalogOID.hash("book") >= 16_384 && CatalogOID.hash("book") < 1 << 31)
+        let all = CatalogOID.assign((0..<100_000).map { "table \($0)" })
+        #expect(Set(all.values).count == 100_000)
+    }
+
+    static let declared: [(String, String)] = [
+        ("INTEGER", "bigint"), ("VARCHAR(100)", "character varying(100)"), ("NUMERIC(8,2)", "numeric(8,2)"), ("", "text"),
+        ("DECIMAL", "numeric"), ("TIMESTAMP", "timestamp without time zone"), ("DOUBLE PRECISION", "double precision"),
+        ("BOOLEAN", "boolean"), ("FLOATING POINT", "double precision"), ("JSON", "json"), ("NVARCHAR(0)", "character varying"),
+    ]
+
+    @Test(arguments: declared)
+    func declaredType(_ declared: String, _ expected: String) {
+        let type = AttributeType(declared)
+        #expect(CatalogTypes.formatted(type.oid, modifier: type.modifier) == expected)
+    }
+
+    static let arrays: [(String, [String?]?)] = [
+        ("{a,\"b c\",NULL,\"null\"}", ["a", "b c", nil, "null"]), ("[\"x\\\"y\",null,3]", ["x\"y", nil, "3"]),
+        ("1 2 3", ["1", "2", "3"]), ("{}", []), ("", []), ("{a", nil), ("{{1},{2}}", nil),
+    ]
+
+    @Test(arguments: arrays)
+    func array(_ text: String, _ expected: [String?]?) {
+        #expect(CatalogArrays.elements(text) == expected)
+    }
+
+    static let patterns: [(String, String, Bool)] = [
+        ("book", "^(book)$", true), ("books", "^(book)$", false), ("Book", "(?i)^book$", true), ("a_b", "(?l)A\\_%", true),
+        ("aXb", "(?l)a\\_%", false), ("abcbc", "(?l)%bc", true), ("", "(?l)%", true), ("x", "(?l)", false),
+    ]
+
+    @Test(arguments: patterns)
+    func pattern(_ text: String, _ pattern: String, _ expected: Bool) throws {
+        #expect(try CatalogPattern.matches(text, pattern: pattern) == expected)
+    }
+
+    @Test(arguments: ["(a{1,200}){1,200}", "(a)\\1", "(", String(repeating: "a", count: 2_000)])
+    func badPattern(_ pattern: String) {
+        #expect(throws: CatalogPattern.Failure.self) { try CatalogPattern.matches("a", pattern: pattern) }
+    }
+
+    @Test func definition() {
+        let table = TableDefinition(
+            """
+            CREATE TABLE t (a INTEGER CONSTRAINT pk PRIMARY KEY, b TEXT DEFAULT (x(1, 2)) UNIQUE CHECK (b <> ','),
+                c INTEGER REFERENCES o (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+                CONSTRAINT both UNIQUE (a, "B c" DESC), FOREIGN KEY (a, b) REFERENCES p (x, y))
+            """)
+        let found = table.constraints.map { "\($0.kind) \($0.name ?? "-") \($0.columns.joined(separator: ","))" }
+        #expect(
+            found == [
+                "primaryKey pk a", "unique - b", "check - b", "foreignKey - c", "unique both a,B c", "foreignKey - a,b",
+            ])
+        #expect(table.constraints[2].text == "b <> ','")
+        #expect(table.constraints[3].isDeferred && table.constraints[3].isDeferrable)
+    }
+}

@@ -1,0 +1,115 @@
+import PostgresWire
+import Testing
+
+@testable import Server
+
+/// Vectors as PostgreSQL 15 prints and sends them.
+@Suite struct ValueTextTests {
+    private func bytes(_ hex: String) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = hex.filter { $0 != " " }[...]
+        while !rest.isEmpty {
+            result.append(UInt8(rest.prefix(2), radix: 16)!)
+            rest = rest.dropFirst(2)
+        }
+        return result
+    }
+
+    private static func malformed() -> WireError {
+        WireError(state: .invalidBinaryRepresentation, message: "malformed")
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws -> String? {
+        do {
+            return try ValueText.text(ofBinary: bytes, type, "it", malformed: malformed)
+        } catch {
+            if error.state == .invalidBinaryRepresentation { return nil }
+            throw error
+        }
+    }
+
+    /// nil when the bytes are refused as no such value.
+    private func text(_ hex: String, _ type: TypeOID) throws -> String? {
+        try bytes(hex).withUnsafeBytes { try Self.text($0, type) }
+    }
+
+    @Test(arguments: [
+        ("00000000", TypeOID.date, "2000-01-01"), ("ffffffff", .date, "1999-12-31"), ("00002279", .date, "2024-02-29"),
+        ("fff4dbf9", .date, "0001-01-01"), ("002c95d4", .date, nil), ("0000", .date, nil), ("0000000000", .date, nil),
+        ("0000000000000000", .time, "00:00:00"), ("000000141dd75fff", .time, "23:59:59.999999"),
+        ("ffffffffffffffff", .time, nil), ("00000000", .time, nil),
+        ("0000000000000000", .timestamp, "2000-01-01 00:00:00"), ("ffffffffffffffff", .timestamp, "1999-12-31 23:59:59.999999"),
+        ("0000000000000001", .timestamptz, "2000-01-01 00:00:00.000001+00:00"), ("00000000000000", .timestamp, nil),
+        ("0000000000000000 00000000 00000000", .interval, "PT0S"),
+        ("00000000000f4240 00000001 0000000d", .interval, "P1Y1M1DT1S"),
+        ("fffffffffff85ee0 00000000 00000000", .interval, "PT-0.5S"), ("00", .interval, nil),
+        ("6f1e3a52000040008000 00000000000a", .uuid, "6f1e3a52-0000-4000-8000-00000000000a"), ("6f1e", .uuid, nil),
+        ("01 7b7d", .jsonb, "{}"), ("02 7b7d", .jsonb, nil), ("", .jsonb, nil),
+        ("00000001 00000000 00000017 00000002 00000001 00000004 00000001 00000004 fffffffe", .int4Array, "[1,-2]"),
+        ("00000000 00000000 00000017", .int4Array, "[]"),
+        ("00000001 00000001 00000019 00000002 00000001 00000001 22 ffffffff", .textArray, "[\"\\\"\",null]"),
+        ("00000001 00000000 00000017 7fffffff 00000001 00000004 00000001", .int4Array, nil),
+        ("00000001 00000000 00000017 00000001 00000001 00000002 0001", .int4Array, nil),
+        ("00000001 00000000 00000019 00000001 00000001 00000001 31", .int4Array, nil),
+        ("00000001 00000000 00000017 00000001 00000001 00000004 00000001 00", .int4Array, nil),
+        ("00000001", .int4Array, nil),
+    ] as [(String, TypeOID, String?)])
+    func binary(hex: String, type: TypeOID, expected: String?) throws {
+        if hex == "002c95d4" {
+            #expect(throws: WireError.self, "the year 10000") { try text(hex, type) }
+            return
+        }
+        #expect(try text(hex, type) == expected, "\(hex) \(type.sqlName)")
+    }
+
+    /// Cut short anywhere, or longer by a byte, a value is refused and nothing is read beyond its end.
+    @Test func everyLengthIsChecked() throws {
+        let whole = "00000001 00000001 00000b86 00000001 00000001 00000010 6f1e3a5200004000800000000000000a"
+        let count = bytes(whole).count
+        #expect(try text(whole, .uuidArray) == "[\"6f1e3a52-0000-4000-8000-00000000000a\"]")
+        for length in 0..<count {
+            let cut = String(whole.filter { $0 != " " }.prefix(2 * length))
+            #expect(try text(cut, .uuidArray) == nil, "\(length) bytes")
+        }
+        #expect(try text(whole + "00", .uuidArray) == nil)
+    }
+
+    @Test(arguments: [
+        ("{}", TypeOID.int8Array, "[]"), ("{1,2,NULL}", .int8Array, "[1,2,null]"), (" { 1 , 2 } ", .int4Array, "[1,2]"),
+        ("{a,\"b c\",\"NULL\",\"\\\"\"}", .textArray, "[\"a\",\"b c\",\"NULL\",\"\\\"\"]"), ("{t,f}", .boolArray, "[true,false]"),
+        ("{1.50,-2}", .numericArray, "[1.50,-2]"), ("{1.5}", .float8Array, "[1.5]"), ("{", .int8Array, nil), ("{1", .int8Array, nil),
+        ("{1,}", .int8Array, nil), ("{,1}", .int8Array, nil), ("{{1}}", .int8Array, nil), ("{x}", .int8Array, nil),
+        ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
+    ] as [(String, TypeOID, String?)])
+    func arrays(literal: String, type: TypeOID, expected: String?) {
+        #expect(Array(literal.utf8).withUnsafeBytes { ArrayCodec.json(ofText: $0, type) } == expected, "\(literal)")
+    }
+
+    @Test(arguments: [
+        ("0", "0", [0, 0, 0, 0]), ("1", "1", [1, 0, 0, 0, 1]), ("-12345.678", "-12345.678", [3, 1, 0x4000, 3, 1, 2345, 6780]),
+        ("0.0001", "0.0001", [1, 0xFFFF, 0, 4, 1]), ("1e+20", "100000000000000000000", [1, 5, 0, 0, 1]),
+        ("1.5e-7", "0.00000015", [1, 0xFFFE, 0, 8, 15]), ("10000", "10000", [1, 1, 0, 0, 1]), ("0.50", "0.50", [1, 0xFFFF, 0, 2, 5000]),
+    ] as [(String, String, [Int])])
+    func decimals(input: String, text: String, words: [Int]) throws {
+        let decimal = try #require(DecimalNumber(input))
+        #expect(decimal.text == text)
+        #expect(decimal.binary == words.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] })
+        #expect(decimal.binary.withUnsafeBytes { NumericCodec.text($0) } == text, "and back")
+    }
+
+    @Test(arguments: ["", "-", ".", "1e", "1e99999", "abc", "1.2.3", "0x10", " 1", "Infinity", "NaN"])
+    func noDecimals(input: String) { #expect(DecimalNumber(input) == nil) }
+
+    /// Every day from 1 to 9999 there and back.
+    @Test func calendar() throws {
+        for days in stride(from: Int32(-730_119), through: 2_921_939, by: 61) {
+            let text = try withUnsafeBytes(of: days.bigEndian) { try DateTimeCodec.date($0) }
+            let moment = try #require(text.flatMap { text in Array(text.utf8).withUnsafeBytes { MomentText($0) } })
+            #expect(moment.date == days)
+        }
+    }
+
+    @Test(arguments: ["", "2024", "2024-13-01", "2023-02-29", "2024-2-1", "24:00", "12:60", "12:00:61", "2024-01-01x", "2024-01-01 ",
+        "2024-01-01 12", "12:00+25:00", "12:00:00.", "١٢:٠٠"])
+    func noMoments(text: String) { #expect(Array(text.utf8).withUnsafeBytes { MomentText($0) } == nil, "\(text)") }
+}
