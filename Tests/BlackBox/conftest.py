@@ -10,6 +10,7 @@ from daemon import REPOSITORY, Daemon, Outsider, binary
 from service import Service
 
 SAMPLES = REPOSITORY.parent / "shared" / "samples"
+GOLDEN = REPOSITORY / "Tests" / "BlackBox" / "golden"
 
 
 def pytest_report_header(config):
@@ -123,3 +124,15 @@ def sample_daemons(samples, tmp_path_factory):
     yield daemons
     for daemon in daemons.values():
         daemon.close()
+
+
+@pytest.fixture(scope="module")
+def library():
+    """A daemon that serves the database of golden/schema.sql, as the sqlite3 shell makes it."""
+    daemon = Daemon(start=False)
+    daemon.database = daemon.directory / "library.db"
+    with open(GOLDEN / "schema.sql") as sql:
+        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
+    daemon.start()
+    yield daemon
+    daemon.close()

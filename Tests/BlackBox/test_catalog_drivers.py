@@ -1,26 +1,12 @@
 """What drivers ask the catalogs by themselves."""
 
 import asyncio
-import subprocess
 
 import asyncpg
 import psycopg
 import pytest
 from psycopg.types import TypeInfo
 
-from daemon import Daemon
-from test_catalog_psql import GOLDEN
-
-
-@pytest.fixture(scope="module")
-def library():
-    daemon = Daemon(start=False)
-    daemon.database = daemon.directory / "library.db"
-    with open(GOLDEN / "schema.sql") as sql:
-        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
-    daemon.start()
-    yield daemon
-    daemon.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon import Daemon, eventually
+from daemon import eventually
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -22,17 +22,6 @@ COMMANDS = {
     "d_nothing": r"\d nosuch", "dt_plus": r"\dt+", "encoding": r"\encoding", "dp": r"\dp", "dx": r"\dx", "dT": r"\dT",
     "sv": r"\sv cheap", "dn_plus": r"\dn+", "db": r"\db", "dtvs": r"\dtvsi",
 }
-
-
-@pytest.fixture(scope="module")
-def library():
-    daemon = Daemon(start=False)
-    daemon.database = daemon.directory / "library.db"
-    with open(GOLDEN / "schema.sql") as sql:
-        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
-    daemon.start()
-    yield daemon
-    daemon.close()
 
 
 def psql(daemon, *arguments, **keywords):

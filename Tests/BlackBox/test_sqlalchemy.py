@@ -1,24 +1,10 @@
 """SQLAlchemy with its stock PostgreSQL dialect: the inspector, Core and the ORM."""
 
-import subprocess
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from daemon import Daemon
-from test_catalog_psql import GOLDEN
-
-
-@pytest.fixture(scope="module")
-def library():
-    daemon = Daemon(start=False)
-    daemon.database = daemon.directory / "library.db"
-    with open(GOLDEN / "schema.sql") as sql:
-        subprocess.run(["sqlite3", daemon.database], stdin=sql, check=True)
-    daemon.start()
-    yield daemon
-    daemon.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import Scheduling
 /// Measuring statements, and logging those that were slow with their plans.
 ///
 /// A statement begins when its message does: the time of the event that brought it, or of the end of the statement before
-/// it. So each costs one look at the clock, at its end, and none while `log_min_duration_statement` is off.
+/// it. Its end is the time that the counters read (`Session.count`) or, where a commit may come in between, one more look at
+/// the clock; none while `log_min_duration_statement` is off.
 extension Session {
     /// The statement begins, and is to be measured.
     @inline(never)
@@ -43,7 +44,7 @@ extension Session {
 
     @inline(never)
     private func measure() {
-        let now = MonotonicClock.now
+        let now = times.ended > 0 ? Instant(nanoseconds: times.ended) : MonotonicClock.now
         worker?.time = now.nanoseconds
         // Zero when measuring was switched on while it ran.
         guard isStatementActive, times.began.nanoseconds > 0 else { return }

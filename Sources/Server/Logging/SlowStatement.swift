@@ -39,6 +39,8 @@ struct StatementTimes {
     var began = Instant(nanoseconds: 0)
     /// It has what it waited for; the beginning, if it never waited.
     var runBegan = Instant(nanoseconds: 0)
+    /// The clock when SQLite's run of it was over, which is then not read again at once; 0: no run of SQLite's.
+    var ended: Int64 = 0
     /// When its client was first found not to read.
     var unreadSince: Instant?
     var unread: Int64 = 0

@@ -6,7 +6,7 @@ import Scheduling
 ///
 /// Time costs no clock of its own on the path of a read: it counts from the beginning of the thread's event, which the
 /// worker has read the clock for, and the clock that is read when a statement ends serves as the event's end too
-/// (`Worker.now(after:)`).
+/// (`Worker.timeAfterEvent`) and for the log.
 extension Session {
     /// Something is asked of the session: from here on it is busy.
     @inline(__always)
@@ -65,6 +65,7 @@ extension Session {
         let taken = Int(now.nanoseconds) &- counters.mark &+ portal.pausedNanoseconds
         // On the writer a commit may follow, which takes its time.
         counters.setMark(now, isFresh: !run.isOnWriter)
+        times.ended = run.isOnWriter ? 0 : now.nanoseconds
         counters.countRun(run.kind, nanoseconds: taken)
         let rows = portal.rowsOfExecute &+ portal.pausedRows
         counters.add(.rows, rows)

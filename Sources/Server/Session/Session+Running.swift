@@ -125,7 +125,7 @@ extension Session {
         {
             noteCatalogQuery(query.text.bytes)
             translated.state = .undefinedTable
-            translated.hint = "PostgreSQL's system catalogs are not served; sqlite_schema lists this database's tables."
+            translated.hint = "Of PostgreSQL's system catalogs, this is not served; sqlite_schema lists this database's tables."
         }
         return translated
     }

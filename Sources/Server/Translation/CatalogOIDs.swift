@@ -16,15 +16,7 @@ struct CatalogOIDs: Sendable {
 
     /// - Parameter names: of all tables, views and indexes of sqlite_schema, in any order.
     init(names: some Sequence<String>) {
-        var numbers: [String: UInt32] = [:]
-        var taken: Set<UInt32> = []
-        // In the order of names, so that of two that hash alike always the same one has to move.
-        for name in names.map(Self.folded).sorted() where numbers[name] == nil {
-            var number = Self.hash(name)
-            while !taken.insert(number).inserted { number = number == Self.last ? Self.first : number + 1 }
-            numbers[name] = number
-        }
-        self.numbers = numbers
+        numbers = CatalogOID.assign(Set(names.map(Self.folded)))
     }
 
     /// The names are those of the schema as the connection sees it.
