@@ -17,6 +17,9 @@ extension Pool {
                 return (.granted(()), .distantFuture)
             }
             state.parked[client.clientID] = client
+            if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
+                gatheringUntil.store(1, ordering: .relaxed)
+            }
             return (.parked, state.writerQueue.nextDeadline)
         }
         announce(due)
@@ -25,6 +28,10 @@ extension Pool {
 
     /// The holder is done. Returns who gets the writer next, if somebody waits.
     public func releaseWriter() -> Resumption? {
+        afterWriting { state, now in state.writerQueue.release(now: now) }
+    }
+
+    func afterWriting(_ release: (inout State, Instant) -> WriterQueue.Grant?) -> Resumption? {
         writerTellsIfAsked()
         let now = MonotonicClock.now
         let isSuspect = writer.failure != nil
@@ -34,7 +41,7 @@ extension Pool {
             state.walFrames = frames
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
-            return state.resumption(state.writerQueue.release(now: now))
+            return state.resumption(release(&state, now))
         }
     }
 

@@ -19,6 +19,8 @@ final class Worker: @unchecked Sendable {
     let counters: ThreadCounters
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
+    /// This thread has to see to it that the group that gathers begins in time.
+    private var isGathering = false
 
     /// - Parameter isOfCrew: false for a thread that never polls: nobody is called to poll in its place, or the census would
     ///   miss one for good.
@@ -58,8 +60,12 @@ final class Worker: @unchecked Sendable {
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            guard server.crew.mayPollOn(now: now) else { return }
-            guard handle(server.poller.waitForEvent(), &now) else { return }
+            if isGathering {
+                guard gather(&now) else { return }
+            } else {
+                guard server.crew.mayPollOn(now: now) else { return }
+                guard handle(server.poller.waitForEvent(), &now) else { return }
+            }
         }
     }
 
@@ -70,6 +76,7 @@ final class Worker: @unchecked Sendable {
         counters.setMark(began)
         begins(at: began)
         guard server.handle(event, self) else { return false }
+        if server.pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
         note.began.store(0, ordering: .relaxed)
@@ -113,6 +120,7 @@ final class Worker: @unchecked Sendable {
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
         handOver()
+        if isGathering { endGathering(evenIfEarly: true) }
         server.crew.willBeLong()
     }
 
@@ -218,6 +226,12 @@ final class Worker: @unchecked Sendable {
             return answer(finished)
         }
         let unanswered = handedOver.take()
+        if !isLong, let plan = server.pool.planGathering(answered: finished.count) {
+            answer(unanswered + finished)
+            if isLong { return releaseWriter() }
+            if let next = server.pool.releaseWriter(gathering: plan, answered: finished.count) { enqueue(next) } else { isGathering = true }
+            return
+        }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
@@ -230,10 +244,29 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    /// One event while a group gathers, or its beginning.
+    private func gather(_ now: inout Instant) -> Bool {
+        let until = server.pool.gatheringEnd
+        guard let until else {
+            isGathering = false
+            return true
+        }
+        if let event = server.poller.waitForEvent(until: until) { return handle(event, &now) }
+        endGathering()
+        runResumptions()
+        now = MonotonicClock.now
+        return true
+    }
+
+    private func endGathering(evenIfEarly: Bool = false) {
+        isGathering = false
+        if let next = server.pool.endGathering(evenIfEarly: evenIfEarly) { enqueue(next) }
+    }
+
     func answer(_ members: [any GroupMember]) {
-        for member in members { (member as? Session)?.replyAfterGroup() }
         for member in members {
             guard let session = member as? Session else { continue }
+            session.replyAfterGroup()
             // What a client has sent besides may be long, and the others must not wait for it.
             if session.hasMoreInput { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
         }
