@@ -76,6 +76,26 @@ extension Pool {
         pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
     }
 
+    /// With synchronous = pipelined: a sync takes so long that another thread is worth calling to poll in its place.
+    public func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
+        commit.sync.meanNanoseconds.load(ordering: .relaxed) > Self.slowSyncNanoseconds
+    }
+
+    private static let slowSyncNanoseconds: Int64 = 500_000
+
+    /// Syncs once for all who wait for it, this commit's members among them.
+    ///
+    /// - Returns: who may be answered now, whether the caller has to go on with another sync, and the recovery if that
+    ///   failed and the writer is free for it.
+    public func syncUnanswered(
+        _ commit: UnsyncedCommit
+    ) -> (answered: [any GroupMember], goesOn: Bool, recovery: Resumption?) {
+        let synced = commit.sync.syncUnanswered()
+        guard let error = synced.error else { return (synced.durable, synced.goesOn, nil) }
+        for member in synced.failed { member.commitFailed(error) }
+        return (synced.durable + synced.failed, synced.goesOn, syncFailed(commit))
+    }
+
     /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it
     /// has the writer next.
     public func syncFailed(_ commit: UnsyncedCommit) -> Resumption? {

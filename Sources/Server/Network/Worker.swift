@@ -180,6 +180,8 @@ final class Worker: @unchecked Sendable {
             runGroup(clients)
         case .committed(let group):
             answer(group.take())
+        case .unsynced(let commit):
+            sync(commit)
         case .answered(let client):
             (client as? Session)?.continueAfterGroup(self)
         case .stopped(let client, let reason):
@@ -217,13 +219,7 @@ final class Worker: @unchecked Sendable {
         if let began { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
-            willBeLong()
-            do { try unsynced.waitUntilDurable() } catch {
-                for member in finished { member.commitFailed(error) }
-                if let recovery = server.pool.syncFailed(unsynced) { enqueue(recovery) }
-            }
-            counters.setMark(MonotonicClock.now)
-            return answer(finished)
+            return answerWhenDurable(unsynced, finished)
         }
         let unanswered = handedOver.take()
         if !isLong, let plan = server.pool.planGathering(answered: finished.count) {
@@ -269,6 +265,34 @@ final class Worker: @unchecked Sendable {
             session.replyAfterGroup()
             // What a client has sent besides may be long, and the others must not wait for it.
             if session.hasMoreInput { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+        }
+    }
+
+    /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
+    ///
+    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
+    /// another thread's if this one has something else to do.
+    func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
+        guard commit.answerWhenDurable(members) else { return }
+        if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
+    }
+
+    /// Syncs for as long as somebody waits for it.
+    private func sync(_ commit: UnsyncedCommit) {
+        var unanswered = CommittedGroup([])
+        while true {
+            handOver()
+            if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit)
+            counters.setMark(MonotonicClock.now)
+            if let recovery { enqueue(recovery) }
+            // Those whom nobody else has answered while the disk worked.
+            let late = unanswered.take()
+            guard goesOn else { return answer(late + synced) }
+            answer(late)
+            if synced.isEmpty { continue }
+            unanswered = CommittedGroup(synced)
+            server.enqueue(.committed(unanswered))
         }
     }
 
