@@ -27,9 +27,9 @@ extension Pool {
 
     /// The holder is done, and its members were answered. Nil when the next group gathers: the calling thread then sees to
     /// it that `endGathering` is called in time.
-    public func releaseWriter(gathering plan: GroupGathering.Plan, answered: Int) -> Resumption? {
+    public func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
         afterWriting { state, now in
-            let grant = state.writerQueue.release(gathering: plan, answered: answered, now: now)
+            let grant = state.writerQueue.release(gathering: plan, now: now)
             gatheringUntil.store(state.writerQueue.gathering?.until.nanoseconds ?? 0, ordering: .relaxed)
             return grant
         }
@@ -44,7 +44,7 @@ extension Pool {
                 return nil
             }
             gatheringUntil.store(0, ordering: .relaxed)
-            state.gathering.gathered(count, of: gathering.plan, answered: gathering.answered)
+            state.gathering.gathered(count, of: gathering.plan)
             return state.resumption(grant)
         }
     }

@@ -20,7 +20,7 @@ extension Pool {
             if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
                 gatheringUntil.store(1, ordering: .relaxed)
             }
-            return (.parked, state.writerQueue.nextDeadline)
+            return (.parked, state.writerQueue.deadline(with: deadline))
         }
         announce(due)
         return request

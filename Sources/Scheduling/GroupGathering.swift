@@ -15,6 +15,8 @@ public struct GroupGathering: Sendable {
     public struct Plan: Equatable, Sendable {
         public var members: Int
         public var nanoseconds: Int64
+        /// So many of them were answered just now and are hoped for.
+        public var answered: Int
     }
 
     /// What a commit takes, its sync included: a moving mean over about eight.
@@ -24,13 +26,12 @@ public struct GroupGathering: Sendable {
     /// What `skips` is set to when they do not come back again.
     private var backoff = 0
 
-    /// The part of a commit's time that is waited at most: so much longer does it take if nobody comes.
-    static let waitShare: Int64 = 1
-    /// Nobody waits longer than this for others, however slow the disk is.
+    /// Nobody waits longer for others than a commit takes, and never longer than this.
     static let longestWaitNanoseconds: Int64 = 1_000_000
-    /// What answering one member takes, about. A commit that takes less than answering its members is not waited for:
-    /// another thread answers them while the disk goes on.
-    static let answerNanoseconds: Int64 = 1_000
+    /// A commit that takes less than this for each of its members is not waited for: another thread answers them while
+    /// the disk goes on. On 2 cores, with syncs of 50 to 300 µs, gathering is as fast as not, with a third less CPU time;
+    /// with syncs of 2 ms it makes 1.8 times as many single inserts a second at 8 and at 64 clients.
+    static let answerNanoseconds: Int64 = 3_000
     /// Fewer are not worth it.
     static let fewestMembers = 4
     static let longestBackoff = 64
@@ -56,13 +57,14 @@ public struct GroupGathering: Sendable {
         }
         return Plan(
             members: min(answered + waiting, limit),
-            nanoseconds: min(commitNanoseconds / Self.waitShare, Self.longestWaitNanoseconds))
+            nanoseconds: min(commitNanoseconds, Self.longestWaitNanoseconds), answered: answered)
     }
 
-    /// The wait is over, and so many are there.
-    public mutating func gathered(_ members: Int, of plan: Plan, answered: Int) {
+    /// The wait is over, and so many are there. Where most did not come back (their programs do something else between
+    /// two transactions), the next groups are not waited for, and ever more of them.
+    public mutating func gathered(_ members: Int, of plan: Plan) {
         let missing = plan.members - members
-        if missing * 2 > answered {
+        if missing * 2 > plan.answered {
             backoff = min(max(1, backoff * 2), Self.longestBackoff)
             skips = backoff
         } else {

@@ -4,18 +4,17 @@
 extension WriterQueue {
     public struct Gathering: Equatable, Sendable {
         public let plan: GroupGathering.Plan
-        public let answered: Int
         public let until: Instant
     }
 
     /// The holder is done, and the next group is given time to gather. Returns who is next where that has no point.
-    public mutating func release(gathering plan: GroupGathering.Plan, answered: Int, now: Instant) -> Grant? {
+    public mutating func release(gathering plan: GroupGathering.Plan, now: Instant) -> Grant? {
         let isOnlyMembers = waiting.allSatisfy { $0.purpose == .member }
         guard isOnlyMembers, !isPaused, waiting.count < plan.members else { return release(now: now) }
         usage.released(holder, now: now)
         holder = .nobody
         gathering = Gathering(
-            plan: plan, answered: answered, until: Instant(nanoseconds: now.nanoseconds &+ plan.nanoseconds))
+            plan: plan, until: Instant(nanoseconds: now.nanoseconds &+ plan.nanoseconds))
         return nil
     }
 

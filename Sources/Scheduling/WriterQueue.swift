@@ -206,6 +206,9 @@ extension WriterQueue {
         return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
     }
 
+    /// The same after a request with this deadline, as far as it has moved: the others have announced theirs.
+    public func deadline(with requested: Instant) -> Instant { min(requested, evictionDeadline ?? .distantFuture) }
+
     /// When something in here is due next: a waiter's deadline or the holder's eviction.
     public var nextDeadline: Instant {
         waiting.reduce(evictionDeadline ?? .distantFuture) { min($0, $1.deadline) }

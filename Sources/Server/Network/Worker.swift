@@ -60,10 +60,12 @@ final class Worker: @unchecked Sendable {
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            if isGathering {
-                guard gather(&now) else { return }
+            // Whoever has to begin a group does not stand by.
+            guard isGathering || server.crew.mayPollOn(now: now) else { return }
+            if let end = server.pool.gatheringEnd {
+                guard handleWhileGathering(until: end, &now) else { return }
             } else {
-                guard server.crew.mayPollOn(now: now) else { return }
+                isGathering = false
                 guard handle(server.poller.waitForEvent(), &now) else { return }
             }
         }
@@ -83,6 +85,9 @@ final class Worker: @unchecked Sendable {
         let taken = now.nanoseconds &- began.nanoseconds
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
+            // It may come to stand in reserve.
+            if isGathering { endGathering(evenIfEarly: true) }
+            runResumptions()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
             return server.crew.joinOrStandBy()
@@ -198,8 +203,9 @@ final class Worker: @unchecked Sendable {
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
     /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
-    /// hardly a pause between two syncs. With synchronous = pipelined the next group runs on another thread while the disk
-    /// works, and the replies wait for the disk.
+    /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
+    /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
+    /// and the replies wait for the disk.
     func runGroup(_ clients: [any PoolClient]) {
         for client in clients {
             guard let session = client as? Session else { continue }
@@ -224,9 +230,7 @@ final class Worker: @unchecked Sendable {
         let unanswered = handedOver.take()
         if !isLong, let plan = server.pool.planGathering(answered: finished.count) {
             answer(unanswered + finished)
-            if isLong { return releaseWriter() }
-            if let next = server.pool.releaseWriter(gathering: plan, answered: finished.count) { enqueue(next) } else { isGathering = true }
-            return
+            return isLong ? releaseWriter() : letGather(plan)
         }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
         enqueue(next)
@@ -240,18 +244,20 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// One event while a group gathers, or its beginning.
-    private func gather(_ now: inout Instant) -> Bool {
-        let until = server.pool.gatheringEnd
-        guard let until else {
-            isGathering = false
-            return true
-        }
-        if let event = server.poller.waitForEvent(until: until) { return handle(event, &now) }
+    /// One event while a group gathers, or the group's beginning. The thread that let it gather waits until `end`; should
+    /// it be stuck somewhere, another one that polls takes its place a little later.
+    private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
+        let end = isGathering ? end : Instant(nanoseconds: end.nanoseconds &+ Watch.intervalNanoseconds)
+        if let event = server.poller.waitForEvent(until: end) { return handle(event, &now) }
         endGathering()
         runResumptions()
         now = MonotonicClock.now
         return true
+    }
+
+    /// The group that was just answered may come back and be the next one: see `GroupGathering`.
+    private func letGather(_ plan: GroupGathering.Plan) {
+        if let next = server.pool.releaseWriter(gathering: plan) { enqueue(next) } else { isGathering = true }
     }
 
     private func endGathering(evenIfEarly: Bool = false) {
