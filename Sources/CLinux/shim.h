@@ -46,6 +46,18 @@ static inline int walpool_epoll_wait(int poller, uint64_t *token, int *is_hung_u
     return count < 0 && errno == EINTR ? 0 : count;
 }
 
+/* The same, for so many nanoseconds at most; 0 also when they are over. */
+static inline int walpool_epoll_wait_for(int poller, int64_t nanoseconds, uint64_t *token, int *is_hung_up) {
+    struct epoll_event event;
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    int count = epoll_pwait2(poller, &event, 1, &limit, 0);
+    if (count == 1) {
+        *token = event.data.u64;
+        *is_hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    }
+    return count < 0 && errno == EINTR ? 0 : count;
+}
+
 static inline int walpool_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 static inline int walpool_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
 static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {

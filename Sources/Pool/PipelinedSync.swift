@@ -23,6 +23,12 @@ final class PipelinedSync: @unchecked Sendable {
     private var isSyncing = false
     /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
     private var failure: SQLiteError?
+    /// Commits whose clients are answered once they are on the disk, in order.
+    private var unanswered: [(commit: Int, members: [any GroupMember])] = []
+    /// A thread goes on syncing for as long as there are any.
+    private var isAnswered = false
+    /// What a sync takes: a moving mean over about eight. Only who syncs stores it.
+    let meanNanoseconds = Atomic<Int64>(0)
 
     /// How often the writer had been opened anew when it was opened this time.
     let recoveries: Int
@@ -64,14 +70,61 @@ final class PipelinedSync: @unchecked Sendable {
         }
     }
 
+    /// Clients to be answered when this commit is on the disk. True: nobody sees to it yet, and the caller has to, with
+    /// `syncUnanswered`. So no thread stands and waits for the disk but the one that syncs.
+    func answerWhenDurable(_ commit: Int, _ members: [any GroupMember]) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        unanswered.append((commit, members))
+        defer { isAnswered = true }
+        return !isAnswered
+    }
+
+    /// Who may be answered now, and how.
+    struct Synced {
+        var durable: [any GroupMember] = []
+        var failed: [any GroupMember] = []
+        var error: SQLiteError?
+        /// More were committed meanwhile: the caller has to sync again.
+        var goesOn = false
+    }
+
+    /// Brings onto the disk what has been committed by now.
+    func syncUnanswered() -> Synced {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while isSyncing { pthread_cond_wait(condition, mutex) }
+        if failure == nil, let last = unanswered.last, last.commit > synced { syncOnce() }
+        var result = Synced(error: failure)
+        // In the order of their commits, and a failure is for all that come after it.
+        var answered = 0
+        for (commit, members) in unanswered {
+            if commit <= synced {
+                result.durable += members
+            } else if failure != nil {
+                result.failed += members
+            } else {
+                break
+            }
+            answered += 1
+        }
+        unanswered.removeFirst(answered)
+        isAnswered = !unanswered.isEmpty
+        result.goesOn = isAnswered
+        return result
+    }
+
     /// Called with the mutex held, and returns with it held.
     private func syncOnce() {
         isSyncing = true
         let reached = committed
         pthread_mutex_unlock(mutex)
         work.begins()
+        let began = MonotonicClock.now
         var failed: SQLiteError?
         do { try file.sync() } catch { failed = error }
+        let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds
+        meanNanoseconds.store((meanNanoseconds.load(ordering: .relaxed) &* 7 &+ taken) / 8, ordering: .relaxed)
         work.ends()
         pthread_mutex_lock(mutex)
         isSyncing = false
@@ -118,4 +171,7 @@ public struct UnsyncedCommit: Sendable {
 
     /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
     public func waitUntilDurable() throws(SQLiteError) { try sync.waitUntilDurable(number) }
+
+    /// These are to be answered when it is. True: the calling thread has to see to it, with `Pool.syncUnanswered`.
+    public func answerWhenDurable(_ members: [any GroupMember]) -> Bool { sync.answerWhenDurable(number, members) }
 }

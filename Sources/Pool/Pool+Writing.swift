@@ -17,7 +17,10 @@ extension Pool {
                 return (.granted(()), .distantFuture)
             }
             state.parked[client.clientID] = client
-            return (.parked, state.writerQueue.nextDeadline)
+            if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
+                gatheringUntil.store(1, ordering: .relaxed)
+            }
+            return (.parked, state.writerQueue.deadline(with: deadline))
         }
         announce(due)
         return request
@@ -25,6 +28,10 @@ extension Pool {
 
     /// The holder is done. Returns who gets the writer next, if somebody waits.
     public func releaseWriter() -> Resumption? {
+        afterWriting { state, now in state.writerQueue.release(now: now) }
+    }
+
+    func afterWriting(_ release: (inout State, Instant) -> WriterQueue.Grant?) -> Resumption? {
         writerTellsIfAsked()
         let now = MonotonicClock.now
         let isSuspect = writer.failure != nil
@@ -34,7 +41,7 @@ extension Pool {
             state.walFrames = frames
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
-            return state.resumption(state.writerQueue.release(now: now))
+            return state.resumption(release(&state, now))
         }
     }
 
@@ -67,6 +74,26 @@ extension Pool {
     /// nothing to wait for. Call it before the writer is released.
     public func commitToSync() -> UnsyncedCommit? {
         pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
+    }
+
+    /// With synchronous = pipelined: a sync takes so long that another thread is worth calling to poll in its place.
+    public func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
+        commit.sync.meanNanoseconds.load(ordering: .relaxed) > Self.slowSyncNanoseconds
+    }
+
+    private static let slowSyncNanoseconds: Int64 = 500_000
+
+    /// Syncs once for all who wait for it, this commit's members among them.
+    ///
+    /// - Returns: who may be answered now, whether the caller has to go on with another sync, and the recovery if that
+    ///   failed and the writer is free for it.
+    public func syncUnanswered(
+        _ commit: UnsyncedCommit
+    ) -> (answered: [any GroupMember], goesOn: Bool, recovery: Resumption?) {
+        let synced = commit.sync.syncUnanswered()
+        guard let error = synced.error else { return (synced.durable, synced.goesOn, nil) }
+        for member in synced.failed { member.commitFailed(error) }
+        return (synced.durable + synced.failed, synced.goesOn, syncFailed(commit))
     }
 
     /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it

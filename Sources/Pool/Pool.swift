@@ -32,9 +32,12 @@ public final class Pool: Sendable {
     let counters: PoolCounters
     /// Somebody wants to know what the writer's connection has counted; see Pool+Statistics.
     let writerMustTell = Atomic<Bool>(false)
+    /// When the gathering of a group is over, in nanoseconds; 0: there is none.
+    let gatheringUntil = Atomic<Int64>(0)
 
     struct State {
         var writerQueue: WriterQueue
+        var gathering = GroupGathering()
         var readerQueue: ReaderQueue
         /// One more read-only connection, only to prepare statements on when no reader is free: long readers may keep
         /// every reader, and a writer must still learn what its statement is. Never held for longer than that.

@@ -54,6 +54,8 @@ public enum Resumption: Sendable {
     case group([any PoolClient])
     /// These have been committed and are to be answered, unless the thread that committed them has done it by now.
     case committed(CommittedGroup)
+    /// These clients, and all who commit meanwhile, wait for this commit to be on the disk.
+    case unsynced(UnsyncedCommit)
     /// The client has been answered and goes on with what else it has sent.
     case answered(any PoolClient)
     /// The writer is the pool's own, for this.

@@ -19,6 +19,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private var files: OpenFiles
     private var checkpointsSeen = 0
     let pageBytes: Int
+    /// What the last commit took, its sync included.
+    private(set) var lastCommitNanoseconds: Int64 = 0
     /// What the path leads to.
     let fileName: String
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
@@ -129,7 +131,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if let failure { throw failure }
         let began = MonotonicClock.now
         try run(commitStatement)
-        counters.commits.observe(nanoseconds: MonotonicClock.now.nanoseconds &- began.nanoseconds)
+        lastCommitNanoseconds = MonotonicClock.now.nanoseconds &- began.nanoseconds
+        counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         let checkpoints = connection.checkpoints
         defer { checkpointsSeen = checkpoints }
         guard let problem = files.problem(wasCheckpointed: checkpoints != checkpointsSeen) else { return }

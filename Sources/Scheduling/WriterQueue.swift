@@ -39,11 +39,13 @@ public struct WriterQueue: Sendable {
         var passesPause: Bool
     }
 
-    public private(set) var holder: Holder = .nobody
+    public internal(set) var holder: Holder = .nobody
     /// When it was granted; without meaning while there is no holder.
     public private(set) var holderSince = Instant(nanoseconds: 0)
     public internal(set) var usage = WriterUsage()
     var waiting: Deque<Entry> = []
+    /// The writer is free, but given to nobody until so many wait or the time has come: see WriterQueue+Gathering.
+    public internal(set) var gathering: Gathering?
     /// See WriterQueue+Pause.
     public internal(set) var isPaused = false
     /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
@@ -76,7 +78,7 @@ public struct WriterQueue: Sendable {
     ) -> Grant? {
         let passes = passesPause || purpose == .job
         // Where nobody holds it, only those wait whom a pause holds back.
-        if holder == .nobody && (isPaused ? passes : waiting.isEmpty) {
+        if holder == .nobody && gathering == nil && (isPaused ? passes : waiting.isEmpty) {
             if purpose != .job { usage.waited(since: now, now: now) }
             return begin(client, purpose, now: now)
         }
@@ -88,7 +90,10 @@ public struct WriterQueue: Sendable {
 
     /// Asks for the writer before everybody who waits, for a job that nothing may be written before.
     public mutating func requestFirst(_ client: ClientID, now: Instant) -> Grant? {
-        if holder == .nobody { return begin(client, .job, now: now) }
+        if holder == .nobody {
+            gathering = nil
+            return begin(client, .job, now: now)
+        }
         if !isContended { contendedSince = now }
         waiting.prepend(
             Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true))
@@ -99,6 +104,7 @@ public struct WriterQueue: Sendable {
     public mutating func release(now: Instant) -> Grant? {
         usage.released(holder, now: now)
         holder = .nobody
+        gathering = nil
         guard !isPaused else { return grantPassing(now: now) }
         guard let first = waiting.popFirst() else { return nil }
         if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
@@ -199,6 +205,9 @@ extension WriterQueue {
         else { return nil }
         return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
     }
+
+    /// The same after a request with this deadline, as far as it has moved: the others have announced theirs.
+    public func deadline(with requested: Instant) -> Instant { min(requested, evictionDeadline ?? .distantFuture) }
 
     /// When something in here is due next: a waiter's deadline or the holder's eviction.
     public var nextDeadline: Instant {

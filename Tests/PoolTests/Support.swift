@@ -231,6 +231,7 @@ extension Resumption {
         case .group(let clients): clients.map { "\($0.clientID)" }.joined(separator: "+")
         case .job(let job): "\(job)"
         case .committed(let group): "committed " + group.take().map { "\($0.clientID)" }.joined(separator: "+")
+        case .unsynced: "unsynced"
         case .answered(let client): "answered \(client.clientID)"
         case .stopped(let client, let reason): "\(client.clientID) \(reason)"
         }

@@ -1,5 +1,7 @@
 import CLinux
 import Glibc
+import Pool
+import Scheduling
 
 /// The one epoll instance every worker waits in, one event at a time.
 ///
@@ -71,6 +73,16 @@ struct Poller: Sendable {
             if count == 1 { return Event(token: token, isHungUp: isHungUp != 0) }
             precondition(count == 0, "epoll_wait on a live descriptor")
         }
+    }
+
+    /// The same for a while; nil when nothing has come by then.
+    func waitForEvent(until: Instant) -> Event? {
+        var token: Token = 0
+        var isHungUp: Int32 = 0
+        let left = until.nanoseconds &- MonotonicClock.now.nanoseconds
+        let count = walpool_epoll_wait_for(descriptor, max(0, left), &token, &isHungUp)
+        precondition(count >= 0, "epoll_pwait2 on a live descriptor")
+        return count == 1 ? Event(token: token, isHungUp: isHungUp != 0) : nil
     }
 
     private static func interest(_ interest: Interest) -> walpool_interest {

@@ -19,6 +19,8 @@ final class Worker: @unchecked Sendable {
     let counters: ThreadCounters
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
+    /// This thread has to see to it that the group that gathers begins in time.
+    private var isGathering = false
 
     /// - Parameter isOfCrew: false for a thread that never polls: nobody is called to poll in its place, or the census would
     ///   miss one for good.
@@ -58,8 +60,14 @@ final class Worker: @unchecked Sendable {
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            guard server.crew.mayPollOn(now: now) else { return }
-            guard handle(server.poller.waitForEvent(), &now) else { return }
+            // Whoever has to begin a group does not stand by.
+            guard isGathering || server.crew.mayPollOn(now: now) else { return }
+            if let end = server.pool.gatheringEnd {
+                guard handleWhileGathering(until: end, &now) else { return }
+            } else {
+                isGathering = false
+                guard handle(server.poller.waitForEvent(), &now) else { return }
+            }
         }
     }
 
@@ -70,12 +78,16 @@ final class Worker: @unchecked Sendable {
         counters.setMark(began)
         begins(at: began)
         guard server.handle(event, self) else { return false }
+        if server.pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
         note.began.store(0, ordering: .relaxed)
         let taken = now.nanoseconds &- began.nanoseconds
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
+            // It may come to stand in reserve.
+            if isGathering { endGathering(evenIfEarly: true) }
+            runResumptions()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
             return server.crew.joinOrStandBy()
@@ -113,6 +125,7 @@ final class Worker: @unchecked Sendable {
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
         handOver()
+        if isGathering { endGathering(evenIfEarly: true) }
         server.crew.willBeLong()
     }
 
@@ -172,6 +185,8 @@ final class Worker: @unchecked Sendable {
             runGroup(clients)
         case .committed(let group):
             answer(group.take())
+        case .unsynced(let commit):
+            sync(commit)
         case .answered(let client):
             (client as? Session)?.continueAfterGroup(self)
         case .stopped(let client, let reason):
@@ -188,8 +203,9 @@ final class Worker: @unchecked Sendable {
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
     /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
-    /// hardly a pause between two syncs. With synchronous = pipelined the next group runs on another thread while the disk
-    /// works, and the replies wait for the disk.
+    /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
+    /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
+    /// and the replies wait for the disk.
     func runGroup(_ clients: [any PoolClient]) {
         for client in clients {
             guard let session = client as? Session else { continue }
@@ -209,15 +225,13 @@ final class Worker: @unchecked Sendable {
         if let began { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
             releaseWriter()
-            willBeLong()
-            do { try unsynced.waitUntilDurable() } catch {
-                for member in finished { member.commitFailed(error) }
-                if let recovery = server.pool.syncFailed(unsynced) { enqueue(recovery) }
-            }
-            counters.setMark(MonotonicClock.now)
-            return answer(finished)
+            return answerWhenDurable(unsynced, finished)
         }
         let unanswered = handedOver.take()
+        if !isLong, let plan = server.pool.planGathering(answered: finished.count) {
+            answer(unanswered + finished)
+            return isLong ? releaseWriter() : letGather(plan)
+        }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
@@ -230,12 +244,61 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    /// One event while a group gathers, or the group's beginning. The thread that let it gather waits until `end`; should
+    /// it be stuck somewhere, another one that polls takes its place a little later.
+    private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
+        let end = isGathering ? end : Instant(nanoseconds: end.nanoseconds &+ Watch.intervalNanoseconds)
+        if let event = server.poller.waitForEvent(until: end) { return handle(event, &now) }
+        endGathering()
+        runResumptions()
+        now = MonotonicClock.now
+        return true
+    }
+
+    /// The group that was just answered may come back and be the next one: see `GroupGathering`.
+    private func letGather(_ plan: GroupGathering.Plan) {
+        if let next = server.pool.releaseWriter(gathering: plan) { enqueue(next) } else { isGathering = true }
+    }
+
+    private func endGathering(evenIfEarly: Bool = false) {
+        isGathering = false
+        if let next = server.pool.endGathering(evenIfEarly: evenIfEarly) { enqueue(next) }
+    }
+
     func answer(_ members: [any GroupMember]) {
-        for member in members { (member as? Session)?.replyAfterGroup() }
         for member in members {
             guard let session = member as? Session else { continue }
+            session.replyAfterGroup()
             // What a client has sent besides may be long, and the others must not wait for it.
             if session.hasMoreInput { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+        }
+    }
+
+    /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
+    ///
+    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
+    /// another thread's if this one has something else to do.
+    func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
+        guard commit.answerWhenDurable(members) else { return }
+        if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
+    }
+
+    /// Syncs for as long as somebody waits for it.
+    private func sync(_ commit: UnsyncedCommit) {
+        var unanswered = CommittedGroup([])
+        while true {
+            handOver()
+            if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit)
+            counters.setMark(MonotonicClock.now)
+            if let recovery { enqueue(recovery) }
+            // Those whom nobody else has answered while the disk worked.
+            let late = unanswered.take()
+            guard goesOn else { return answer(late + synced) }
+            answer(late)
+            if synced.isEmpty { continue }
+            unanswered = CommittedGroup(synced)
+            server.enqueue(.committed(unanswered))
         }
     }
 

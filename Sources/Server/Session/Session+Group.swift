@@ -122,7 +122,7 @@ extension Session: GroupMember {
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
-        if let settings = markedState?.settings { state.settings = settings }
+        if let settings = unsynced?.settings ?? markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         notePassage()
         readyForQuery()
@@ -147,7 +147,12 @@ extension Session: GroupMember {
     /// After the commit, or the error that took its place: the reply goes out.
     func replyAfterGroup() {
         markedState = nil
-        if !state.transaction.isExplicit { countTransactionEnd() }
+        if isUnsynced {
+            isUnsynced = false
+            unsynced = nil
+        } else if !state.transaction.isExplicit {
+            countTransactionEnd()
+        }
         announceCommittedSchema()
         if !flush() { isClosing = true }
     }

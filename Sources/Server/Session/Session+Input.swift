@@ -16,6 +16,8 @@ enum Wait {
     case group
     /// As a member of a group: the transaction is at its end, and its reply is held back.
     case transactionEnd
+    /// With synchronous = pipelined: committed, and answered once that is on the disk.
+    case durability
     case closed
 }
 
@@ -99,6 +101,9 @@ extension Session {
         case .group:
             // Not here and now: a pipeline of a thousand writes would be as many calls deep.
             enqueue(.group([self]))
+        case .durability:
+            guard let commit = unsynced?.commit, let worker else { return close() }
+            worker.answerWhenDurable(commit, [self])
         case .closed:
             closeWhenRead()
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):

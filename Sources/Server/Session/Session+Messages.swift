@@ -32,6 +32,7 @@ extension Session {
     /// One message, or one go at it. nil: go on with the next.
     private func step() throws -> Wait? {
         guard case .ready = phase else { return try stepOutsideOfSession() }
+        if isUnsynced, out.end == replyEnd { return .durability }
         if state.query != nil { return try continueQuery() }
         if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
         if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
@@ -158,7 +159,7 @@ extension Session {
     /// The end of a pipeline: an implicit transaction is committed, and the client hears that it may go on.
     private func sync(_ next: Int) throws -> Wait? {
         state.skipsUntilSync = false
-        if !memberHasEnded { commitMark = out.end }
+        if !memberHasEnded && !isUnsynced { commitMark = out.end }
         if !state.transaction.isExplicit {
             closePortals()
             try endImplicitTransaction()

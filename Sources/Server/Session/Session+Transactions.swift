@@ -245,14 +245,39 @@ extension Session {
             }
             let commit = pool.commitToSync()
             releaseWriter()
-            if let commit { try waitUntilDurable(commit) }
+            if let commit { try answerWhenDurable(commit) }
             counters?.setMark(MonotonicClock.now)
         case .group:
             try endMember()
         }
     }
 
-    /// With synchronous = pipelined, others write meanwhile, on other threads.
+    /// With synchronous = pipelined others write meanwhile. Where the reply is complete with this commit, or with the Sync
+    /// behind it, the session is parked until then; otherwise its thread waits.
+    private func answerWhenDurable(_ commit: UnsyncedCommit) throws(WireError) {
+        guard isLastOfItsReply else { return try waitUntilDurable(commit) }
+        unsynced = (commit, state.transaction.settingsAtBegin)
+        isUnsynced = true
+        isInCommit = true
+    }
+
+    /// Nothing but ReadyForQuery follows what is being handled.
+    private var isLastOfItsReply: Bool {
+        guard !isCopyingIn else { return false }
+        if let query = state.query { return query.next >= query.statements.count - 1 }
+        guard
+            case .message(let type, _, let next) = FrameDecoder.next(
+                in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
+        else { return false }
+        if type == UInt8(ascii: "S") { return true }
+        guard
+            type == UInt8(ascii: "E"),
+            case .message(UInt8(ascii: "S"), _, _) = FrameDecoder.next(
+                in: input.bytes, at: next, maximumBodyLength: SessionLimits.messageBytes)
+        else { return false }
+        return true
+    }
+
     private func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
         worker?.willBeLong()
         do { try commit.waitUntilDurable() } catch {

@@ -124,6 +124,11 @@ final class Session: @unchecked Sendable {
     var markedPortals: [(portal: Portal, description: Portal.Description)] = []
     /// Its transaction is part of the commit that is being made.
     var isInCommit = false
+    /// With synchronous = pipelined: its own commit is not on the disk yet, and its reply is kept until it is. The settings
+    /// are those it goes back to if that fails.
+    var unsynced: (commit: UnsyncedCommit, settings: Settings?)?
+    /// There is one, as a word that costs nothing to ask.
+    var isUnsynced = false
     /// To be closed once its reply has gone out.
     var isClosing = false
     /// How a command of the console ended that ran on a thread of its own.

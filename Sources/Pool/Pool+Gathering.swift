@@ -1,0 +1,51 @@
+import Scheduling
+
+/// The next group gathers while nobody has the writer: `GroupGathering` says when, `WriterQueue` keeps it.
+extension Pool {
+    /// A gathering is over, or may be: somebody has to call `endGathering`.
+    @inline(__always)
+    public var isGatheringOver: Bool {
+        let until = gatheringUntil.load(ordering: .relaxed)
+        return until != 0 && until <= MonotonicClock.now.nanoseconds
+    }
+
+    /// When it ends at the latest; nil when there is none.
+    public var gatheringEnd: Instant? {
+        let until = gatheringUntil.load(ordering: .relaxed)
+        return until == 0 ? nil : Instant(nanoseconds: until)
+    }
+
+    /// After a commit, before the writer is released. A plan means: answer its members first, then release the writer with it.
+    public func planGathering(answered: Int) -> GroupGathering.Plan? {
+        let commit = writer.lastCommitNanoseconds
+        return state.withLock { state in
+            state.gathering.committed(nanoseconds: commit)
+            return state.gathering.plan(
+                answered: answered, waiting: state.writerQueue.waitingCount, limit: state.writerQueue.groupLimit)
+        }
+    }
+
+    /// The holder is done, and its members were answered. Nil when the next group gathers: the calling thread then sees to
+    /// it that `endGathering` is called in time.
+    public func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
+        afterWriting { state, now in
+            let grant = state.writerQueue.release(gathering: plan, now: now)
+            gatheringUntil.store(state.writerQueue.gathering?.until.nanoseconds ?? 0, ordering: .relaxed)
+            return grant
+        }
+    }
+
+    /// Returns the group that has gathered, if it is time.
+    public func endGathering(evenIfEarly: Bool = false) -> Resumption? {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard let (gathering, count, grant) = state.writerQueue.endGathering(evenIfEarly: evenIfEarly, now: now) else {
+                if state.writerQueue.gathering == nil { gatheringUntil.store(0, ordering: .relaxed) }
+                return nil
+            }
+            gatheringUntil.store(0, ordering: .relaxed)
+            state.gathering.gathered(count, of: gathering.plan)
+            return state.resumption(grant)
+        }
+    }
+}

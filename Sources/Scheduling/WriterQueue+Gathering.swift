@@ -1,0 +1,33 @@
+/// A moment in which the writer is free and the next group gathers: see `GroupGathering`, which decides whether.
+///
+/// Only members are waited with. A transaction or a job at the head of the queue is granted the writer at once.
+extension WriterQueue {
+    public struct Gathering: Equatable, Sendable {
+        public let plan: GroupGathering.Plan
+        public let until: Instant
+    }
+
+    /// The holder is done, and the next group is given time to gather. Returns who is next where that has no point.
+    public mutating func release(gathering plan: GroupGathering.Plan, now: Instant) -> Grant? {
+        let isOnlyMembers = waiting.allSatisfy { $0.purpose == .member }
+        guard isOnlyMembers, !isPaused, waiting.count < plan.members else { return release(now: now) }
+        usage.released(holder, now: now)
+        holder = .nobody
+        gathering = Gathering(
+            plan: plan, until: Instant(nanoseconds: now.nanoseconds &+ plan.nanoseconds))
+        return nil
+    }
+
+    /// Whether nobody else is to be waited for.
+    public func isGatheringOver(now: Instant) -> Bool {
+        guard let gathering else { return false }
+        return waiting.count >= gathering.plan.members || gathering.until <= now || waiting.last?.purpose != .member
+    }
+
+    /// Grants the group that has gathered, if it is time or `evenIfEarly`.
+    public mutating func endGathering(evenIfEarly: Bool, now: Instant) -> (ended: Gathering, waiting: Int, grant: Grant?)? {
+        guard let gathering, evenIfEarly || isGatheringOver(now: now) else { return nil }
+        let count = waiting.count
+        return (gathering, count, release(now: now))
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Pool
+@testable import SQLite
+
+/// Commits that are answered by whoever syncs.
+@Suite struct PipelinedSyncTests {
+    private func members(_ synced: PipelinedSync.Synced) -> [Int] {
+        synced.durable.map { $0.clientID }
+    }
+
+    @Test func oneSyncForAllWhoHaveCommitted() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let sync = try #require(test.pool.pipelinedSync)
+        let first = test.member(), second = test.member(), third = test.member()
+        // The first has to see to it; the others leave it to whoever does.
+        #expect(sync.answerWhenDurable(sync.didCommit(), [first]))
+        #expect(!sync.answerWhenDurable(sync.didCommit(), [second, third]))
+        let synced = sync.syncUnanswered()
+        #expect(members(synced) == [1, 2, 3] && synced.failed.isEmpty && synced.error == nil && !synced.goesOn)
+        // And the next one has to again.
+        #expect(sync.answerWhenDurable(sync.didCommit(), [first]))
+        #expect(members(sync.syncUnanswered()) == [1])
+    }
+
+    /// A sync that others waited for by themselves serves these, too.
+    @Test func whatIsOnTheDiskAlreadyNeedsNoSync() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let sync = try #require(test.pool.pipelinedSync)
+        let commit = sync.didCommit()
+        #expect(sync.answerWhenDurable(commit, [test.member()]))
+        try sync.waitUntilDurable(commit)
+        let before = test.pool.work.atSync.changes
+        #expect(members(sync.syncUnanswered()) == [1])
+        #expect(test.pool.work.atSync.changes == before)
+    }
+
+    /// When the writer has been closed after an error, nobody is told that a commit is on the disk.
+    @Test func afterAFailureNothingIsDurable() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let pool = test.pool
+        let sync = try #require(pool.pipelinedSync)
+        #expect(pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "granted")
+        let commit = try #require(pool.commitToSync())
+        #expect(pool.releaseWriter() == nil)
+        let member = test.member()
+        #expect(commit.answerWhenDurable([member]))
+        sync.close(SQLiteError(extendedCode: 10, message: "the disk failed"))
+        let (answered, goesOn, recovery) = pool.syncUnanswered(commit)
+        #expect(answered.map { $0.clientID } == [member.clientID] && !goesOn)
+        #expect(member.commitError?.extendedCode == 10)
+        #expect(recovery?.picture == "recovery")
+    }
+}
