@@ -34,6 +34,8 @@ class Row:
     sync_delay_us: int = 0
     scale: int = 10                 # of the data, 100,000 accounts each
     driver: str = "walpool-load"
+    file: str = ""                  # of the workload, where it is not named like it
+    messages: str = ""              # --messages
     classes: str = ""               # --clients CLASS=N,... of a workload with several
     quick: tuple = ()               # the numbers of clients that --quick keeps
 
@@ -51,8 +53,8 @@ ROWS = (
     Row("insert", (1, 8, 64), ALL_WRITE, "one durable row: shared commits against everyone for himself", quick=(8, 64)),
     Row("insert", (2, 4, 16, 256, 1000), TWO, "the same, by the number of clients", seconds=3, repeats=2),
     Row("tpcb", (1, 8, 64), MODES, "a round trip for each of 7 statements, the writer held meanwhile", quick=(8,)),
-    Row("tpcb-pipeline", (8, 64), MODES, "the same transaction, sent at once", seconds=3, quick=(8,)),
-    Row("tpcb-message", (8, 64), MODES, "the same, as one query string", seconds=3, repeats=2),
+    Row("tpcb-pipeline", (8, 64), MODES, file="tpcb", messages="pipeline", why="the same transaction, sent at once", seconds=3, quick=(8,)),
+    Row("tpcb-message", (8, 64), MODES, file="tpcb", messages="query", why="the same, as one query string", seconds=3, repeats=2),
     Row("mixed-95-5", (64,), (*THREE, "grdb"), "19 reads for each write", quick=(64,)),
     Row("mixed-50-50", (64,), (*THREE, "grdb"), "a read for each write"),
     Row("ycsb-a", (16,), TWO, "YCSB: half reads, half updates, zipfian keys", seconds=3, repeats=2, quick=(16,)),

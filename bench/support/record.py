@@ -16,12 +16,14 @@ CELL   = { "id": "insert-8-2ms", "workload", "clients": 8, "systems": [..], "why
            "sync_delay_us": 0, "scale": 10, "driver": "walpool-load|pgbench", "classes": "writers=64,readers=16" or "" }
 RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "sync_us": a sync of the disk just before,
            "throughput_per_s", "transactions", "statements", "latency_us": LATENCY, "worst_us", "fewest", "most",
-           "fairness": fewest/most, "busy": SQLITE_BUSY of direct access, "retries", "server_cpu_us", "client_cpu_us": for each
+           "fairness": fewest/most (null: not known), "busy": SQLITE_BUSY of direct access, "retries", "server_cpu_us", "client_cpu_us": for each
            statement, "classes": { name: { "clients", "loop", "throughput_per_s", "transactions", "rows", "errors",
            "error_states": {}, "latency_us": LATENCY, "worst_us", "fewest", "most", "fairness", "per_client": [..] or null,
            "series": [ {"second", "transactions", "p99_us", "max_us"} ] } },
-           "errors": [ text ] }                       # with any of these it is no figure; what they were told is in them
-         The figures outside "classes" are those of all classes together; latency, worst, fewest, most of the first class.
+           "notes": { what a scenario did beside: "vacuum_seconds", "outsider_locks", .. },
+           "errors": [ text ] }                       # with any of these it is no figure
+         The figures outside "classes" are those of the first class, the one that the workload is about; statements,
+         retries and CPU are of all.
 LATENCY = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max" }, each may be null (pgbench knows mean and max)
          worst_us is the longest of all: "max", and what a transaction that was still running at the end had waited.
 SPREAD = { "median", "least", "most", "values": [..] in the order of the repetitions }, or null where there is no figure
@@ -36,6 +38,7 @@ COST   = { "workload", "clients", "system", "statements", "syscalls_per_statemen
 IDLE   = { "system", "sessions", "bytes_per_session", "resident_bytes", "seconds", "cpu_ms", "wakeups" (or null) }
 """
 
+import json
 import statistics
 
 from support.goals import judge
@@ -55,6 +58,16 @@ def new(command, quick, cells, machine):
     }
 
 
+def new_run(cell, system, repetition, place):
+    """A run that has not been made: what is to be filled in is there."""
+    return {
+        "cell": cell.id, "system": system, "repetition": repetition, "place": place, "sync_us": None,
+        "throughput_per_s": None, "transactions": 0, "statements": 0, "latency_us": dict.fromkeys(PERCENTILES),
+        "worst_us": None, "fewest": None, "most": None, "fairness": None, "busy": 0, "retries": 0, "server_cpu_us": None,
+        "client_cpu_us": None, "classes": {}, "notes": {}, "errors": [],
+    }
+
+
 def host_class(machine):
     """Two machines of one class may be compared: as many cores, and the same kind of file system."""
     return f"{machine['cores']}-core-{machine['file_system']['type']}"
@@ -66,6 +79,23 @@ def complete(record):
                          for cell in record["cells"]]
     record["summary"] = [cell for cell in record["summary"] if cell["asked"]]
     record["goals"] = judge(record["summary"])
+
+
+def dumped(record):
+    """JSON with a line for each run and each cell, so that two of them can be compared by eye."""
+    lines = [f" {json.dumps(name)}: " + ("[\n  " + ",\n  ".join(json.dumps(rounded(each)) for each in value) + "\n ]"
+                                        if isinstance(value, list) and value else json.dumps(rounded(value)))
+             for name, value in record.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def rounded(value):
+    """Five digits are more than any figure here is worth."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, list) else value
 
 
 def failed(record):

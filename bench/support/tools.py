@@ -20,6 +20,11 @@ PACKAGES = {
     "gcc": Path("/usr/bin/cc"),
     "libc6-dev": Path("/usr/include/stdio.h"),
     "libsqlite3-dev": Path("/usr/include/sqlite3.h"),
+    "make": Path("/usr/bin/make"),
+    "pgbouncer": Path("/usr/sbin/pgbouncer"),
+    "python3-matplotlib": Path("/usr/lib/python3/dist-packages/matplotlib/__init__.py"),
+    "sqlite3": Path("/usr/bin/sqlite3"),
+    "strace": Path("/usr/bin/strace"),
 }
 
 
@@ -91,6 +96,18 @@ def uninterrupted():
     finally:
         for number, handler in zip(signals, before):
             signal.signal(number, handler)
+
+
+def end(process):
+    """Ends a process that leads a session, and all that it started."""
+    with uninterrupted():
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass        # the whole group has ended
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 def run_main(main):
