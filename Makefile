@@ -133,8 +133,9 @@ package-test: deb
 boot-test: deb
 	Tests/Boot/run .build-deb/walpool_*.deb
 
-bench: build
-	bench/run
+# bench/run builds what is missing or old itself. OPTIONS="--quick"
+bench:
+	bench/run $(OPTIONS)
 
 bench-data:
 	bench/make-data

@@ -17,7 +17,7 @@ IDLE_SESSIONS = 1000
 def run(cells, options, directory, record):
     """Fills in the record as it goes, so that an interrupted run has what was measured."""
     programs = Programs(directory, {system for cell in cells for system in cell.systems})
-    programs.install(["gcc", "libc6-dev", "libsqlite3-dev", "make", "postgresql-15", "python3-matplotlib", "sqlite3", "strace"])
+    programs.install(packages(cells, options))
     programs.build()
     done = 0
     for number, (world_key, members) in enumerate(groupby(cells, key=plan.Cell.world)):
@@ -32,6 +32,16 @@ def run(cells, options, directory, record):
             if options.costs and not delay:
                 beside(world, members, programs, directory, record, quick=options.quick)
             record["errors"] += world.stop()
+
+
+def packages(cells, options):
+    """Beside those that the systems need."""
+    needed = ["make", "sqlite3"]
+    if any(cell.driver == "pgbench" for cell in cells):
+        needed.append("postgresql-15")
+    if any(cell.sync_delay_us for cell in cells):
+        needed += ["gcc", "libc6-dev"]
+    return needed + (["strace"] if options.costs else []) + (["python3-matplotlib"] if options.plots else [])
 
 
 def beside(world, cells, programs, directory, record, quick):

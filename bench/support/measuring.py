@@ -29,10 +29,15 @@ def measure(world, cell, programs, directory, record, tell):
         system = world.system(name)
         record["systems"].setdefault(name, systems.described(system))
         run["sync_us"] = machine.sync_microseconds(directory, probes=20)
+        syncs = world.syncs()
         try:
             measure_one(system, cell, programs, directory, run)
         except (generator.Failed, ConnectionLost, ServerError) as error:
             run["errors"].append(f"{error}")
+        if syncs is not None:
+            run["notes"]["syncs"] = world.syncs() - syncs
+            if not run["notes"]["syncs"]:
+                run["errors"].append("not one sync went through the slow disk")
         record["runs"].append(run)
         tell(run)
         if wrong := system.broken():
@@ -44,7 +49,7 @@ def measure_one(system, cell, programs, directory, run):
     """Fills in the run; raises what kept it from having figures."""
     prepare(system, cell)
     newest = system.inserted() if cell.workload == "insert" else None
-    with scenarios.beside(cell, system) as run["notes"], Processor(system, cell) as processor:
+    with scenarios.beside(cell, system, run["notes"]), Processor(system, cell) as processor:
         if cell.driver == "pgbench":
             figures = pgbench_driver.run(system, cell, directory)
         else:

@@ -43,10 +43,10 @@ class Programs:
 
     def slow_disk(self, delay_us):
         """The environment in which every sync takes so much longer."""
-        library = self.directory / "slowsync.so"
+        library = self.directory / "syncdelay.so"
         if not library.exists():
-            compile_c(library, [LIMITS / "slowsync.c"], "-shared", "-fPIC", "-ldl")
-        return {"LD_PRELOAD": str(library), "SLOW_SYNC_MICROSECONDS": str(delay_us)}
+            compile_c(library, [LIMITS / "syncdelay.c"], "-shared", "-fPIC", "-ldl")
+        return {"LD_PRELOAD": str(library), "WALPOOL_SYNC_DELAY_US": str(delay_us)}
 
 
 def stale(program, sources):

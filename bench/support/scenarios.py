@@ -12,19 +12,18 @@ LONGEST = 60        # seconds that VACUUM may take
 
 
 @contextlib.contextmanager
-def beside(cell, system):
-    """Yields a dictionary in which the scenario notes what it did."""
-    notes = {}
+def beside(cell, system, notes):
+    """Writes into `notes` what it did."""
     act = {"starve-outsider": outsider, "starve-vacuum": vacuum}.get(cell.workload)
     if act is None:
-        yield notes
+        yield
         return
     over = threading.Event()
     middle = cell.warm_up() + cell.seconds / 2
     thread = threading.Thread(target=act, args=(system, over, middle, notes), daemon=True)
     thread.start()
     try:
-        yield notes
+        yield
     finally:
         over.set()
         thread.join(LONGEST)

@@ -78,7 +78,7 @@ def work_directory():
     try:
         # PostgreSQL refuses to run as root; its own user must be able to pass through.
         directory.chmod(0o711)
-        if len(str(directory)) > 107 - len("/postgres/.s.PGSQL.5432"):
+        if len(str(directory)) > 107 - len("/world0/walpool-pipelined-0/.s.PGSQL.5432"):
             raise BenchError(f"{directory} is too long for a socket: set WALPOOL_BENCH_DIR to a shorter path")
         yield directory
     finally:

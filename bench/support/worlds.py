@@ -4,6 +4,7 @@ it is first asked for, and all of them ended together. An idle one costs the oth
 import contextlib
 import os
 import shutil
+import sys
 
 from support import data, machine
 from support.others import Canned, PgBouncer
@@ -20,13 +21,17 @@ class World:
     def __init__(self, directory, programs, scale, delay_us=0, ycsb=False, walpool_options=()):
         self.directory, self.programs, self.scale, self.ycsb = directory, programs, scale, ycsb
         self.walpool_options = list(walpool_options)
-        self.slow = programs.slow_disk(delay_us) if delay_us else {}
+        self.slow = {}
+        if delay_us:
+            self.slow = {**programs.slow_disk(delay_us), "WALPOOL_SYNC_COUNT_FILE": str(directory / "syncs")}
         self._stack = contextlib.ExitStack()
         self._original = None
         self._postgres = None
         self._systems = {}
         directory.mkdir()
         directory.chmod(0o711)      # PostgreSQL's user passes through
+        (directory / "syncs").write_bytes(bytes(8))
+        (directory / "syncs").chmod(0o666)
 
     def system(self, name):
         if name not in self._systems:
@@ -34,6 +39,10 @@ class World:
             self._systems[name] = self._start(name)
             os.sync()       # what was copied is not written back in the middle of a measurement
         return self._systems[name]
+
+    def syncs(self):
+        """How many the slow disk has had, of all systems; None of any other disk."""
+        return int.from_bytes((self.directory / "syncs").read_bytes(), sys.byteorder) if self.slow else None
 
     def forget(self, name):
         """One whose server has died gets a new one the next time."""

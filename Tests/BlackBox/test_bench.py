@@ -1,0 +1,171 @@
+"""bench/run: what it plans, how it counts, and that it leaves nothing behind."""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from daemon import REPOSITORY, binary, eventually
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+from support import goals, plan, record  # noqa: E402
+from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
+from support.generator import path_of  # noqa: E402
+from support.systems import SYSTEMS  # noqa: E402
+
+WORKLOADS = REPOSITORY / "bench" / "workloads"
+
+
+def options(**given):
+    names = ("only", "sections", "systems", "clients", "seconds", "repeat")
+    return argparse.Namespace(**{**dict.fromkeys(names), "quick": False, **given})
+
+
+@pytest.mark.parametrize("quick, longest", [(False, LONGEST_RUN), (True, LONGEST_QUICK_RUN)])
+def test_the_plan_fits_into_its_time(quick, longest):
+    cells = plan.cells(options(quick=quick))
+    assert 0 < sum(plan.expected(cells, quick).values()) < longest
+    assert len({cell.id for cell in cells}) == len(cells)
+
+
+def test_the_plan_names_only_what_there_is():
+    for row in ROWS:
+        assert set(row.systems) <= set(SYSTEMS), row
+        if row.driver == "pgbench":
+            assert (WORKLOADS / f"{row.workload}.sql").exists(), row
+            continue
+        classes = [each["name"] for each in tomllib.loads(path_of(row).read_text())["class"]]
+        named = [part.partition("=")[0] for part in row.classes.split(",")] if row.classes else []
+        assert set(named) <= set(classes), row
+        assert named or len(classes) == 1 or row.clients, row
+
+
+def test_every_goal_is_planned():
+    cells = {cell.id: cell for cell in plan.cells(options())}
+    for goal in goals.GOALS:
+        cell = cells[goal.cell]
+        needed = (*goal.systems, goal.other) if isinstance(goal, goals.Ratio) else (goal.system, goal.beside)
+        assert set(needed) <= set(cell.systems), goal
+
+
+def a_run(cell, system, repetition, throughput, worst=1000, errors=()):
+    run = record.new_run(cell, system, repetition, 1)
+    figures = {"throughput_per_s": throughput, "worst_us": worst, "fewest": 1, "most": 2, "fairness": 0.5,
+               "latency_us": dict.fromkeys(record.PERCENTILES, 100)}
+    return {**run, **figures, "errors": list(errors),
+            "classes": {"writers": {**figures, "clients": 8, "errors": 0, "error_states": {}}}}
+
+
+def summarised(name, runs):
+    [cell] = [cell for cell in plan.cells(options()) if cell.id == name]
+    return record.summarise(cell.described(), [a_run(cell, *run) for run in runs])
+
+
+def test_a_ratio_is_of_one_repetition():
+    """The medians' quotient would be 2: the machine was slower in the third repetition, for both."""
+    summary = summarised("tpcb-8", [("walpool", 1, 300), ("postgres", 1, 100), ("walpool", 2, 200), ("postgres", 2, 100),
+                                    ("walpool", 3, 120), ("postgres", 3, 40)])
+    assert summary["ratios"]["walpool/postgres"]["median"] == 3
+    assert summary["ratios"]["walpool/postgres"]["values"] == [3, 2, 3]
+    assert summary["systems"]["walpool"]["throughput_per_s"]["median"] == 200
+
+
+def test_a_run_with_an_error_is_no_figure():
+    summary = summarised("tpcb-8", [("walpool", 1, 300), ("postgres", 1, 100, 1, ["it broke"]),
+                                    ("walpool", 2, 200), ("postgres", 2, 100)])
+    assert summary["ratios"]["walpool/postgres"]["values"] == [2]
+    assert summary["systems"]["postgres"]["failed"] == 1
+    assert summary["systems"]["postgres"]["throughput_per_s"]["values"] == [100]
+
+
+def goal_of(name, runs):
+    [cell] = [judged for judged in goals.judge([summarised(name, runs)]) if judged["cell"] == name]
+    return cell
+
+
+def test_a_goal_counts_the_best_mode_and_a_failure_misses_it():
+    runs = [("walpool", 1, 80), ("walpool-pipelined", 1, 170), ("postgres", 1, 100)]
+    judged = goal_of("tpcb-64", runs)
+    assert judged["met"] and judged["best"] == "walpool-pipelined" and judged["measured"]["median"] == 1.7
+    assert goal_of("tpcb-64", runs[:1] + runs[2:])["met"] is False
+    assert goal_of("tpcb-64", [(*run, 1, ["it broke"]) for run in runs])["met"] is False
+    assert goal_of("tpcb-64", runs[:2])["met"] is None      # the other was left out: nobody asked
+
+
+def test_a_wait_is_the_worst_of_all_repetitions():
+    judged = goal_of("worst-wait-82", [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 120_000), ("direct", 1, 9, 5_000_000)])
+    assert judged["measured"] == 120 and judged["beside_measured"] == 5000 and judged["met"] is False
+
+
+class Bench:
+    """bench/run with a directory of its own."""
+
+    def __init__(self, tmp_path, *arguments):
+        # pytest's own directory is too long for the sockets in it.
+        self.directory, self.out = Path(tempfile.mkdtemp(prefix="bench-")), tmp_path / "out"
+        environment = {**os.environ, "WALPOOLD": str(binary()), "WALPOOL_BENCH_DIR": str(self.directory)}
+        self.process = subprocess.Popen(
+            [REPOSITORY / "bench/run", "--no-plots", "--no-costs", "--out", self.out, *arguments], env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def end(self):
+        """Its status, and what it said."""
+        said, _ = self.process.communicate(timeout=80)
+        return self.process.returncode, said
+
+    def results(self):
+        return json.loads((self.out / "results.json").read_text())
+
+    def processes(self):
+        """Those that have the directory in their command lines: servers and load generators."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if str(self.directory) in command:
+                    found.append(command)
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.communicate(timeout=80)
+        shutil.rmtree(self.directory)
+
+
+def test_a_small_run(tmp_path):
+    with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool,in-process", "--seconds", "1",
+               "--repeat", "1") as bench:
+        status, said = bench.end()
+        assert status == 0, said
+        kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
+    assert not left
+    [cell] = kept["summary"]
+    assert kept["complete"] and not kept["errors"] and cell["asked"] == ["walpool", "in-process"]
+    assert all(part["throughput_per_s"]["median"] > 0 and not part["failed"] for part in cell["systems"].values())
+    assert cell["ratios"]["walpool/in-process"]["median"] > 0
+    assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
+
+
+def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
+    with Bench(tmp_path, "--only", "insert", "--sections", "throughput", "--clients", "8", "--systems", "walpool,direct",
+               "--seconds", "2", "--repeat", "50") as bench:
+        eventually(lambda: any("--direct" in command for command in bench.processes()), "the load", 60)
+        bench.process.send_signal(signal.SIGINT)
+        status, said = bench.end()
+        assert status == 130, said
+        kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
+    assert not left
+    assert not kept["complete"] and kept["runs"][0]["system"] == "walpool"
