@@ -17,9 +17,8 @@ import pytest
 from daemon import REPOSITORY, binary, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import goals, plan, record  # noqa: E402
+from support import costs, generator, goals, measuring, plan, record  # noqa: E402
 from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
-from support.generator import path_of  # noqa: E402
 from support.systems import SYSTEMS  # noqa: E402
 
 WORKLOADS = REPOSITORY / "bench" / "workloads"
@@ -43,7 +42,7 @@ def test_the_plan_names_only_what_there_is():
         if row.driver == "pgbench":
             assert (WORKLOADS / f"{row.workload}.sql").exists(), row
             continue
-        classes = [each["name"] for each in tomllib.loads(path_of(row).read_text())["class"]]
+        classes = [each["name"] for each in tomllib.loads(generator.path_of(row).read_text())["class"]]
         named = [part.partition("=")[0] for part in row.classes.split(",")] if row.classes else []
         assert set(named) <= set(classes), row
         assert named or len(classes) == 1 or row.clients, row
@@ -104,6 +103,43 @@ def test_a_goal_counts_the_best_mode_and_a_failure_misses_it():
 def test_a_wait_is_the_worst_of_all_repetitions():
     judged = goal_of("worst-wait-82", [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 120_000), ("direct", 1, 9, 5_000_000)])
     assert judged["measured"] == 120 and judged["beside_measured"] == 5000 and judged["met"] is False
+
+
+def test_a_starved_client_is_in_the_figures():
+    """It never got its turn, so no transaction of its own says how long it waited."""
+    told = {"name": "writers", "clients": 2, "loop": "closed", "throughput_per_s": 9.0, "transactions": 9, "rows": 9, "errors": 0,
+            "error_states": {}, "latency_us": {**dict.fromkeys(record.PERCENTILES, 1), "max": 2000}, "unfinished_us": 9_000_000,
+            "fewest": 0, "most": 9, "per_client": [9, 0]}
+    of_class = generator.of_class(told, keep_all=True)
+    assert of_class["worst_us"] == 9_000_000 and of_class["fairness"] == 0 and of_class["per_client"] == [9, 0]
+
+
+def test_what_is_no_failure_is_only_counted():
+    told = {"classes": [{"name": "writers", "transactions": 9, "loop": "closed", "errors": 3, "unfinished_us": 0,
+                         "error_states": {"SQLITE_BUSY": 2, "40001": 1}}], "complaints": ["database is locked"]}
+    assert measuring.failures(told) == []
+    told["classes"][0]["error_states"]["57014"] = 1
+    assert measuring.failures(told) == ["1 times 57014", "database is locked"]
+
+
+def test_cpu_time_is_that_of_the_measured_seconds():
+    """The server worked hard while its clients connected, and then at half of a processor."""
+    processor = measuring.Processor.__new__(measuring.Processor)
+    processor._samples = [(0, 0.0), (1, 1.0), (2, 1.5), (3, 2.0), (3.5, 2.1)]
+    processor._ended = 3.0
+    assert processor.seconds_of_last(1.5) == pytest.approx(0.75)
+    assert processor.seconds_of_last(2.5) == pytest.approx(1.5)
+
+
+def test_the_table_of_strace():
+    assert costs.counted("""
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 93.53    0.084612          63      1343       267 futex
+  3.55    0.003213           0      8205           pwrite64
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.090463          10      9548       267 total
+""") == {"futex": 1343, "pwrite64": 8205}
 
 
 class Bench:

@@ -83,6 +83,7 @@ ROWS = (
         quick=(8,)),
     Row("tpcb", (8, 64), MODES, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2),
 
+    Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle", section="starvation", seconds=10, repeats=1),
     Row("starve-readers", (24,), THREE, "writers against readers that take all they can", section="starvation",
         seconds=10, repeats=1),
     Row("starve-one", (64,), THREE, "one paced writer among 63 that never pause", section="starvation",
@@ -93,7 +94,6 @@ ROWS = (
         section="starvation", seconds=10, repeats=1),
     Row("starve-slow-client", (17,), THREE, "a client that reads a large result slowly", section="starvation",
         seconds=10, repeats=1),
-    Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle", section="starvation", seconds=10, repeats=1),
     Row("worst-wait", (82,), THREE, "64 writers beside 16 readers and 2 scanners: who waits longest?",
         section="starvation", seconds=15, repeats=2, quick=(82,)),
 

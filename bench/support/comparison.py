@@ -19,16 +19,17 @@ def run(cells, options, directory, record):
     programs = Programs(directory, {system for cell in cells for system in cell.systems})
     programs.install(packages(cells, options))
     programs.build()
+    (directory / "logs").mkdir()
     done = 0
     for number, (world_key, members) in enumerate(groupby(cells, key=plan.Cell.world)):
         members = list(members)
-        scale, delay = world_key
+        scale, delay, _ = world_key
         ycsb = any(cell.workload.startswith("ycsb") for cell in members)
         with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options) as world:
             for cell in members:
                 done += 1
                 say(f"[{done}/{len(cells)}] {cell.id}: {cell.why}")
-                measuring.measure(world, cell, programs, directory, record, tell)
+                measuring.measure(world, cell, programs, directory, record, tell, options.keep_logs)
             if options.costs and not delay:
                 beside(world, members, programs, directory, record, quick=options.quick)
             record["errors"] += world.stop()

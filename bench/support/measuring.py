@@ -1,5 +1,6 @@
 """Runs one cell, the systems taking turns, and writes down what each run gave."""
 
+import contextlib
 import itertools
 import threading
 import time
@@ -7,6 +8,7 @@ import time
 from pgwire import ConnectionLost, ServerError
 from support import generator, machine, pgbench_driver, scenarios, systems
 from support.record import new_run
+from support.tools import BenchError
 
 SAMPLE_SECONDS = 0.1
 # Reading /proc of so many backends would itself be load.
@@ -23,29 +25,36 @@ def turns(cell):
             yield repetition, place, system
 
 
-def measure(world, cell, programs, directory, record, tell):
+def measure(world, cell, programs, directory, record, tell, keep_logs=False):
+    logs = directory / "logs" if keep_logs else None
     for repetition, place, name in turns(cell):
         run = new_run(cell, name, repetition, place)
-        system = world.system(name)
-        record["systems"].setdefault(name, systems.described(system))
-        run["sync_us"] = machine.sync_microseconds(directory, probes=20)
-        syncs = world.syncs()
         try:
-            measure_one(system, cell, programs, directory, run)
-        except (generator.Failed, ConnectionLost, ServerError) as error:
-            run["errors"].append(f"{error}")
-        if syncs is not None:
-            run["notes"]["syncs"] = world.syncs() - syncs
-            if not run["notes"]["syncs"]:
-                run["errors"].append("not one sync went through the slow disk")
+            system = world.system(name)
+            record["systems"].setdefault(name, systems.described(system))
+            run["sync_us"] = machine.sync_microseconds(directory, probes=20)
+            with slow_disk_used(world, run):
+                measure_one(system, cell, programs, directory, run, logs)
+        except (BenchError, generator.Failed, ConnectionLost, ServerError) as error:
+            run["errors"].append(str(error))
+        if wrong := world.broken(name):
+            run["errors"].append(wrong)
         record["runs"].append(run)
         tell(run)
-        if wrong := system.broken():
-            run["errors"].append(wrong)
-            world.forget(name)
 
 
-def measure_one(system, cell, programs, directory, run):
+@contextlib.contextmanager
+def slow_disk_used(world, run):
+    """A delay that silently was not there would make a figure that is not true."""
+    before = world.syncs()
+    yield
+    if before is not None:
+        run["notes"]["syncs"] = world.syncs() - before
+        if not run["notes"]["syncs"]:
+            run["errors"].append("not one sync went through the slow disk")
+
+
+def measure_one(system, cell, programs, directory, run, logs):
     """Fills in the run; raises what kept it from having figures."""
     prepare(system, cell)
     newest = system.inserted() if cell.workload == "insert" else None
@@ -53,7 +62,8 @@ def measure_one(system, cell, programs, directory, run):
         if cell.driver == "pgbench":
             figures = pgbench_driver.run(system, cell, directory)
         else:
-            told = generator.run(system, cell, programs, seed=run["repetition"], directory=directory)
+            log = ["--hdr-log", logs / f"{cell.id}-{run['repetition']}-{system.name}.hlog"] if logs else []
+            told = generator.run(system, cell, programs, run["repetition"], directory, more=log)
             figures = generator.figures(told, keep_all=cell.section == "starvation")
             run["errors"] += failures(told)
     run.update(figures)

@@ -12,8 +12,9 @@ class Cell(Row):
     id: str = ""
 
     def world(self):
-        """What servers and data must be made anew for."""
-        return (self.scale, self.sync_delay_us)
+        """What servers and data are made anew for: other data, another disk, and who waits for whom should not depend on
+        how many rows each system had inserted before."""
+        return (self.scale, self.sync_delay_us, self.section == "starvation")
 
     def warm_up(self):
         return min(1.0, self.seconds / 4)

@@ -42,6 +42,7 @@ import json
 import statistics
 
 from support.goals import judge
+from support.systems import SYSTEMS
 
 FORMAT = 2
 PERCENTILES = ("mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max")
@@ -79,6 +80,7 @@ def complete(record):
                          for cell in record["cells"]]
     record["summary"] = [cell for cell in record["summary"] if cell["asked"]]
     record["goals"] = judge(record["summary"])
+    record["systems"] = {name: record["systems"][name] for name in SYSTEMS if name in record["systems"]}
 
 
 def dumped(record):

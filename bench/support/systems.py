@@ -49,12 +49,15 @@ class Served:
                    "--database", self.server.database, "--user", self.user or self.server.user]
         return command + (["--protocol", self.protocol] if self.protocol else [])
 
+    def servers(self):
+        return [*self.behind, self.server]
+
     def cpu_seconds(self):
-        return sum(server.cpu_seconds() for server in (self.server, *self.behind))
+        return sum(server.cpu_seconds() for server in self.servers())
 
     def broken(self):
         """What became of a server that no longer runs, or None."""
-        for server in (self.server, *self.behind):
+        for server in self.servers():
             if not server.running():
                 return f"{server.name} {server.ended()}: {server.log()}"
         return None
@@ -80,6 +83,9 @@ class Embedded:
     def command(self, programs, workload):
         program = programs.grdb if self.name == "grdb" else programs.load
         return [program, workload, *self.how, self.path, "--synchronous", self.settings["synchronous"]]
+
+    def servers(self):
+        return []
 
     def cpu_seconds(self):
         return None

@@ -44,10 +44,16 @@ class World:
         """How many the slow disk has had, of all systems; None of any other disk."""
         return int.from_bytes((self.directory / "syncs").read_bytes(), sys.byteorder) if self.slow else None
 
-    def forget(self, name):
-        """One whose server has died gets a new one the next time."""
-        if self._systems.pop(name).server is self._postgres:
-            self._postgres = None
+    def broken(self, name):
+        """What became of a system whose server has died, or None. It gets a new one the next time."""
+        system = self._systems.get(name)
+        wrong = system.broken() if system else None
+        if wrong:
+            dead = {id(server) for server in system.servers() if not server.running()}
+            self._systems = {other: each for other, each in self._systems.items() if not dead & set(map(id, each.servers()))}
+            if id(self._postgres) in dead:
+                self._postgres = None
+        return wrong
 
     def postgres(self):
         if self._postgres is None:
@@ -110,7 +116,7 @@ class World:
 
     def stop(self):
         """Ends everything and removes the data. Returns what was wrong with how the servers ended."""
-        servers = {id(system.server): system.server for system in self._systems.values() if isinstance(system, Served)}
+        servers = {id(server): server for system in self._systems.values() for server in system.servers()}
         # The last that was started leans on none of the others: PgBouncer goes before PostgreSQL.
         wrong = [server.stop() for server in reversed(servers.values())]
         self._stack.close()
