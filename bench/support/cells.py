@@ -34,8 +34,6 @@ class Row:
     sync_delay_us: int = 0
     scale: int = 10                 # of the data, 100,000 accounts each
     driver: str = "walpool-load"
-    file: str = ""                  # of the workload, where it is not named like it
-    messages: str = ""              # --messages
     classes: str = ""               # --clients CLASS=N,... of a workload with several
     quick: tuple = ()               # the numbers of clients that --quick keeps
 
@@ -53,8 +51,8 @@ ROWS = (
     Row("insert", (1, 8, 64), ALL_WRITE, "one durable row: shared commits against everyone for himself", quick=(8, 64)),
     Row("insert", (2, 4, 16, 256, 1000), TWO, "the same, by the number of clients", seconds=3, repeats=2),
     Row("tpcb", (1, 8, 64), MODES, "a round trip for each of 7 statements, the writer held meanwhile", quick=(8,)),
-    Row("tpcb-pipeline", (8, 64), MODES, file="tpcb", messages="pipeline", why="the same transaction, sent at once", seconds=3, quick=(8,)),
-    Row("tpcb-message", (8, 64), MODES, file="tpcb", messages="query", why="the same, as one query string", seconds=3, repeats=2),
+    Row("tpcb-pipeline", (8, 64), MODES, "the same transaction, sent at once", seconds=3, quick=(8,)),
+    Row("tpcb-message", (8, 64), MODES, "the same, as one query string", seconds=3, repeats=2),
     Row("mixed-95-5", (64,), (*THREE, "grdb"), "19 reads for each write", quick=(64,)),
     Row("mixed-50-50", (64,), (*THREE, "grdb"), "a read for each write"),
     Row("ycsb-a", (16,), TWO, "YCSB: half reads, half updates, zipfian keys", seconds=3, repeats=2, quick=(16,)),
@@ -66,38 +64,44 @@ ROWS = (
     Row("batch-insert", (8,), THREE, "100 rows to a commit", seconds=3, repeats=2),
     Row("read-modify-write", (8,), THREE, "a read, then a write that rests on it", seconds=3, repeats=2),
     Row("large-result", (4,), TWO, "results of many rows", seconds=3, repeats=2),
+    Row("idle", (1008,), TWO, "8 readers beside 1,000 sessions that do nothing",
+        classes="readers=8,idlers=1000", seconds=3, repeats=2),
     Row("churn", (8,), (*TWO, "pgbouncer"), "a connection for each statement", seconds=3, repeats=2),
-    Row("scans-beside-writers", (10,), THREE, "whole-table scans beside writers", seconds=5, repeats=2),
-    Row("snapshot-beside-writers", (9,), THREE, "a long snapshot beside writers", seconds=5, repeats=2),
+    Row("scans-beside-writers", (10,), THREE, "whole-table scans beside writers",
+        classes="writers=8,scanners=2", seconds=5, repeats=2),
+    Row("snapshot-beside-writers", (9,), THREE, "a long snapshot beside writers",
+        classes="writers=8,snapshot=1", seconds=5, repeats=2),
 
-    Row("insert", (8, 64), RELAXED, "answered before the sync", section="durability", durability="relaxed",
-        seconds=3, repeats=2, quick=(8,)),
-    Row("tpcb", (8, 64), RELAXED[:2], "answered before the sync", section="durability", durability="relaxed",
-        seconds=3, repeats=2),
+    Row("insert", (8, 64), RELAXED, "answered before the sync",
+        section="durability", durability="relaxed", seconds=3, repeats=2, quick=(8,)),
+    Row("tpcb", (8, 64), RELAXED[:2], "answered before the sync",
+        section="durability", durability="relaxed", seconds=3, repeats=2),
 
-    Row("select", (8,), (*TWO, "in-process"), "13 MB, less than the readers' page caches together", section="memory",
-        scale=1, seconds=3, repeats=2),
+    Row("select", (8,), (*TWO, "in-process"), "13 MB, less than the readers' page caches together",
+        section="memory", scale=1, seconds=3, repeats=2),
 
     Row("insert", (8, 64), TWO, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2),
-    Row("select", (8, 64), TWO, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2,
-        quick=(8,)),
+    Row("select", (8, 64), TWO, "pgbench as the driver",
+        section="cross-check", driver="pgbench", seconds=3, repeats=2, quick=(8,)),
     Row("tpcb", (8, 64), MODES, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2),
 
-    Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle", section="starvation", seconds=10, repeats=1),
-    Row("starve-readers", (24,), THREE, "writers against readers that take all they can", section="starvation",
-        seconds=10, repeats=1),
-    Row("starve-one", (64,), THREE, "one paced writer among 63 that never pause", section="starvation",
-        seconds=10, repeats=1),
-    Row("starve-scanners", (12,), THREE, "scanners pin snapshots beside writers", section="starvation",
-        seconds=10, repeats=1),
+    Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle",
+        classes="writers=8,readers=8", section="starvation", seconds=10, repeats=1),
+    Row("starve-readers", (72,), THREE, "writers against readers that take all they can",
+        classes="writers=8,readers=64", section="starvation", seconds=10, repeats=1),
+    Row("starve-one", (64,), THREE, "one paced writer among 63 that never pause",
+        classes="one=1,others=63", section="starvation", seconds=10, repeats=1),
+    Row("starve-scanners", (12,), THREE, "scanners pin snapshots beside writers",
+        classes="writers=8,scanners=4", section="starvation", seconds=10, repeats=1),
     Row("starve-outsider", (8,), ("walpool", "direct"), "another process locks the file for 200 ms of each second",
         section="starvation", seconds=10, repeats=1),
-    Row("starve-slow-client", (17,), THREE, "a client that reads a large result slowly", section="starvation",
-        seconds=10, repeats=1),
+    Row("starve-slow-client", (17,), THREE, "a client that reads a large result slowly",
+        classes="writers=8,readers=8,slow=1", section="starvation", seconds=10, repeats=1),
     Row("worst-wait", (82,), THREE, "64 writers beside 16 readers and 2 scanners: who waits longest?",
-        section="starvation", seconds=15, repeats=2, quick=(82,)),
+        classes="writers=64,readers=16,scanners=2", section="starvation", seconds=15, repeats=2, quick=(82,)),
 
-    Row("insert", (1, 8, 64), (*MODES, "direct"), "a sync takes 2 ms longer", section="slow disk", sync_delay_us=DELAY,
-        seconds=3, repeats=2, quick=(8,)),
-    Row("tpcb", (8, 64), MODES, "a sync takes 2 ms longer", section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=2),
+    Row("insert", (1, 8, 64), (*MODES, "direct"), "a sync takes 2 ms longer",
+        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=2, quick=(8,)),
+    Row("tpcb", (8, 64), MODES, "a sync takes 2 ms longer",
+        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=2),
 )

@@ -16,7 +16,7 @@ class Failed(Exception):
 
 
 def path_of(cell):
-    return BENCH / "workloads" / f"{cell.file or cell.workload}.toml"
+    return BENCH / "workloads" / f"{cell.workload}.toml"
 
 
 def command(system, cell, programs, seed, result):
@@ -24,7 +24,7 @@ def command(system, cell, programs, seed, result):
     described = tomllib.loads(path_of(cell).read_text())
     options = {
         "--clients": cell.classes or cell.clients, "--seconds": cell.seconds, "--warm-up": cell.warm_up(),
-        "--seed": seed, "--messages": cell.messages or None, "--json": result,
+        "--seed": seed, "--json": result,
         "--set": f"scale={cell.scale}" if "scale" in described.get("variables", {}) else None,
     }
     given = [part for name, value in options.items() if value is not None for part in (name, value)]
