@@ -7,7 +7,7 @@ from dataclasses import dataclass
 SECONDS_OF = {
     "install": 40,          # Debian's packages, on a machine that has none of them
     "build": 330,           # walpoold, walpool-load and the GRDB program from a clean clone
-    "quick build": 240,     # without the GRDB program, which --quick leaves out where it is not built yet
+    "quick build": 220,     # without the GRDB program, which --quick leaves out where it is not built yet
     "run": 0.8,             # of each run beside warm-up and measuring: processes, connections, the sync probe
     "connection": 0.004,    # of each client's connection: PostgreSQL forks for it
     "scale": 3,             # for each 100,000 accounts of a data set, in every system that uses it

@@ -6,6 +6,8 @@ from support.record import PERCENTILES
 
 # A pipeline needs the extended protocol, a message of several statements the simple one.
 MODES = {"tpcb-message": "simple"}
+# In a transaction of each; every other workload is one statement.
+STATEMENTS = {"tpcb": 7, "tpcb-pipeline": 7, "tpcb-message": 7}
 
 
 def run(system, cell, directory):
@@ -23,6 +25,7 @@ def run(system, cell, directory):
                "worst_us": latency["max"], "fewest": None, "most": None, "fairness": None}
     clients = {**counted, "clients": cell.clients, "loop": "closed", "rows": 0, "errors": 0, "error_states": {},
                "per_client": None, "series": []}
-    return {**counted, "statements": outcome.transactions, "retries": 0,
-            "client_cpu_us": cpu / outcome.transactions * 1e6 if outcome.transactions else None,
+    statements = outcome.transactions * STATEMENTS.get(cell.workload, 1)
+    return {**counted, "statements": statements, "retries": 0,
+            "client_cpu_us": cpu / statements * 1e6 if statements else None,
             "classes": {"clients": clients}}
