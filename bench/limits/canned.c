@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,11 @@ static void add_connection(int descriptor) {
     watch(thread, connection, EPOLL_CTL_ADD);
 }
 
+static void leave(int number) {
+    (void)number;
+    _exit(0);
+}
+
 static int listener(const char *directory, const char *port) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int size = snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.%s", directory, port);
@@ -191,6 +197,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: canned SOCKET_DIRECTORY PORT [--threads 1...%d]\n", MOST_THREADS);
         return 2;
     }
+    signal(SIGTERM, leave);
+    signal(SIGINT, leave);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
     threads = calloc((size_t)threads_count, sizeof *threads);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ static void *real(const char *name) {
 static void map_count(const char *path) {
     int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0 || ftruncate(descriptor, sizeof *count) != 0) fail("WALPOOL_SYNC_COUNT_FILE cannot be written");
+    fchmod(descriptor, 0666); /* PostgreSQL has a user of its own */
     void *memory = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) fail("WALPOOL_SYNC_COUNT_FILE cannot be mapped");
     count = memory;
