@@ -59,6 +59,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
+        .executableTarget(
+            name: "walpool-micro",
+            dependencies: ["Pool", "PostgresWire", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
         .testTarget(name: "SQLiteTests", dependencies: ["CHeap", "CSQLite", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
