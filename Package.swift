@@ -87,6 +87,11 @@ let package = Package(
         .testTarget(name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
+        // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
+        .executableTarget(
+            name: "walpool-micro",
+            dependencies: ["Pool", "PostgresWire", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(
             name: "FuzzTests", dependencies: ["Server", "CSQLite"], path: "Tests/Fuzz",

@@ -21,13 +21,12 @@ SQLITE_PRAGMAS = ("page_size", "cache_size")
 
 def describe(directory):
     """Machine, kernel, disk and tools."""
-    cpu = _lines("/proc/cpuinfo", "model name")
     memory = _lines("/proc/meminfo", "MemTotal")
     release = _lines("/etc/os-release", "PRETTY_NAME")
     clock = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     return {
         "time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "cpu": cpu,
+        "cpu": cpu(),
         "cores": os.cpu_count(),
         "memory": memory,
         "load": os.getloadavg()[0],
@@ -39,6 +38,10 @@ def describe(directory):
         "pgbench": output([PGBENCH, "--version"]),
         "commit": output(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"]),
     }
+
+
+def cpu():
+    return _lines("/proc/cpuinfo", "model name")
 
 
 def sync_microseconds(directory, probes=100):

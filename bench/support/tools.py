@@ -19,6 +19,8 @@ PACKAGES = {
     "postgresql-15": POSTGRES_BIN / "pgbench",
     "gcc": Path("/usr/bin/cc"),
     "libc6-dev": Path("/usr/include/stdio.h"),
+    "valgrind": Path("/usr/bin/valgrind"),
+    "binutils": Path("/usr/bin/strip"),
     "libsqlite3-dev": Path("/usr/include/sqlite3.h"),
     "make": Path("/usr/bin/make"),
     "pgbouncer": Path("/usr/sbin/pgbouncer"),
