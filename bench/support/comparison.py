@@ -16,7 +16,7 @@ IDLE_SESSIONS = 1000
 
 def run(cells, options, directory, record):
     """Fills in the record as it goes, so that an interrupted run has what was measured."""
-    programs = Programs(directory, {system for cell in cells for system in cell.systems})
+    programs = Programs({system for cell in cells for system in cell.systems})
     programs.install(packages(cells, options))
     programs.build()
     (directory / "logs").mkdir()

@@ -1,6 +1,6 @@
 """From the table of rows to the cells of one run, and how long they take."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 from support.cells import ROWS, SECONDS_OF, Row
 
@@ -49,6 +49,12 @@ def of_row(row, options):
         repeats = options.repeat or (1 if options.quick else row.repeats)
         yield Cell(**{**shallow(row), "clients": number, "systems": systems, "seconds": seconds, "repeats": repeats},
                    id=name(row, number))
+
+
+def without(cells, system):
+    """The same, where this system cannot take part."""
+    left = [replace(cell, systems=tuple(name for name in cell.systems if name != system)) for cell in cells]
+    return [cell for cell in left if cell.systems]
 
 
 def shallow(row):

@@ -1,11 +1,9 @@
 """The programs that a comparison needs, built where they are missing or older than their sources."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
-from support.others import LIMITS
 from support.servers import walpoold_path
 from support.systems import PACKAGES
 from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say
@@ -16,13 +14,12 @@ GRDB = BENCH / "grdb"
 
 
 class Programs:
-    """Where they are. `directory` is for what is compiled anew for each run."""
+    """Where they are, and what makes them. The C programs of bench/limits are compiled anew by each run."""
 
-    def __init__(self, directory, systems):
-        self.directory, self.systems = directory, set(systems)
+    def __init__(self, systems):
+        self.systems = set(systems)
         self.load = Path(os.environ.get("WALPOOL_LOAD") or RELEASE / "walpool-load").resolve()
-        self.grdb = Path(os.environ.get("WALPOOL_GRDB") or GRDB / ".build/release/walpool-grdb").resolve()
-        self.canned = directory / "canned"
+        self.grdb = grdb_path()
 
     def install(self, packages):
         needed = {package for system in self.systems for package in PACKAGES.get(system, ())}
@@ -35,18 +32,13 @@ class Programs:
             make("load")
         if "grdb" in self.systems and "WALPOOL_GRDB" not in os.environ and stale(self.grdb, [GRDB, *SOURCES]):
             make("grdb")
-        if "canned" in self.systems:
-            compile_c(self.canned, [LIMITS / "canned.c", LIMITS / "canned_answers.c"], "-pthread")
         for program in (walpoold_path(), self.load):
             if not os.access(program, os.X_OK):
                 raise BenchError(f"no program {program}")
 
-    def slow_disk(self, delay_us):
-        """The environment in which every sync takes so much longer."""
-        library = self.directory / "syncdelay.so"
-        if not library.exists():
-            compile_c(library, [LIMITS / "syncdelay.c"], "-shared", "-fPIC", "-ldl")
-        return {"LD_PRELOAD": str(library), "WALPOOL_SYNC_DELAY_US": str(delay_us)}
+
+def grdb_path():
+    return Path(os.environ.get("WALPOOL_GRDB") or GRDB / ".build-grdb/release/grdb-load").resolve()
 
 
 def stale(program, sources):
@@ -75,13 +67,3 @@ def make(target):
         end(process)
     if process.returncode != 0:
         raise BenchError(f"make {target} failed:\n" + "\n".join(said.splitlines()[-20:]))
-
-
-def compile_c(program, sources, *options):
-    compiler = shutil.which("cc") or "/usr/bin/cc"
-    libraries = [option for option in options if option.startswith("-l")]
-    options = [option for option in options if option not in libraries]
-    command = [compiler, "-O2", "-Wall", *options, "-o", program, *sources, *libraries]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BenchError(f"cannot compile {sources[0].name}: {done.stderr.strip()}")

@@ -4,10 +4,10 @@ it is first asked for, and all of them ended together. An idle one costs the oth
 import contextlib
 import os
 import shutil
-import sys
 
 from support import data, machine
-from support.others import Canned, PgBouncer
+from support.limits import Canned, SyncDelay
+from support.pgbouncer import PgBouncer
 from support.servers import Postgres, Walpool
 from support.systems import Embedded, Served
 from support.tools import say
@@ -21,17 +21,14 @@ class World:
     def __init__(self, directory, programs, scale, delay_us=0, ycsb=False, walpool_options=()):
         self.directory, self.programs, self.scale, self.ycsb = directory, programs, scale, ycsb
         self.walpool_options = list(walpool_options)
-        self.slow = {}
-        if delay_us:
-            self.slow = {**programs.slow_disk(delay_us), "WALPOOL_SYNC_COUNT_FILE": str(directory / "syncs")}
         self._stack = contextlib.ExitStack()
         self._original = None
         self._postgres = None
         self._systems = {}
         directory.mkdir()
         directory.chmod(0o711)      # PostgreSQL's user passes through
-        (directory / "syncs").write_bytes(bytes(8))
-        (directory / "syncs").chmod(0o666)
+        self._delay = SyncDelay(directory, delay_us) if delay_us else None
+        self.slow = self._delay.environment if delay_us else {}     # what makes a process's disk slow
 
     def system(self, name):
         if name not in self._systems:
@@ -42,7 +39,7 @@ class World:
 
     def syncs(self):
         """How many the slow disk has had, of all systems; None of any other disk."""
-        return int.from_bytes((self.directory / "syncs").read_bytes(), sys.byteorder) if self.slow else None
+        return self._delay.syncs if self._delay else None
 
     def broken(self, name):
         """What became of a system whose server has died, or None. It gets a new one the next time."""
@@ -82,7 +79,7 @@ class World:
             server.start()
             return Served(name, server, server.described(), protocol="extended", behind=[self.postgres()])
         if name == "canned":
-            server = self._stack.enter_context(Canned(self._new(name), self.programs.canned))
+            server = self._stack.enter_context(Canned(self._new(name)))
             server.start()
             return Served(name, server, {"answer": "one row"})
         return self._embedded(name)
@@ -97,7 +94,7 @@ class World:
         synchronous = "normal" if name == "direct-normal" else "full"
         settings = {"sqlite": machine.sqlite_version(), "journal_mode": "wal", "synchronous": synchronous,
                     "busy_timeout": 5000}
-        how = {"grdb": [], "in-process": ["--in-process"]}.get(name, ["--direct"])
+        how = {"grdb": ["--database"], "in-process": ["--in-process"]}.get(name, ["--direct"])
         return Embedded(name, self._copy(name), how, settings, self.slow)
 
     def _copy(self, name):

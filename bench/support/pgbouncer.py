@@ -1,16 +1,10 @@
-"""The servers that walpoold is compared with beside PostgreSQL itself: PgBouncer in front of it, and an empty wire
-server, which answers every statement with a row it has at hand."""
+"""PgBouncer in front of a PostgreSQL that runs."""
 
-import os
-import pwd
-import signal
 import subprocess
 
 from support.servers import Server, not_root
-from support.tools import BENCH
 
 PGBOUNCER = "/usr/sbin/pgbouncer"
-LIMITS = BENCH / "limits"
 
 
 class PgBouncer(Server):
@@ -45,21 +39,3 @@ class PgBouncer(Server):
     def described(self):
         version = subprocess.run([PGBOUNCER, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
         return {"version": version, "default_pool_size": 20, **self.settings}
-
-
-class Canned(Server):
-    name = "canned"
-    statuses = (0, -signal.SIGTERM)
-
-    def __init__(self, directory, program):
-        super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name)
-        self.program = program
-        self.directory.mkdir(mode=0o700)
-
-    def start(self):
-        self.launch([self.program, self.directory, self.port])
-        try:
-            self.wait_until_ready()
-        except BaseException:
-            self.stop()
-            raise
