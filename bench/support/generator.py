@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import tomllib
+from pathlib import Path
 
 from support.tools import BENCH, end
 
@@ -36,23 +37,23 @@ def run(system, cell, programs, seed, directory, more=()):
     result = directory / "load.json"
     result.unlink(missing_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    process = subprocess.Popen(
-        [*command(system, cell, programs, seed, result), *map(str, more)], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-        env={**environment, **system.environment})
+    line = [*command(system, cell, programs, seed, result), *map(str, more)]
+    name = Path(line[0]).name
+    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace", start_new_session=True, env={**environment, **system.environment})
     try:
         said, _ = process.communicate(timeout=cell.seconds + cell.warm_up() + PATIENCE)
     except subprocess.TimeoutExpired:
-        raise Failed(f"walpool-load hangs after {cell.seconds + PATIENCE} s") from None
+        raise Failed(f"{name} hangs after {cell.seconds + PATIENCE} s") from None
     finally:
         end(process)
     last = " | ".join(said.strip().splitlines()[-3:])
     if process.returncode != 0:
-        raise Failed(f"walpool-load ended with status {process.returncode}: {last}")
+        raise Failed(f"{name} ended with status {process.returncode}: {last}")
     try:
         return json.loads(result.read_text())
     except (OSError, ValueError) as error:
-        raise Failed(f"walpool-load left no result: {error}; {last}") from error
+        raise Failed(f"{name} left no result: {error}; {last}") from error
 
 
 def figures(told, keep_all):
