@@ -93,6 +93,22 @@ extension WalpoolLoad {
             queryProtocol: sent, retries: retries, threads: min(threads ?? cores, settings.totalClients))
     }
 
+    func sqliteFile(_ path: String) throws -> SQLiteFile {
+        guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else { throw UsageError("--synchronous is full or normal") }
+        guard let beginMode = SQLiteFile.BeginMode(rawValue: beginMode) else { throw UsageError("--begin is immediate or deferred") }
+        guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else { throw UsageError("--busy-timeout is a number of milliseconds") }
+        return SQLiteFile(path: path, synchronous: synchronous, busyTimeoutMilliseconds: timeout, beginMode: beginMode)
+    }
+
+    /// - Parameter child: the class, the client and the first number of its sequence.
+    func runChild(_ child: String, _ settings: RunSettings) throws {
+        let numbers = child.split(separator: ":").compactMap { Int64($0) }
+        guard numbers.count == 3, let direct else { throw UsageError("--child is for processes that --direct starts") }
+        var settings = settings
+        settings.firstInSequence = numbers[2]
+        DirectChild(settings: settings, file: try sqliteFile(direct), classIndex: Int(numbers[0]), number: Int(numbers[1])).run()
+    }
+
     private static var userName: String {
         guard let entry = getpwuid(geteuid()) else { return "postgres" }
         return String(cString: entry.pointee.pw_name)

@@ -89,6 +89,7 @@ struct WalpoolLoad: ParsableCommand {
 
     func run() throws {
         let settings = try runSettings()
+        if let child { return try runChild(child, settings) }
         RunWatch.blockSignals()
         let outcome = try outcome(settings)
         try report(outcome.result)
@@ -98,6 +99,8 @@ struct WalpoolLoad: ParsableCommand {
     private func outcome(_ settings: RunSettings) throws -> RunOutcome {
         switch (host, direct, inProcess) {
         case (let host?, nil, nil): return try hostRun(settings, host: host).run()
+        case (nil, let path?, nil): return try DirectRun(settings: settings, file: sqliteFile(path)).run()
+        case (nil, nil, let path?): return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
         default: throw UsageError("name one target: --host, --direct or --in-process")
         }
     }
