@@ -49,7 +49,8 @@ def a_run(cell, system, repetition):
     throughput = 10_000 * SPEED[system] * (2 - noise if system.startswith("walpool") else noise)
     wait = 4_000_000 if system == "direct" else 50_000
     latency = {name: 1e6 / throughput * factor for factor, name in enumerate(record.PERCENTILES, 1)} | {"max": wait}
-    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "fewest": 90, "most": 100, "fairness": 0.9}
+    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "fewest": 90, "most": 100,
+               "fairness": 0.9}
     of_class = {**figures, "clients": cell["clients"], "loop": "closed", "transactions": 1000, "rows": 0, "errors": 0,
                 "error_states": {"SQLITE_BUSY": 2} if system == "direct" else {}, "series": [],
                 "per_client": [90] * (cell["clients"] - 1) + [100]}
@@ -83,15 +84,16 @@ def section(text, heading):
 def test_every_section_is_there_and_in_order(a_record):
     headings = [line for line in report.markdown(a_record).splitlines() if line.startswith("## ")]
     assert headings == ["## Goals", "## Throughput", "## Latency", "## Fairness", "## Starvation", "## Durability",
-                        "## Cost of a statement", "## Idle sessions", "## Cross-check: pgbench as the driver", "## Size of the data", "## Run",
-                        "## Machine"]
+                        "## Cost of a statement", "## Idle sessions", "## Cross-check: pgbench as the driver",
+                        "## Size of the data", "## Run", "## Machine"]
 
 
 def test_goals_come_first_and_say_what_was_missed(a_record):
     goals = section(report.markdown(a_record), "Goals")
     assert row(goals, "select, 8 clients", "throughput to Postgres") == ["≥ 1.9", "2.00 (1.92 to 2.08)", "met"]
     assert row(goals, "select, 64 clients", "throughput to Postgres") == ["≥ 2.9", "2.00 (1.92 to 2.08)", "**missed**"]
-    assert row(goals, "tpcb, 64 clients", "throughput to Postgres") == ["≥ 1.6", "2.20 (2.11 to 2.29), Walpool-Pipelined", "met"]
+    assert row(goals, "tpcb, 64 clients", "throughput to Postgres") == [
+        "≥ 1.6", "2.20 (2.11 to 2.29), Walpool-Pipelined", "met"]
     assert row(goals, "worst-wait, 82 clients", "longest wait of writers") == ["≤ 100 ms", "50.0 ms; Direct 4,000 ms", "met"]
     assert "**Missed: select, 64 clients, to Postgres; " in goals
 
@@ -99,7 +101,8 @@ def test_goals_come_first_and_say_what_was_missed(a_record):
 def test_throughput_by_clients_with_ratios(a_record):
     text = section(report.markdown(a_record), "Throughput")
     select = text[text.index("### select"):text.index("### insert")]
-    assert row(select, "8") == ["10,000 ±2%", "5,000 ±2%", "4,000 ±2%", "1,000 ±2%", "14,000 ±2%", "2.00", "2.50", "10.00", "0.71"]
+    assert row(select, "8") == [
+        "10,000 ±2%", "5,000 ±2%", "4,000 ±2%", "1,000 ±2%", "14,000 ±2%", "2.00", "2.50", "10.00", "0.71"]
     assert "![Throughput by the number of clients](throughput.svg)" in text
     assert "throughput.svg" not in report.markdown(a_record, pictures=False)
 
@@ -113,7 +116,8 @@ def test_starvation_shows_the_longest_wait_and_the_errors(a_record):
 
 def test_costs_and_memory(a_record):
     text = report.markdown(a_record)
-    assert row(section(text, "Cost"), "select", "8", "Walpool") == ["10.0", "4.00", "3.25", "epoll_wait 1.2, recvfrom 1.0, sendto 1.0"]
+    assert row(section(text, "Cost"), "select", "8", "Walpool") == [
+        "10.0", "4.00", "3.25", "epoll_wait 1.2, recvfrom 1.0, sendto 1.0"]
     assert row(section(text, "Idle"), "Walpool") == ["1,000", "20.0", "48.0", "0.00 in 5 s", "0"]
 
 
@@ -136,8 +140,8 @@ def test_a_record_without_figures_makes_a_report():
     assert "## Machine" in report.markdown(empty)
 
 
-@pytest.mark.parametrize("value, text", [(12345.6, "12,346"), (123.4, "123"), (12.34, "12.3"), (1.0, "1.00"), (0.01234, "0.0123"), (0, "0.00"),
-                                         (None, "")])
+@pytest.mark.parametrize("value, text", [
+    (12345.6, "12,346"), (123.4, "123"), (12.34, "12.3"), (1.0, "1.00"), (0.01234, "0.0123"), (0, "0.00"), (None, "")])
 def test_digits(value, text):
     assert markdown.digits(value) == text
 
@@ -219,7 +223,8 @@ def slower(cell, system, factor):
 def test_a_fifth_slower_is_found(a_record, tmp_path):
     status, text = compared(a_record, made_up(slower("insert-8", "walpool", 0.8)), tmp_path)
     assert status == 1
-    assert row(text, "insert-8", "walpool", "throughput") == ["2.00 × postgres", "1.60 × postgres", "0.800", "±10%", "**worse**"]
+    assert row(text, "insert-8", "walpool", "throughput") == [
+        "2.00 × postgres", "1.60 × postgres", "0.800", "±10%", "**worse**"]
     assert " 1 worse, 0 better" in text
 
 
@@ -278,7 +283,8 @@ def test_one_repetition_is_not_trusted():
 
 
 def counts(**instructions):
-    return {"with": {"commit": "a", "swift": "6"}, "paths": {name: {"instructions": value} for name, value in instructions.items()}}
+    paths = {name: {"instructions": value} for name, value in instructions.items()}
+    return {"with": {"commit": "a", "swift": "6"}, "paths": paths}
 
 
 def test_instructions_compared():

@@ -118,7 +118,8 @@ def differences(old, new):
         lines.append(f"machine: a sync of the disk took {syncs[0]:.0f} µs -> {syncs[1]:.0f} µs")
     before, after = ({cell["id"]: cell for cell in record["cells"]} for record in (old, new))
     for name in before.keys() & after.keys():
-        lines += _differing(name, *({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after)), ())
+        settings = ({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after))
+        lines += _differing(name, *settings, ())
     for word, only in (("old", before.keys() - after.keys()), ("new", after.keys() - before.keys())):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")

@@ -41,6 +41,12 @@ def throughput_by_mode(record, workload, clients, delay):
     return {system: parts[system] for system in record["systems"] if system in parts and system not in NO_ALTERNATIVES}
 
 
+def by_workload(cells):
+    """Those of a workload by clients, in the plan's order otherwise."""
+    workloads = list(dict.fromkeys(cell["workload"] for cell in cells))
+    return sorted(cells, key=lambda cell: (workloads.index(cell["workload"]), cell["clients"]))
+
+
 def title(record, system):
     return record["systems"].get(system, {}).get("title", system)
 
