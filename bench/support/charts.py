@@ -62,7 +62,8 @@ def latency(record):
 
 
 def fairness(record):
-    panels = [(name, shares) for cell, of_class, name in EQUAL_SHARES if (shares := share_of_equal(record, cell, of_class))]
+    panels = [(name, shares) for cell, of_class, name in EQUAL_SHARES
+              if (shares := share_of_equal(record, cell, of_class))][:2]
     if not panels:
         return None
     figure, all_axes = _panels(len(panels), 3.3, top=0.82)
@@ -115,7 +116,8 @@ def starvation(record):
 
 def _label_ends(axes, y, worst):
     """The figures of the best and the worst, outside of them, where nothing is in the way."""
-    for microseconds, offset, align in ((min(worst.values()), -8, "right"), (max(worst.values()), 8, "left")):
+    ends = ((min(worst.values()), -8, "right"), (max(worst.values()), 8, "left"))
+    for microseconds, offset, align in ends[-min(len(worst), 2):]:
         axes.annotate(style.duration(microseconds), (microseconds, y), xytext=(offset, 0), textcoords="offset points",
                       va="center", ha=align, fontsize=8)
 

@@ -70,11 +70,9 @@ def ratio(spread, with_range=False):
 
 
 def milliseconds(microseconds):
-    """Of a spread its median."""
-    if microseconds is None:
-        return ABSENT
+    """Of a spread its median. 0 is the latency of nothing: no transaction ended."""
     value = microseconds["median"] if isinstance(microseconds, dict) else microseconds
-    return digits(value / 1000)
+    return digits(value / 1000) if value else ABSENT
 
 
 def settings(values):

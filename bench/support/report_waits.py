@@ -57,7 +57,16 @@ def starvation(record):
         return None
     return ("## Starvation\n\nEvery class of clients. Milliseconds; the longest includes what failed and what still waited at "
             "the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
-                                   "fewest / most", "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)))
+                                   "fewest / most", "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
+
+
+def _notes(record):
+    """What the scenarios did beside the clients: how long VACUUM took, how often the outsider had the lock."""
+    of_starvation = {cell["id"]: cell for cell in record["summary"] if cell["section"] == "starvation"}
+    lines = [f"- {of_starvation[run['cell']]['workload']}, {title(record, run['system'])}: "
+             + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in run["notes"].items())
+             for run in record["runs"] if run["cell"] in of_starvation and run.get("notes")]
+    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _per_second(of_class):
