@@ -280,6 +280,26 @@ def test_one_repetition_is_not_trusted():
 # Counted instructions
 
 
+def micro_program():
+    """`swift test` builds it, too."""
+    found = [path for path in (REPOSITORY / ".build").glob("*/walpool-micro") if path.is_file()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+@pytest.mark.skipif(not micro_program(), reason="walpool-micro is not built: swift build --product walpool-micro")
+def test_every_path_runs():
+    def run(*arguments):
+        done = subprocess.run([micro_program(), *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    names = [line.split("\t")[0] for line in run("list").splitlines()]
+    assert {"decode-execution", "select", "group-insert", "snapshot-check"} <= set(names)
+    for name in names:
+        # What it returns grows with what was done.
+        assert 0 < int(run(name, "64")) < int(run(name, "128")), name
+
+
 def counts(**instructions):
     paths = {name: {"instructions": value} for name, value in instructions.items()}
     return {"with": {"commit": "a", "swift": "6"}, "paths": paths}
