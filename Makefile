@@ -13,6 +13,7 @@ deps:
 test-deps: deps
 	@bench/support/install sqlite3 python3-venv postgresql-client-15 libpq-dev gcc libc6-dev groff man-db systemd strace curl
 	@bench/support/install python3-configargparse python3-pkg-resources python3-prometheus-client python3-psycopg2
+	@bench/support/install python3-matplotlib
 	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter
 	@bench/support/promtool >/dev/null
 
@@ -147,6 +148,11 @@ bench:
 
 bench-data:
 	bench/make-data
+
+# Instructions of the hot paths. OPTIONS="--compare OLD.json"
+.PHONY: micro
+micro: deps
+	bench/micro $(OPTIONS)
 
 clean:
 	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz

@@ -38,7 +38,7 @@ extension MicroPath {
             }
             return sum
         },
-        MicroPath("reader-queue-waiting", 50_000, "ReaderQueue: a client waits behind 8 others and is granted a reader") { count in
+        MicroPath("reader-queue-waiting", 50_000, "ReaderQueue: a client waits behind 8 and is granted a reader") { count in
             var queue = ReaderQueue(limit: 1)
             let index = queue.take() ?? 0
             var sum = 0

@@ -5,7 +5,7 @@ import SQLite
 /// What is done to a real file.
 extension MicroPath {
     static let storage = [
-        MicroPath("snapshot-check", 200_000, "WALIndex: is the snapshot of 48 bytes ago still the newest?") { count in
+        MicroPath("snapshot-check", 200_000, "WALIndex: 48 bytes compared: is the snapshot still the newest?") { count in
             let file = try ScratchDatabase()
             let connection = file.pool.writer.connection
             try connection.executeInternal("SELECT * FROM item LIMIT 1")
@@ -67,13 +67,13 @@ extension MicroPath {
             }
             return bytes
         },
-        MicroPath("group-insert", 12_800, "one of 64 inserts of a group: queue, BEGIN, insert, COMMIT with its sync, release") { count in
+        MicroPath("group-insert", 12_800, "one of 64 inserts, committed as 1 and 63: queue, BEGIN, COMMIT, release") { count in
             let file = try ScratchDatabase()
             let sql = sqlText("INSERT INTO item (name, price) VALUES ('a name', ?1)")
             let members: [any PoolClient] = (0..<64).map { Inserter($0, sql) }
             var inserted = 0
             for _ in 0..<(count / 64) {
-                // The group leaves the WAL as long as the one before it left it: a checkpoint would come by time.
+                // The first is granted the writer at once; the others gather while it commits.
                 for member in members { _ = file.pool.requestWriter(member, .member, deadline: .distantFuture) }
                 inserted &+= file.pool.commitGroup([members[0]]).count
                 guard case .group(let rest) = file.pool.releaseWriter() else { continue }

@@ -49,11 +49,12 @@ def a_run(cell, system, repetition):
     throughput = 10_000 * SPEED[system] * (2 - noise if system.startswith("walpool") else noise)
     wait = 4_000_000 if system == "direct" else 50_000
     latency = {name: 1e6 / throughput * factor for factor, name in enumerate(record.PERCENTILES, 1)} | {"max": wait}
-    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "fewest": 90, "most": 100, "fairness": 0.9}
+    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "fewest": 90, "most": 100,
+               "fairness": 0.9}
     of_class = {**figures, "clients": cell["clients"], "loop": "closed", "transactions": 1000, "rows": 0, "errors": 0,
                 "error_states": {"SQLITE_BUSY": 2} if system == "direct" else {}, "series": [],
                 "per_client": [90] * (cell["clients"] - 1) + [100]}
-    name = {"worst-wait": "writers", "starve-one": "paced"}.get(cell["workload"], "clients")
+    name = {"worst-wait": "writers", "starve-one": "one"}.get(cell["workload"], "clients")
     return {"cell": cell["id"], "system": system, "repetition": repetition, "place": 1, "sync_us": 50.0, "transactions": 1000,
             "statements": 1000, **figures, "busy": 0, "retries": 0, "server_cpu_us": 1e5 / throughput, "client_cpu_us": 4.0,
             "classes": {name: of_class}, "errors": []}
@@ -83,15 +84,16 @@ def section(text, heading):
 def test_every_section_is_there_and_in_order(a_record):
     headings = [line for line in report.markdown(a_record).splitlines() if line.startswith("## ")]
     assert headings == ["## Goals", "## Throughput", "## Latency", "## Fairness", "## Starvation", "## Durability",
-                        "## Cost of a statement", "## Idle sessions", "## Cross-check: pgbench as the driver", "## Size of the data", "## Run",
-                        "## Machine"]
+                        "## Cost of a statement", "## Idle sessions", "## Cross-check: pgbench as the driver",
+                        "## Size of the data", "## Run", "## Machine"]
 
 
 def test_goals_come_first_and_say_what_was_missed(a_record):
     goals = section(report.markdown(a_record), "Goals")
     assert row(goals, "select, 8 clients", "throughput to Postgres") == ["≥ 1.9", "2.00 (1.92 to 2.08)", "met"]
     assert row(goals, "select, 64 clients", "throughput to Postgres") == ["≥ 2.9", "2.00 (1.92 to 2.08)", "**missed**"]
-    assert row(goals, "tpcb, 64 clients", "throughput to Postgres") == ["≥ 1.6", "2.20 (2.11 to 2.29), Walpool-Pipelined", "met"]
+    assert row(goals, "tpcb, 64 clients", "throughput to Postgres") == [
+        "≥ 1.6", "2.20 (2.11 to 2.29), Walpool-Pipelined", "met"]
     assert row(goals, "worst-wait, 82 clients", "longest wait of writers") == ["≤ 100 ms", "50.0 ms; Direct 4,000 ms", "met"]
     assert "**Missed: select, 64 clients, to Postgres; " in goals
 
@@ -99,7 +101,8 @@ def test_goals_come_first_and_say_what_was_missed(a_record):
 def test_throughput_by_clients_with_ratios(a_record):
     text = section(report.markdown(a_record), "Throughput")
     select = text[text.index("### select"):text.index("### insert")]
-    assert row(select, "8") == ["10,000 ±2%", "5,000 ±2%", "4,000 ±2%", "1,000 ±2%", "14,000 ±2%", "2.00", "2.50", "10.00", "0.71"]
+    assert row(select, "8") == [
+        "10,000 ±2%", "5,000 ±2%", "4,000 ±2%", "1,000 ±2%", "14,000 ±2%", "2.00", "2.50", "10.00", "0.71"]
     assert "![Throughput by the number of clients](throughput.svg)" in text
     assert "throughput.svg" not in report.markdown(a_record, pictures=False)
 
@@ -107,13 +110,14 @@ def test_throughput_by_clients_with_ratios(a_record):
 def test_starvation_shows_the_longest_wait_and_the_errors(a_record):
     text = section(report.markdown(a_record), "Starvation")
     assert row(text, "a paced writer among 63", "Walpool")[-2:] == ["90 / 100", ""]
-    found = row(text, "", "Direct", "paced")
+    found = row(text, "", "Direct", "one")
     assert found[-3:] == ["4,000", "90 / 100", "6 SQLITE_BUSY"]
 
 
 def test_costs_and_memory(a_record):
     text = report.markdown(a_record)
-    assert row(section(text, "Cost"), "select", "8", "Walpool") == ["10.0", "4.00", "3.25", "epoll_wait 1.2, recvfrom 1.0, sendto 1.0"]
+    assert row(section(text, "Cost"), "select", "8", "Walpool") == [
+        "10.0", "4.00", "3.25", "epoll_wait 1.2, recvfrom 1.0, sendto 1.0"]
     assert row(section(text, "Idle"), "Walpool") == ["1,000", "20.0", "48.0", "0.00 in 5 s", "0"]
 
 
@@ -136,8 +140,8 @@ def test_a_record_without_figures_makes_a_report():
     assert "## Machine" in report.markdown(empty)
 
 
-@pytest.mark.parametrize("value, text", [(12345.6, "12,346"), (123.4, "123"), (12.34, "12.3"), (1.0, "1.00"), (0.01234, "0.0123"), (0, "0.00"),
-                                         (None, "")])
+@pytest.mark.parametrize("value, text", [
+    (12345.6, "12,346"), (123.4, "123"), (12.34, "12.3"), (1.0, "1.00"), (0.01234, "0.0123"), (0, "0.00"), (None, "")])
 def test_digits(value, text):
     assert markdown.digits(value) == text
 
@@ -219,7 +223,8 @@ def slower(cell, system, factor):
 def test_a_fifth_slower_is_found(a_record, tmp_path):
     status, text = compared(a_record, made_up(slower("insert-8", "walpool", 0.8)), tmp_path)
     assert status == 1
-    assert row(text, "insert-8", "walpool", "throughput") == ["2.00 × postgres", "1.60 × postgres", "0.800", "±10%", "**worse**"]
+    assert row(text, "insert-8", "walpool", "throughput") == [
+        "2.00 × postgres", "1.60 × postgres", "0.800", "±10%", "**worse**"]
     assert " 1 worse, 0 better" in text
 
 
@@ -233,6 +238,7 @@ def test_a_slower_machine_is_slower_for_all(a_record, tmp_path):
     def change(run):
         if run["cell"].startswith("insert"):
             run["throughput_per_s"] *= 0.7
+            run["server_cpu_us"] /= 0.7
     status, text = compared(a_record, made_up(change), tmp_path)
     assert status == 0
     assert "others' throughput" in text
@@ -264,21 +270,39 @@ def test_what_is_no_record_is_refused(a_record, tmp_path):
 
 
 def test_one_repetition_is_not_trusted():
-    """With a single value each, nothing is known of the noise, and a tenth may be it."""
-    once = {"id": "a", "systems": {"walpool": {"throughput_per_s": {"values": [100.0]}, "latency_us": {}, "server_cpu_us": None}},
-            "ratios": {}}
-    tenth, half = copy.deepcopy(once), copy.deepcopy(once)
-    tenth["systems"]["walpool"]["throughput_per_s"]["values"] = [90.0]
-    half["systems"]["walpool"]["throughput_per_s"]["values"] = [50.0]
-    found = [changes.compare({"summary": [once]}, {"summary": [other]})[0].is_worse for other in (once, tenth, half)]
+    """With a single value each, nothing is known of the noise."""
+    runs = [{"cell": "a", "system": "walpool", "repetition": 1, "throughput_per_s": throughput, "latency_us": {},
+             "server_cpu_us": None, "errors": []} for throughput in (100.0, 60.0, 40.0)]
+    found = [changes.compare({"runs": [runs[0]]}, {"runs": [run]})[0].is_worse for run in runs]
     assert found == [False, False, True]
 
 
 # Counted instructions
 
 
+def micro_program():
+    """`swift test` builds it, too."""
+    found = [path for path in (REPOSITORY / ".build").glob("*/walpool-micro") if path.is_file()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+@pytest.mark.skipif(not micro_program(), reason="walpool-micro is not built: swift build --product walpool-micro")
+def test_every_path_runs():
+    def run(*arguments):
+        done = subprocess.run([micro_program(), *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    names = [line.split("\t")[0] for line in run("list").splitlines()]
+    assert {"decode-execution", "select", "group-insert", "snapshot-check"} <= set(names)
+    for name in names:
+        # What it returns grows with what was done.
+        assert 0 < int(run(name, "64")) < int(run(name, "128")), name
+
+
 def counts(**instructions):
-    return {"with": {"commit": "a", "swift": "6"}, "paths": {name: {"instructions": value} for name, value in instructions.items()}}
+    paths = {name: {"instructions": value} for name, value in instructions.items()}
+    return {"with": {"commit": "a", "swift": "6"}, "paths": paths}
 
 
 def test_instructions_compared():

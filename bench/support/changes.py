@@ -7,8 +7,8 @@ A figure has changed when all three hold:
   mean square deviation of the logarithms from their cell's mean; the error of a ratio is s * sqrt(1/n + 1/m).
 - It is further from 1 than LEAST_CHANGE, whatever the noise: the two runs are of different hours.
 
-Throughput of ours is compared as a multiple of PostgreSQL's (or of direct access) in the same repetition where there is one:
-a machine that is slower today is slower for both. The others are the yardstick; how much it moved is shown."""
+Where PostgreSQL (or direct access) took turns with ours, ours is compared as a multiple of its figure in the same repetition: on
+a machine or a disk that is slower today both are. The others are the yardstick; how much it moved is shown."""
 
 import math
 import statistics
@@ -18,8 +18,8 @@ from support import markdown as md
 
 LEAST_CHANGE = 0.03
 STANDARD_ERRORS = 3
-# Where nothing was repeated, in either record, there is no telling what is noise.
-NOISE_UNKNOWN = 0.10
+# Where nothing was repeated, in either record, there is no telling what is noise; only what doubles is then said to have changed.
+NOISE_UNKNOWN = math.log(2) / (STANDARD_ERRORS * math.sqrt(2))
 YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
 OURS = "walpool"
 # Of the machine: different in every run.
@@ -29,6 +29,7 @@ PLACES = ("program", "start", "options")
 
 # Metric -> is more better?
 METRICS = {"throughput": True, "p99": False, "server CPU": False}
+UNITS = {"throughput": "/s", "p99": "µs", "server CPU": "µs"}
 
 
 @dataclass
@@ -76,16 +77,33 @@ def compare(old, new):
 def _figures(record):
     """(cell, system, metric, unit) -> the values of the repetitions."""
     found = {}
-    for cell in record["summary"]:
-        for system, part in cell["systems"].items():
-            yardstick = next((other for other in YARDSTICKS if cell["ratios"].get(f"{system}/{other}")), None)
-            if system.startswith(OURS) and yardstick:
-                found[cell["id"], system, "throughput", f"× {yardstick}"] = cell["ratios"][f"{system}/{yardstick}"]
-            else:
-                found[cell["id"], system, "throughput", "/s"] = part["throughput_per_s"]
-            found[cell["id"], system, "p99", "µs"] = part["latency_us"].get("p99")
-            found[cell["id"], system, "server CPU", "µs"] = part["server_cpu_us"]
-    return {key: spread["values"] for key, spread in found.items() if spread and min(spread["values"]) > 0}
+    for (cell, _), turn in _turns(record).items():
+        for system, run in turn.items():
+            yardstick = next((other for other in YARDSTICKS if other in turn), None) if system.startswith(OURS) else None
+            for metric, value in _measured(run).items():
+                unit = UNITS[metric]
+                if yardstick:
+                    value, unit = _ratio(value, _measured(turn[yardstick])[metric]), f"× {yardstick}"
+                if value:
+                    found.setdefault((cell, system, metric, unit), []).append(value)
+    return found
+
+
+def _turns(record):
+    """(cell, repetition) -> system -> its run, where it is a figure."""
+    turns = {}
+    for run in record["runs"]:
+        if not run["errors"]:
+            turns.setdefault((run["cell"], run["repetition"]), {})[run["system"]] = run
+    return turns
+
+
+def _measured(run):
+    return {"throughput": run["throughput_per_s"], "p99": run["latency_us"].get("p99"), "server CPU": run["server_cpu_us"]}
+
+
+def _ratio(value, other):
+    return value / other if value and other else None
 
 
 def _noise(groups):
@@ -118,7 +136,8 @@ def differences(old, new):
         lines.append(f"machine: a sync of the disk took {syncs[0]:.0f} µs -> {syncs[1]:.0f} µs")
     before, after = ({cell["id"]: cell for cell in record["cells"]} for record in (old, new))
     for name in before.keys() & after.keys():
-        lines += _differing(name, *({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after)), ())
+        settings = ({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after))
+        lines += _differing(name, *settings, ())
     for word, only in (("old", before.keys() - after.keys()), ("new", after.keys() - before.keys())):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")

@@ -33,17 +33,20 @@ def throughput(record):
 
 def latency(record):
     wanted = (("select", 64, "Point SELECT"), ("insert", 64, "Durable INSERT"), ("mixed-95-5", 64, "Mixed 95/5"))
-    panels = [(name, cell) for workload, clients, name in wanted for cell in cells_of(record, workload) if cell["clients"] == clients]
+    panels = [(name, cell) for workload, clients, name in wanted for cell in cells_of(record, workload)
+              if cell["clients"] == clients]
     panels = panels or [(cell["workload"], cell) for cell in record["summary"] if cell["section"] == "throughput"][:3]
     if not panels:
         return None
     figure, all_axes = _panels(len(panels), 3.5, top=0.82, sharey=True)
+    shown = []
     for axes, (name, cell) in zip(all_axes, panels):
         for system, part in cell["systems"].items():
             points = [(index, spread) for index, percentile in enumerate(PERCENTILES)
                       if (spread := part["latency_us"].get(percentile)) and spread["least"] > 0]
             if points:
                 style.line(axes, system, title(record, system), *zip(*points))
+            shown += [value for _, spread in points for value in (spread["least"], spread["most"])]
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.yaxis.set_minor_locator(NullLocator())
@@ -51,13 +54,16 @@ def latency(record):
         axes.set_xticks(range(len(PERCENTILES)), PERCENTILES.values())
         axes.tick_params(axis="x", labelsize=7.5)
         axes.set(title=f"{name}, {cell['clients']} clients", xlabel="percentile of transactions")
-    all_axes[0].set_ylabel("latency")
+    if shown:
+        all_axes[0].set_ylim(*style.decades(shown))
+    all_axes[0].set_ylabel("latency (logarithmic)")
     style.legend(figure, all_axes)
     return figure
 
 
 def fairness(record):
-    panels = [(name, shares) for cell, of_class, name in EQUAL_SHARES if (shares := share_of_equal(record, cell, of_class))]
+    panels = [(name, shares) for cell, of_class, name in EQUAL_SHARES
+              if (shares := share_of_equal(record, cell, of_class))][:2]
     if not panels:
         return None
     figure, all_axes = _panels(len(panels), 3.3, top=0.82)
@@ -85,7 +91,7 @@ def starvation(record):
             for victim in [STARVATION_VICTIMS.get(cell["workload"])] if (worst := worst_of(cell, victim))]
     if not rows:
         return None
-    figure, (axes,) = _panels(1, 1.2 + 0.42 * len(rows), top=1 - 0.42 / (1.2 + 0.42 * len(rows)), left=0.36)
+    figure, (axes,) = _panels(1, 1.2 + 0.42 * len(rows), top=1 - 0.42 / (1.2 + 0.42 * len(rows)), left=0.335)
     for y, (cell, victim, worst) in enumerate(reversed(rows)):
         axes.plot([min(worst.values()), max(worst.values())], [y, y], color=style.GRID, linewidth=3, zorder=1)
         for system, microseconds in worst.items():
@@ -95,8 +101,7 @@ def starvation(record):
     axes.set_yticks(range(len(rows)), [VICTIM_NAMES.get(cell["workload"], f"{cell['workload']}: {victim}")
                                        for cell, victim, _ in reversed(rows)])
     axes.set_xscale("log")
-    least, most = min(min(worst.values()) for *_, worst in rows), max(max(worst.values()) for *_, worst in rows)
-    axes.set_xlim(least / 2.6, most * 2.6)
+    axes.set_xlim(*style.decades([value for *_, worst in rows for value in worst.values()], room=1.8))
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.xaxis.set_major_locator(LogLocator(numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -111,7 +116,8 @@ def starvation(record):
 
 def _label_ends(axes, y, worst):
     """The figures of the best and the worst, outside of them, where nothing is in the way."""
-    for microseconds, offset, align in ((min(worst.values()), -8, "right"), (max(worst.values()), 8, "left")):
+    ends = ((min(worst.values()), -8, "right"), (max(worst.values()), 8, "left"))
+    for microseconds, offset, align in ends[-min(len(worst), 2):]:
         axes.annotate(style.duration(microseconds), (microseconds, y), xytext=(offset, 0), textcoords="offset points",
                       va="center", ha=align, fontsize=8)
 
@@ -125,10 +131,12 @@ def durability(record):
                 panels.append((f"{name}, {disk}", parts))
     if not panels:
         return None
-    figure, all_axes = _bar_panels(panels, 2, record, bottom=0.22)
+    has_relaxed = any(system in RELAXED for _, parts in panels for system in parts)
+    figure, all_axes = _bar_panels(panels, 2, record, bottom=0.22 if has_relaxed else 0)
     for axes in all_axes:
         axes.set_xlabel("transactions per second, 64 clients")
-    figure.text(0.008, 0.012, "Hatched: answered before the commit is on the disk.", color=style.QUIET, fontsize=8)
+    if has_relaxed:
+        figure.text(0.008, 0.012, "Hatched: answered before the commit is on the disk.", color=style.QUIET, fontsize=8)
     return figure
 
 
@@ -185,5 +193,6 @@ def _bars(axes, record, parts, room):
 
 def _panels(count, height, top, left=None, **options):
     figure, axes = plt.subplots(1, count, figsize=(style.WIDTH, height), squeeze=False, **options)
-    figure.subplots_adjust(left=left or 0.085, right=0.985, top=top, bottom=0.48 / height, wspace=0.22 if not options else 0.1)
+    figure.subplots_adjust(left=left or 0.085, right=0.97 if left else 0.985, top=top, bottom=0.48 / height,
+                           wspace=0.1 if "sharey" in options else 0.22)
     return figure, list(axes.flat)

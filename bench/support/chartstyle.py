@@ -1,6 +1,7 @@
 """How every picture looks: the same colour for a system everywhere, and no more ink than the figures need."""
 
 import io
+import math
 import re
 
 import matplotlib
@@ -85,6 +86,11 @@ def _rounded(number):
     value = float(number[0])
     # What is smaller than 1 may be a scale.
     return f"{value:.{2 if abs(value) >= 1 else 5}f}".rstrip("0").rstrip(".")
+
+
+def decades(values, room=1.0):
+    """Limits of a logarithmic axis at powers of ten; `room`: a factor that must stay free at both ends."""
+    return 10 ** math.floor(math.log10(min(values) / room)), 10 ** math.ceil(math.log10(max(values) * room))
 
 
 def thousands(value, _=None):

@@ -12,8 +12,21 @@ def table(heads, rows, left=1, words=()):
     texts = [i < left or heads[i] in words for i in kept]
     lines = ["| " + " | ".join(cell.ljust(width) if text else cell.rjust(width)
                                for cell, width, text in zip(line, widths, texts)) + " |" for line in lines]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) if text else "-" * (width + 1) + ":" for width, text in zip(widths, texts)) + "|")
+    rule = ("-" * (width + 2) if text else "-" * (width + 1) + ":" for width, text in zip(widths, texts))
+    lines.insert(1, "|" + "|".join(rule) + "|")
     return "\n".join(lines)
+
+
+def without_repeats(rows, columns):
+    """What stands in the row above is not said again."""
+    shown, before = [], [None] * columns
+    for row in rows:
+        same = 0
+        while same < columns and row[same] == before[same]:
+            same += 1
+        shown.append([""] * same + row[same:])
+        before = row[:columns]
+    return shown
 
 
 def whole(value):
@@ -57,11 +70,9 @@ def ratio(spread, with_range=False):
 
 
 def milliseconds(microseconds):
-    """Of a spread its median."""
-    if microseconds is None:
-        return ABSENT
+    """Of a spread its median. 0 is the latency of nothing: no transaction ended."""
     value = microseconds["median"] if isinstance(microseconds, dict) else microseconds
-    return digits(value / 1000)
+    return digits(value / 1000) if value else ABSENT
 
 
 def settings(values):

@@ -40,9 +40,9 @@ def part_of_readme(record, results):
 def conditions(record, directory):
     machine = record["machine"]
     repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
-    return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}, a sync takes "
-            f"{machine['sync_us']:.0f} µs. Transactions per second, medians of {repeats} or fewer repetitions in which the systems take turns; "
-            f"a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
+    return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
+            f"took {machine['sync_us']:.0f} µs. Transactions per second, medians of {repeats} or fewer repetitions in which the systems "
+            f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")
 
 
@@ -61,8 +61,8 @@ def main_figures(record):
                      *(md.ratio(cell["ratios"].get(f"{best}/{other}")) for other in ("postgres", "direct"))])
     if not rows:
         return None
-    return md.table(["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "to direct"],
-                    rows)
+    heads = ["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "to direct"]
+    return md.table(heads, rows)
 
 
 def _median(cell, system):
@@ -75,7 +75,8 @@ def waits(record):
         if goal["kind"] == "wait" and goal["measured"] is not None:
             beside = (f", and {md.digits(goal['beside_measured'] / 1000)} s where each opens the file itself"
                       if goal["beside_measured"] else "")
-            return (f"The longest that any of 64 writers waited beside 16 readers and 2 scanners was {md.digits(goal['measured'])} ms{beside}.")
+            return ("The longest that any of 64 writers waited beside 16 readers and 2 scanners was "
+                    f"{md.digits(goal['measured'])} ms{beside}.")
     return None
 
 
@@ -83,5 +84,6 @@ def put_into(readme, text):
     """Replaces what is between the markers; there must be one such place."""
     old = readme.read_text()
     if len(SECTION.findall(old)) != 1:
-        raise BenchError(f"{readme} has no place for it, or several: a line \"{BEGIN.format(directory='-')}\" and a line \"{END}\"")
+        raise BenchError(f"{readme} has no place for it, or several: a line \"{BEGIN.format(directory='-')}\" and a line "
+                         f"\"{END}\"")
     readme.write_text(SECTION.sub(lambda _: text, old))

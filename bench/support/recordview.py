@@ -4,7 +4,7 @@ PERCENTILES = {"p50": "50", "p90": "90", "p99": "99", "p999": "99.9", "p9999": "
 
 # Who is to be starved in which workload, and how a picture says it.
 STARVATION_VICTIMS = {
-    "starve-readers": "writers", "starve-one": "paced", "starve-scanners": "writers", "starve-outsider": "writers",
+    "starve-readers": "writers", "starve-one": "one", "starve-scanners": "writers", "starve-outsider": "writers",
     "starve-slow-client": "writers", "starve-vacuum": "writers", "worst-wait": "writers",
 }
 # In the order of the picture.
@@ -17,7 +17,8 @@ VICTIM_NAMES = {
 # Cells whose clients all ask for the same and should get as much: cell, class (None: the first), name.
 EQUAL_SHARES = (
     ("insert-64", None, "Durable INSERT, 64 clients"),
-    ("worst-wait-82", "writers", "64 writers beside 16 readers and 2 scanners"),
+    ("worst-wait-82", "writers", "64 writers, 16 readers, 2 scanners"),
+    ("starve-one-64", "others", "63 writers beside a paced one"),
 )
 
 
@@ -39,6 +40,12 @@ def throughput_by_mode(record, workload, clients, delay):
         if (cell["workload"], cell["clients"], cell["sync_delay_us"], cell["driver"]) == (workload, clients, delay, "walpool-load"):
             parts |= {system: part["throughput_per_s"] for system, part in cell["systems"].items() if part["throughput_per_s"]}
     return {system: parts[system] for system in record["systems"] if system in parts and system not in NO_ALTERNATIVES}
+
+
+def by_workload(cells):
+    """Those of a workload by clients, in the plan's order otherwise."""
+    workloads = list(dict.fromkeys(cell["workload"] for cell in cells))
+    return sorted(cells, key=lambda cell: (workloads.index(cell["workload"]), cell["clients"]))
 
 
 def title(record, system):

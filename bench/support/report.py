@@ -10,15 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from support import plots, reportsections as sections  # noqa: E402
+from support import plots, report_costs, report_frame, report_throughput, report_waits  # noqa: E402
 from support.readme import part_of_readme, put_into  # noqa: E402
 
 # A picture stands before the section it sums up.
 ORDER = (
-    (None, sections.goals), (None, sections.errors), ("throughput", sections.throughput), ("latency", sections.latency),
-    ("fairness", sections.fairness), ("starvation", sections.starvation), ("durability", sections.durability),
-    ("cpu", sections.cost), (None, sections.idle), (None, sections.cross_check), (None, sections.memory),
-    (None, sections.conditions),
+    (None, report_frame.goals), (None, report_frame.errors), ("throughput", report_throughput.throughput),
+    ("latency", report_waits.latency), ("fairness", report_waits.fairness), ("starvation", report_waits.starvation),
+    ("durability", report_throughput.durability), ("cpu", report_costs.cost), (None, report_costs.idle),
+    (None, report_throughput.cross_check), (None, report_throughput.memory), (None, report_frame.conditions),
 )
 
 
