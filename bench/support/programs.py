@@ -9,7 +9,10 @@ from support.systems import PACKAGES
 from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say
 
 RELEASE = REPOSITORY / ".build/release"
-SOURCES = [REPOSITORY / "Sources", REPOSITORY / "Package.swift"]
+SOURCES = REPOSITORY / "Sources"
+# What only the programs of this benchmark are made of; a change of the daemon does not make them old.
+LOAD = {"walpool-load", "Workload", "walpool-micro"}
+LOAD_SOURCES = [SOURCES / name for name in ("walpool-load", "Workload", "PostgresWire", "CLinux", "CSQLite")]
 GRDB = BENCH / "grdb"
 
 
@@ -26,11 +29,12 @@ class Programs:
         ensure_packages(*sorted(needed | set(packages)))
 
     def build(self):
-        if "WALPOOLD" not in os.environ and stale(RELEASE / "walpoold", SOURCES):
+        daemon = [path for path in SOURCES.iterdir() if path.name not in LOAD]
+        if "WALPOOLD" not in os.environ and stale(RELEASE / "walpoold", daemon):
             make("build")
-        if "WALPOOL_LOAD" not in os.environ and stale(self.load, SOURCES):
+        if "WALPOOL_LOAD" not in os.environ and stale(self.load, LOAD_SOURCES):
             make("load")
-        if "grdb" in self.systems and "WALPOOL_GRDB" not in os.environ and stale(self.grdb, [GRDB, *SOURCES]):
+        if "grdb" in self.systems and "WALPOOL_GRDB" not in os.environ and stale(self.grdb, [GRDB, SOURCES / "Workload"]):
             make("grdb")
         for program in (walpoold_path(), self.load):
             if not os.access(program, os.X_OK):
@@ -50,8 +54,6 @@ def stale(program, sources):
 
 
 def files(source):
-    if source.is_file():
-        return [source]
     return [path for path in source.rglob("*")
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(source).parts)]
 
