@@ -162,13 +162,13 @@ class Bench:
         return json.loads((self.out / "results.json").read_text())
 
     def processes(self):
-        """Those that have the directory in their command lines: servers and load generators."""
-        found = []
+        """Command lines in which its directory is, by process: servers and load generators."""
+        found = {}
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
                 command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 if str(self.directory) in command:
-                    found.append(command)
+                    found[int(path.parent.name)] = command
         return found
 
     def __enter__(self):
@@ -195,10 +195,23 @@ def test_a_small_run(tmp_path):
     assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
 
 
+def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):
+    with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "2",
+               "--repeat", "2") as bench:
+        eventually(lambda: any("--host" in command for command in bench.processes().values()), "the load", 60)
+        [daemon] = [process for process, command in bench.processes().items() if "--socket-directory" in command]
+        os.kill(daemon, signal.SIGKILL)
+        status, said = bench.end()
+        assert status == 1, said
+        first, second = bench.results()["runs"]
+    assert any("was ended by SIGKILL" in error for error in first["errors"])
+    assert second["throughput_per_s"] > 0 and not second["errors"]
+
+
 def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
     with Bench(tmp_path, "--only", "insert", "--sections", "throughput", "--clients", "8", "--systems", "walpool,direct",
                "--seconds", "2", "--repeat", "50") as bench:
-        eventually(lambda: any("--direct" in command for command in bench.processes()), "the load", 60)
+        eventually(lambda: any("--direct" in command for command in bench.processes().values()), "the load", 60)
         bench.process.send_signal(signal.SIGINT)
         status, said = bench.end()
         assert status == 130, said

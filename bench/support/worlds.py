@@ -12,7 +12,7 @@ from support.servers import Postgres, Walpool
 from support.systems import Embedded, Served
 from support.tools import say
 
-# One more than the most clients, for us.
+# Room for the most clients, and for us.
 SESSIONS = 1100
 MODES = {"walpool": "full", "walpool-pipelined": "pipelined", "walpool-normal": "normal"}
 
