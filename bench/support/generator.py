@@ -64,7 +64,7 @@ def figures(told, keep_all):
     return {
         **{name: first[name] for name in ("throughput_per_s", "transactions", "latency_us", "worst_us", "fewest", "most",
                                           "fairness")},
-        "statements": statements,
+        "statements": statements, "threads": told["threads"],
         "retries": sum(each.get("retries", 0) for each in told["classes"]),
         "client_cpu_us": told["client_cpu_seconds"] / statements * 1e6 if statements else None,
         "classes": classes,

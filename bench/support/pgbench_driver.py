@@ -26,6 +26,6 @@ def run(system, cell, directory):
     clients = {**counted, "clients": cell.clients, "loop": "closed", "rows": 0, "errors": 0, "error_states": {},
                "per_client": None, "series": []}
     statements = outcome.transactions * STATEMENTS.get(cell.workload, 1)
-    return {**counted, "statements": statements, "retries": 0,
+    return {**counted, "statements": statements, "threads": pgbench.threads, "retries": 0,
             "client_cpu_us": cpu / statements * 1e6 if statements else None,
             "classes": {"clients": clients}}

@@ -15,7 +15,8 @@ CELL   = { "id": "insert-8-2ms", "workload", "clients": 8, "systems": [..], "why
            slow disk|memory|cross-check|starvation", "seconds", "warm_up", "repeats", "durability": "durable|relaxed",
            "sync_delay_us": 0, "scale": 10, "driver": "walpool-load|pgbench", "classes": "writers=64,readers=16" or "" }
 RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "sync_us": a sync of the disk just before,
-           "throughput_per_s", "transactions", "statements", "latency_us": LATENCY, "worst_us", "fewest", "most",
+           "threads" of the load generator, "throughput_per_s", "transactions", "statements", "latency_us": LATENCY, "worst_us",
+           "fewest", "most",
            "fairness": fewest/most (null: not known), "busy": SQLITE_BUSY of direct access, "retries", "server_cpu_us", "client_cpu_us": for each
            statement, "classes": { name: { "clients", "loop", "throughput_per_s", "transactions", "rows", "errors",
            "error_states": {}, "latency_us": LATENCY, "worst_us", "fewest", "most", "fairness", "per_client": [..] or null,
@@ -63,6 +64,7 @@ def new_run(cell, system, repetition, place):
     """A run that has not been made: what is to be filled in is there."""
     return {
         "cell": cell.id, "system": system, "repetition": repetition, "place": place, "sync_us": None,
+        "threads": None,
         "throughput_per_s": None, "transactions": 0, "statements": 0, "latency_us": dict.fromkeys(PERCENTILES),
         "worst_us": None, "fewest": None, "most": None, "fairness": None, "busy": 0, "retries": 0, "server_cpu_us": None,
         "client_cpu_us": None, "classes": {}, "notes": {}, "errors": [],
