@@ -20,6 +20,14 @@ test-deps: deps
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
 
+# The load generator, and the same on a GRDB DatabasePool.
+.PHONY: load grdb
+load: deps
+	$(SWIFT) build -c release --static-swift-stdlib --product walpool-load
+
+grdb: deps
+	$(SWIFT) build -c release --static-swift-stdlib --package-path bench/grdb --scratch-path bench/grdb/.build-grdb
+
 run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
 	exec $(WALPOOLD) $(DATABASE)
@@ -29,7 +37,7 @@ test: unit-test blackbox-test
 unit-test: test-deps
 	$(SWIFT) test
 
-blackbox-test: test-deps build
+blackbox-test: test-deps build load
 	Tests/BlackBox/run
 
 # Every system call on the daemon's files fails once and for ever: the short form is in blackbox-test.
@@ -134,8 +142,9 @@ package-test: deb
 boot-test: deb
 	Tests/Boot/run .build-deb/walpool_*.deb
 
-bench: build
-	bench/run
+# bench/run builds what is missing or old itself. OPTIONS="--quick"
+bench:
+	bench/run $(OPTIONS)
 
 bench-data:
 	bench/make-data
