@@ -67,6 +67,7 @@ def fairness(record):
     if not panels:
         return None
     figure, all_axes = _panels(len(panels), 3.3, top=0.82)
+    most = max(counts[-1] for _, shares in panels for repetitions in shares.values() for counts in repetitions)
     for axes, (name, shares) in zip(all_axes, panels):
         for system, repetitions in shares.items():
             for number, counts in enumerate(repetitions):
@@ -77,11 +78,22 @@ def fairness(record):
         clients = max(len(counts) for repetitions in shares.values() for counts in repetitions)
         axes.set_xlim(0.5, clients + 0.5)
         axes.set_xticks([1, *range(clients // 4, clients + 1, max(1, clients // 4))])
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}×"))
+        _scale_of_shares(axes, most)
         axes.set(title=name, xlabel="clients, those with the fewest transactions first", ylabel="transactions, of an equal share")
     style.legend(figure, all_axes)
     return figure
+
+
+def _scale_of_shares(axes, most):
+    """Where one client took nearly all, what the others got is to be seen beside it: then logarithmic, but with a 0."""
+    if most > 4:
+        axes.set_yscale("symlog", linthresh=0.01, linscale=0.6)
+        axes.set_ylim(-0.001, 100)
+        axes.yaxis.set_major_locator(FixedLocator([0, 0.01, 0.1, 1, 10, 100]))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}×" if value else "nothing"))
 
 
 def starvation(record):

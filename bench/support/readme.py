@@ -41,7 +41,7 @@ def conditions(record, directory):
     machine = record["machine"]
     repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
     return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
-            f"took {machine['sync_us']:.0f} µs. Transactions per second, medians of {repeats} or fewer repetitions in which the systems "
+            f"took {machine['sync_us']:.0f} µs. Transactions per second, medians of up to {repeats} repetitions in which the systems "
             f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")
 
