@@ -1,6 +1,7 @@
 /// A JSON value, written out without Foundation. https://www.rfc-editor.org/rfc/rfc8259
 public indirect enum JSON: Sendable {
     case null
+    case boolean(Bool)
     case integer(Int64)
     /// With three decimals.
     case number(Double)
@@ -21,6 +22,7 @@ public indirect enum JSON: Sendable {
     private func write(to text: inout String) {
         switch self {
         case .null: text += "null"
+        case .boolean(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .number(let value): text += decimal(value, places: 3)
         case .string(let value): Self.quote(value, to: &text)

@@ -27,7 +27,7 @@ extension ClassResult {
             ("clients", .integer(clientClass.clients)),
             ("loop", .string(isOpen ? "open" : "closed")),
             ("rate_per_s", isOpen ? .number(clientClass.ratePerSecond) : .null),
-            ("idle", .integer(clientClass.isIdle ? 1 : 0)),
+            ("idle", .boolean(clientClass.isIdle)),
             ("transactions", .integer(contents.transactions)),
             ("warm_up_transactions", .integer(contents.warmUpTransactions)),
             ("late_transactions", .integer(contents.lateTransactions)),

@@ -94,6 +94,8 @@ public final class Tally {
 
     /// Everything, when nothing more will be counted.
     public func close() -> TallyContents {
+        // A stall at the end is seen in the seconds too.
+        if until < .max { closeSeconds(upTo: until) }
         if counts.total > 0 {
             contents.seconds.append(.init(counts: counts.take(), highestNanoseconds: highestInSecond))
         }

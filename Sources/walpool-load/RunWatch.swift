@@ -28,18 +28,25 @@ struct RunWatch {
         let from = start + settings.warmUp
         var until = start + settings.length
         if waitForSignal(until: from, transactions) {
-            stop()
+            endEarly(stop)
             return RunTimes(measuredSeconds: 0, processorSeconds: 0, startedAt: Clock.timeOfDay)
         }
         let startedAt = Clock.timeOfDay
         let processorBefore = Clock.processorSeconds
         if waitForSignal(until: until, transactions) {
             until = Clock.now
-            stop()
+            endEarly(stop)
         }
         return RunTimes(
             measuredSeconds: Double(until - from) / 1e9, processorSeconds: Clock.processorSeconds - processorBefore,
             startedAt: startedAt)
+    }
+
+    /// What is under way is waited for; who does not want to wait sends the signal again.
+    private func endEarly(_ stop: () -> Void) {
+        stop()
+        var signals = Self.stopSignals
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
     /// True when a signal came first.

@@ -6,21 +6,28 @@ import Workload
 extension LoadThread {
     /// Handles what has come and what is due; waits for either, but not longer than `end`.
     func handleEvents(until end: Int64) {
-        var now = Clock.now
-        while let index = timers.next(upTo: now) { wake(index, now: now) }
-        if clients.count == 1, receiveAlone() { return }
-        now = timers.earliest == .max ? now : Clock.now
-        let wait = max(0, min(timers.earliest, end) - now)
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 64) { tokens in
-            let count = walpool_epoll_wait_many(poller, tokens.baseAddress, 64, wait)
-            for place in 0..<Int(max(count, 0)) where tokens[place] != Self.wakeToken {
-                handle(Int(truncatingIfNeeded: tokens[place]))
-            }
-            // The stop event stays readable: whoever drains must not spin on it.
-            if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
+        if timers.earliest < .max {
+            clock = Clock.now
+            while let index = timers.next(upTo: clock) { wake(index, now: clock) }
         }
+        let before = clock
+        if clients.count != 1 || !receiveAlone() { waitAndHandle(max(0, min(timers.earliest, end) - clock)) }
+        // A transaction that has ended has read it.
+        if clock == before { clock = Clock.now }
         progress.store(finished, ordering: .relaxed)
     }
+
+    private func waitAndHandle(_ nanoseconds: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.eventsAtOnce) { tokens in
+            let count = Int(max(0, walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)))
+            for place in 0..<count where tokens[place] != Self.wakeToken { handle(Int(truncatingIfNeeded: tokens[place])) }
+            // The stop event stays readable: whoever waits for the last answers must not spin on it.
+            if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
+        }
+    }
+
+    /// What the shim takes at most.
+    private static let eventsAtOnce = 64
 
     /// With a single client there is nobody else to wait for: it waits in recv(), which saves the other system call.
     /// False when the client does not wait for the server.
@@ -30,7 +37,6 @@ extension LoadThread {
         let count = recv(state.pointee.descriptor, input.baseAddress! + state.pointee.carry.count, input.count - state.pointee.carry.count, 0)
         // The time limit of the socket lets the loop look at the clock and at the stop.
         if count >= 0 || (errno != EAGAIN && errno != EINTR) { received(0, count) }
-        progress.store(finished, ordering: .relaxed)
         return true
     }
 

@@ -57,6 +57,7 @@ extension LoadThread {
     private func succeeded(_ index: Int) {
         let state = client(index)
         let now = Clock.now
+        clock = now
         state.pointee.tally._withUnsafeGuaranteedRef {
             $0.succeeded(
                 client: state.pointee.number, began: state.pointee.began, ended: now, statements: state.pointee.statements,
