@@ -155,4 +155,4 @@ micro: deps
 	bench/micro $(OPTIONS)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz
+	rm -rf bench/grdb/.build-grdb .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz

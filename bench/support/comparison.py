@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from pgwire import ConnectionLost, ServerError
-from support import costs, generator, idle, measuring, plan
+from support import costs, generator, idle, machine, measuring, plan
 from support.programs import Programs
 from support.tools import say
 from support.worlds import World
@@ -19,6 +19,7 @@ def run(cells, options, directory, record):
     programs = Programs({system for cell in cells for system in cell.systems})
     programs.install(packages(cells, options))
     programs.build()
+    record["machine"] = machine.describe(directory)     # once more: now the tools are there to tell their versions
     (directory / "logs").mkdir()
     done = 0
     for number, (world_key, members) in enumerate(groupby(cells, key=plan.Cell.world)):

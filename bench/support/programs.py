@@ -1,6 +1,7 @@
 """The programs that a comparison needs, built where they are missing or older than their sources."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,6 +40,10 @@ class Programs:
         for program in (walpoold_path(), self.load):
             if not os.access(program, os.X_OK):
                 raise BenchError(f"no program {program}")
+
+    def grdb_version(self):
+        found = re.search(r'GRDB.swift", exact: "([^"]+)"', (GRDB / "Package.swift").read_text())
+        return found[1] if found else "?"
 
 
 def grdb_path():

@@ -94,6 +94,8 @@ class World:
         synchronous = "normal" if name == "direct-normal" else "full"
         settings = {"sqlite": machine.sqlite_version(), "journal_mode": "wal", "synchronous": synchronous,
                     "busy_timeout": 5000}
+        if name == "grdb":
+            settings["grdb"] = self.programs.grdb_version()
         how = {"grdb": ["--database"], "in-process": ["--in-process"]}.get(name, ["--direct"])
         return Embedded(name, self._copy(name), how, settings, self.slow)
 
