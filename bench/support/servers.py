@@ -35,7 +35,7 @@ class Server:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                cwd=self.directory, start_new_session=True, env=self.environment, **options)
+                cwd=self.directory, start_new_session=True, **{"env": self.environment, **options})
 
     def wait_until_ready(self, seconds=30):
         """Returns when a session could be opened; the time it took."""
