@@ -19,6 +19,11 @@ test-deps: deps
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
 
+# The load generator.
+.PHONY: load
+load: deps
+	$(SWIFT) build -c release --static-swift-stdlib --product walpool-load
+
 run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
 	exec $(WALPOOLD) $(DATABASE)
@@ -28,7 +33,7 @@ test: unit-test blackbox-test
 unit-test: test-deps
 	$(SWIFT) test
 
-blackbox-test: test-deps build
+blackbox-test: test-deps build load
 	Tests/BlackBox/run
 
 # Every system call on the daemon's files fails once and for ever: the short form is in blackbox-test.

@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func describeExecuteClose() throws {
-        try Self.only("D", { $0.describePortal() }) { #expect(try DescribeMessage(body: $0).kind == .portal) }
-        try Self.only("E", { $0.execute() }) { #expect(try ExecuteMessage(body: $0).maxRows == 0) }
+        #expect(try Self.only("D", { $0.describePortal() }, { try DescribeMessage(body: $0).kind }) == .portal)
+        #expect(try Self.only("E", { $0.execute() }, { try ExecuteMessage(body: $0).maxRows }) == 0)
         try Self.only("C", { $0.closeStatement("s1") }) { body in
             let message = try CloseMessage(body: body)
             #expect(message.kind == .statement && string(message.name) == "s1")

@@ -102,6 +102,7 @@ final class LoadThread: @unchecked Sendable {
     func run(start: Int64, until: Int64, isStopping: borrowing Atomic<Bool>) {
         self.start = start
         self.until = until
+        Clock.sleep(until: start)
         for index in clients.indices {
             if clients[index].transactions.isEmpty { clients[index].isDone = true } else { active += 1 }
             scheduleNext(index, now: start)
@@ -116,7 +117,8 @@ final class LoadThread: @unchecked Sendable {
     }
 
     private func stop() {
-        until = min(until, Clock.now)
+        clock = Clock.now
+        until = min(until, clock)
         for tally in tallies { tally.stop(at: until) }
     }
 
