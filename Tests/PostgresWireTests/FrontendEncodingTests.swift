@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func cancelRequest() throws {
-        let bytes = encoded { out in [9, 8, 7, 6].withUnsafeBytes { out.cancelRequest(processID: 258, key: $0) } }
+        let bytes = encoded { out in [UInt8]([9, 8, 7, 6]).withUnsafeBytes { out.cancelRequest(processID: 258, key: $0) } }
         let frame = withRaw(bytes) { FrameDecoder.nextStartup(in: $0, at: 0) }
         guard case .cancel(258, [9, 8, 7, 6], 16) = frame else { throw WireError.protocolViolation("\(frame)") }
     }
