@@ -7,13 +7,10 @@ struct ClassReader {
     private static let keys = [
         "name", "clients", "rate", "think_ms", "isolation", "messages", "connect", "idle", "read_bytes_per_s", "transaction",
     ]
-    /// As many as a session may have connections open, after it has raised its limit of files.
-    static let mostClients = 100_000
-
     func read() throws(WorkloadError) -> ClientClass {
         try table.requireOnly(Self.keys)
         guard let name = try table.string("name") else { throw WorkloadError(line: table.line, "the class has no name") }
-        var result = ClientClass(name: name, clients: try table.integer("clients", 0...Self.mostClients) ?? 1)
+        var result = ClientClass(name: name, clients: try table.integer("clients", 0...ClientClass.mostClients) ?? 1)
         result.ratePerSecond = try table.number("rate") ?? 0
         result.thinkMilliseconds = try table.number("think_ms") ?? 0
         result.isolation = try isolation()
@@ -47,8 +44,8 @@ struct ClassReader {
         for (index, nodes) in tables.enumerated() {
             let header = "[[class.transaction]]"
             let line = lines.line(ofHeader: header, number: index, after: table.line) ?? table.line
-            let reader = TransactionReader(table: TableReader(nodes, header, lines, line: line), lines: lines, variables: variables)
-            result.transactions.append(try reader.read())
+            let table = TableReader(nodes, header, lines, line: line)
+            result.transactions.append(try TransactionReader(table: table, lines: lines, variables: variables).read())
         }
         if result.isIdle, !tables.isEmpty { throw table.wrong("idle", "a class that is idle has no transactions") }
         if !result.isIdle, tables.isEmpty {

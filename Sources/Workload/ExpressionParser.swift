@@ -130,12 +130,13 @@ struct ExpressionParser {
         case ("key", 1):
             guard !arguments[0].isText else { throw wrong("key() is of a number") }
             return .key(arguments[0])
-        case ("uniform", _), ("zipfian", _), ("latest", _), ("text", _), ("sequence", _), ("client", _), ("clients", _), ("key", _):
-            throw wrong("\(name)() does not take \(arguments.count) arguments")
         default:
-            throw wrong("there is no function \(name)()")
+            guard Self.functions.contains(name) else { throw wrong("there is no function \(name)()") }
+            throw wrong("\(name)() does not take \(arguments.count) arguments")
         }
     }
+
+    private static let functions = ["uniform", "zipfian", "latest", "text", "sequence", "client", "clients", "key"]
 
     /// A message of a few such texts still fits what servers take.
     private static let longestText: Int64 = 1 << 20

@@ -15,8 +15,8 @@ extension RunResult {
                 let interval = result.contents.seconds[second]
                 let length = min(1, max(0, seconds - Double(second)))
                 let longest = Double(interval.highestNanoseconds) / 1e6
-                log += "Tag=\(Self.tag(result.clientClass.name)),\(decimal(Double(second), places: 3)),\(decimal(length, places: 3)),"
-                log += "\(decimal(longest, places: 3)),\(base64(interval.counts.compressed))\n"
+                let numbers = [Double(second), length, longest].map { decimal($0, places: 3) }.joined(separator: ",")
+                log += "Tag=\(Self.tag(result.clientClass.name)),\(numbers),\(base64(interval.counts.compressed))\n"
             }
         }
         return log

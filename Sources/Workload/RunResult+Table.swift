@@ -6,7 +6,8 @@ extension RunResult {
         ]
         let rows = [head] + classes.map { row($0) }
         let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        var text = "\(workload) (\(target)): \(decimal(seconds, places: 1)) s after \(decimal(warmUpSeconds, places: 1)) s of warm-up, "
+        var text = "\(workload) (\(target)): \(decimal(seconds, places: 1)) s "
+        text += "after \(decimal(warmUpSeconds, places: 1)) s of warm-up, "
         text += "seed \(seed), \(threads) threads, \(decimal(clientProcessorSeconds, places: 2)) s of CPU here\n"
         for row in rows {
             let cells = row.enumerated().map { column, cell in
@@ -37,7 +38,9 @@ extension RunResult {
             let contents = result.contents
             let name = result.clientClass.name
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
-            for (state, count) in contents.errorStates.sorted(by: { $0.key < $1.key }) { text += "\(name): \(state) \(count) times\n" }
+            for (state, count) in contents.errorStates.sorted(by: { $0.key < $1.key }) {
+                text += "\(name): \(state) \(count) times\n"
+            }
             if contents.unfinishedNanoseconds > Tally.second {
                 text += "\(name): at the end a transaction had been running for "
                 text += "\(decimal(Double(contents.unfinishedNanoseconds) / 1e9, places: 1)) s\n"

@@ -63,8 +63,11 @@ public struct LatencyFigures: Equatable, Sendable {
             sum + Double(histogram.medianEquivalentForValue(LatencyCounts.value(at: Int(entry.index)))) * Double(entry.count)
         }
         mean = counts.entries.isEmpty ? 0 : sum / Double(counts.total)
-        // The end of the place it was counted at may lie behind the longest there was.
-        percentiles = Self.wanted.map { ($0.0, min(histogram.valueAtPercentile($0.1), most)) }
+        // The highest value of the place it was counted at, as HdrHistogram has it; the longest there was may be below that.
+        percentiles = Self.wanted.map { name, percentile in
+            let value = histogram.valueAtPercentile(percentile)
+            return (name, counts.entries.isEmpty ? 0 : min(histogram.highestEquivalentForValue(value), most))
+        }
     }
 
     public static func == (left: Self, right: Self) -> Bool {

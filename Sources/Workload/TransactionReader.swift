@@ -47,7 +47,9 @@ struct TransactionReader {
             guard !step.has("sql") else { throw step.wrong("hold_ms", "a step has sql or hold_ms, not both") }
             return [.hold(milliseconds: hold)]
         }
-        guard let sql = try step.string("sql") else { throw WorkloadError(line: table.line, "a step has neither sql nor hold_ms") }
+        guard let sql = try step.string("sql") else {
+            throw WorkloadError(line: table.line, "a step has neither sql nor hold_ms")
+        }
         var parameters: [Expression] = []
         for text in try step.strings("parameters") { parameters.append(try expression(text, locals)) }
         let wanted = Statement.highestParameter(sql)

@@ -18,8 +18,8 @@ extension Workload {
         classes = []
         for (index, nodes) in try root.tables("class").enumerated() {
             let line = lines.line(ofHeader: "[[class]]", number: index) ?? 1
-            let reader = ClassReader(table: TableReader(nodes, "[[class]]", lines, line: line), lines: lines, variables: variables)
-            let clientClass = try reader.read()
+            let table = TableReader(nodes, "[[class]]", lines, line: line)
+            let clientClass = try ClassReader(table: table, lines: lines, variables: variables).read()
             guard !classes.contains(where: { $0.name == clientClass.name }) else {
                 throw WorkloadError(line: line, "there are two classes \"\(clientClass.name)\"")
             }

@@ -30,6 +30,9 @@ public struct ClientClass: Equatable, Sendable {
     public var readBytesPerSecond: Int = 0
     public var transactions: [Transaction] = []
 
+    /// More than one process may have files open.
+    public static let mostClients = 100_000
+
     /// How the statements of a transaction travel to a server.
     public enum Messages: String, CaseIterable, Equatable, Sendable {
         /// A round trip for each.

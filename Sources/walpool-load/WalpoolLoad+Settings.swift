@@ -10,7 +10,9 @@ struct UsageError: Error, CustomStringConvertible {
 extension WalpoolLoad {
     /// Reads the workload file and puts in what the command line says.
     func runSettings() throws -> RunSettings {
-        guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else { throw UsageError("--seconds is above 0, --warm-up not below") }
+        guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else {
+            throw UsageError("--seconds is above 0, --warm-up not below")
+        }
         var workload: Workload
         do throws(WorkloadError) {
             workload = try Workload(OutputFile.read(file), replacing: replacements())
@@ -19,13 +21,17 @@ extension WalpoolLoad {
         }
         if let clients {
             for (index, text) in try perClass(clients, "--clients", workload) {
-                guard let count = Int(text), (0...100_000).contains(count) else { throw UsageError("--clients: \"\(text)\" is no number of clients") }
+                guard let count = Int(text), (0...ClientClass.mostClients).contains(count) else {
+                    throw UsageError("--clients: \"\(text)\" is no number of clients")
+                }
                 workload.classes[index].clients = count
             }
         }
         if let rate {
             for (index, text) in try perClass(rate, "--rate", workload) {
-                guard let value = Double(text), value >= 0, value.isFinite else { throw UsageError("--rate: \"\(text)\" is no rate") }
+                guard let value = Double(text), value >= 0, value.isFinite else {
+                    throw UsageError("--rate: \"\(text)\" is no rate")
+                }
                 workload.classes[index].ratePerSecond = value
             }
         }
@@ -75,7 +81,7 @@ extension WalpoolLoad {
     private func setMessages(_ workload: inout Workload) throws {
         guard let messages else { return }
         guard let value = ClientClass.Messages(rawValue: messages) else {
-            throw UsageError("--messages \(messages): one of \(ClientClass.Messages.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw UsageError("--messages \(messages): one of \(Self.words(ClientClass.Messages.self))")
         }
         for index in workload.classes.indices { workload.classes[index].messages = value }
     }
@@ -83,7 +89,7 @@ extension WalpoolLoad {
     func hostRun(_ settings: RunSettings, host: String) throws -> HostRun {
         guard let database else { throw UsageError("--host needs --database") }
         guard let sent = QueryProtocol(rawValue: queryProtocol) else {
-            throw UsageError("--protocol \(queryProtocol): one of \(QueryProtocol.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw UsageError("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
         }
         if let threads, threads < 1 { throw UsageError("--threads is at least 1") }
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -93,11 +99,22 @@ extension WalpoolLoad {
             queryProtocol: sent, retries: retries, threads: min(threads ?? cores, settings.totalClients))
     }
 
+    /// What an option may be, in words.
+    static func words<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> String {
+        type.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
     func sqliteFile(_ path: String) throws -> SQLiteFile {
-        guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else { throw UsageError("--synchronous is full or normal") }
-        guard let beginMode = SQLiteFile.BeginMode(rawValue: beginMode) else { throw UsageError("--begin is immediate or deferred") }
-        guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else { throw UsageError("--busy-timeout is a number of milliseconds") }
-        return SQLiteFile(path: path, synchronous: synchronous, busyTimeoutMilliseconds: timeout, beginMode: beginMode)
+        guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else {
+            throw UsageError("--synchronous \(synchronous): one of \(Self.words(SQLiteFile.Synchronous.self))")
+        }
+        guard let mode = SQLiteFile.BeginMode(rawValue: beginMode) else {
+            throw UsageError("--begin \(beginMode): one of \(Self.words(SQLiteFile.BeginMode.self))")
+        }
+        guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else {
+            throw UsageError("--busy-timeout \(busyTimeout): a number of milliseconds")
+        }
+        return SQLiteFile(path: path, synchronous: synchronous, busyTimeoutMilliseconds: timeout, beginMode: mode)
     }
 
     /// - Parameter child: the class, the client and the first number of its sequence.
@@ -106,7 +123,8 @@ extension WalpoolLoad {
         guard numbers.count == 3, let direct else { throw UsageError("--child is for processes that --direct starts") }
         var settings = settings
         settings.firstInSequence = numbers[2]
-        DirectChild(settings: settings, file: try sqliteFile(direct), classIndex: Int(numbers[0]), number: Int(numbers[1])).run()
+        let file = try sqliteFile(direct)
+        DirectChild(settings: settings, file: file, classIndex: Int(numbers[0]), number: Int(numbers[1])).run()
     }
 
     private static var userName: String {

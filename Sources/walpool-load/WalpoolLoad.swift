@@ -31,17 +31,17 @@ struct WalpoolLoad: ParsableCommand {
     var seconds = 10.0
     @Option(help: ArgumentHelp("How long to run before that.", valueName: "seconds"))
     var warmUp = 1.0
-    @Option(help: ArgumentHelp("Transactions to start in each second, whatever the server does: a number for the first class, or CLASS=R,...", valueName: "r"))
+    @Option(help: ArgumentHelp("Transactions to start in each second, a number for the first class, or CLASS=R,...", valueName: "r"))
     var rate: String?
     @Option(help: "The same seed draws the same values.")
     var seed: UInt64 = 1
     @Option(help: "Threads of this program for --host.")
     var threads: Int?
-    @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable of the workload.", valueName: "variable=value"))
+    @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable.", valueName: "variable=value"))
     var variables: [String] = []
-    @Option(help: "Statements travel \(ClientClass.Messages.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "How statements travel: \(words(ClientClass.Messages.self)).")
     var messages: String?
-    @Option(name: .customLong("protocol"), help: "Statements are \(QueryProtocol.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)).")
     var queryProtocol = "prepared"
     @Option(help: "How often a transaction is tried again after 40001 or 40P01.")
     var retries = 0
@@ -50,7 +50,7 @@ struct WalpoolLoad: ParsableCommand {
     var synchronous = "full"
     @Option(help: ArgumentHelp("Of SQLite, in milliseconds.", valueName: "ms"))
     var busyTimeout = 5000
-    @Option(name: .customLong("begin"), help: ArgumentHelp("How a transaction that writes begins in SQLite: immediate or deferred.", valueName: "mode"))
+    @Option(name: .customLong("begin"), help: ArgumentHelp("How SQLite begins to write: immediate or deferred.", valueName: "mode"))
     var beginMode = "immediate"
 
     @Option(help: ArgumentHelp("Where the figures go as JSON; - is standard output.", valueName: "file"))

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func cancelRequest() throws {
-        let bytes = encoded { out in [9, 8, 7, 6].withUnsafeBytes { out.cancelRequest(processID: 258, key: $0) } }
+        let bytes = encoded { out in [UInt8]([9, 8, 7, 6]).withUnsafeBytes { out.cancelRequest(processID: 258, key: $0) } }
         let frame = withRaw(bytes) { FrameDecoder.nextStartup(in: $0, at: 0) }
         guard case .cancel(258, [9, 8, 7, 6], 16) = frame else { throw WireError.protocolViolation("\(frame)") }
     }
@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func describeExecuteClose() throws {
-        try Self.only("D", { $0.describePortal() }) { #expect(try DescribeMessage(body: $0).kind == .portal) }
-        try Self.only("E", { $0.execute() }) { #expect(try ExecuteMessage(body: $0).maxRows == 0) }
+        #expect(try Self.only("D", { $0.describePortal() }, { try DescribeMessage(body: $0).kind }) == .portal)
+        #expect(try Self.only("E", { $0.execute() }, { try ExecuteMessage(body: $0).maxRows }) == 0)
         try Self.only("C", { $0.closeStatement("s1") }) { body in
             let message = try CloseMessage(body: body)
             #expect(message.kind == .statement && string(message.name) == "s1")

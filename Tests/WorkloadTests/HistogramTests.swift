@@ -68,7 +68,8 @@ import Testing
     static func zigZag(_ bytes: inout ArraySlice<UInt8>) throws -> Int64 {
         var value: UInt64 = 0
         for place in 0..<9 {
-            let byte = try #require(bytes.popFirst())
+            let first = bytes.popFirst()
+            let byte = try #require(first)
             value |= UInt64(place < 8 ? byte & 0x7F : byte) << UInt64(7 * place)
             if place == 8 || byte & 0x80 == 0 { break }
         }

@@ -64,7 +64,7 @@ import Testing
 
     /// What is replaced in the file, the line and the words of the complaint.
     @Test(arguments: [
-        ("scale = 10", "scale = ", 5, ""),
+        ("scale = 10", "scale = ", 5, "parsing"),
         ("scale = 10", "scale = \"x\"", 5, "scale is a whole number"),
         ("data = \"pgbench\"", "data = \"tpch\"", 2, "data is \"pgbench\", \"ycsb\" or \"none\", not \"tpch\""),
         ("clients = 64", "clients = -1", 9, "clients is a whole number from 0 to 100000"),

@@ -41,7 +41,7 @@ import Testing
     @Test func table() {
         let lines = Self.result.table.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(lines[1] == "class clients transactions per second p50 ms p99 ms p99.9 ms max ms fewest most errors")
-        #expect(lines[2] == "a, b 2 2 1.3 2.000 4.000 4.000 9.000 0 2 1")
+        #expect(lines[2] == "a, b 2 2 1.3 2.000 4.001 4.001 9.000 0 2 1")
         #expect(lines[3] == "a, b: 40001 1 times")
     }
 

@@ -59,7 +59,9 @@ struct HostRun {
 
     private func makeThreads(wake: Int32) throws(LoadError) -> [LoadThread] {
         var programs: [ClassProgram] = []
-        for clientClass in settings.workload.classes { programs.append(try ClassProgram(clientClass, queryProtocol: queryProtocol)) }
+        for clientClass in settings.workload.classes {
+            programs.append(try ClassProgram(clientClass, queryProtocol: queryProtocol))
+        }
         // Each thread gets a share of each class.
         var shares: [[(program: Int, number: Int)]] = Array(repeating: [], count: threads)
         var next = 0

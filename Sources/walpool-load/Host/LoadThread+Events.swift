@@ -19,7 +19,8 @@ extension LoadThread {
 
     private func waitAndHandle(_ nanoseconds: Int64) {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.eventsAtOnce) { tokens in
-            let count = Int(max(0, walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)))
+            let found = walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)
+            let count = Int(max(0, found))
             for place in 0..<count where tokens[place] != Self.wakeToken { handle(Int(truncatingIfNeeded: tokens[place])) }
             // The stop event stays readable: whoever waits for the last answers must not spin on it.
             if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
@@ -33,8 +34,11 @@ extension LoadThread {
     /// False when the client does not wait for the server.
     private func receiveAlone() -> Bool {
         let state = client(0)
-        guard state.pointee.phase == .running, state.pointee.readBytesPerSecond == 0, state.pointee.unsent.count == 0 else { return false }
-        let count = recv(state.pointee.descriptor, input.baseAddress! + state.pointee.carry.count, input.count - state.pointee.carry.count, 0)
+        guard state.pointee.phase == .running, state.pointee.readBytesPerSecond == 0, state.pointee.unsent.count == 0 else {
+            return false
+        }
+        let kept = state.pointee.carry.count
+        let count = recv(state.pointee.descriptor, input + kept, Self.inputBytes - kept, 0)
         // The time limit of the socket lets the loop look at the clock and at the stop.
         if count >= 0 || (errno != EAGAIN && errno != EINTR) { received(0, count) }
         return true
@@ -45,15 +49,15 @@ extension LoadThread {
         guard state.pointee.descriptor >= 0 else { return }
         if state.pointee.unsent.count > 0 { sendRest(index) }
         if state.pointee.readBytesPerSecond > 0 { return receiveSlowly(index) }
-        receive(index, limit: input.count)
+        receive(index, limit: Self.inputBytes)
     }
 
     /// Reads what has come, at most so much at once.
     private func receive(_ index: Int, limit: Int) {
         let state = client(index)
         let kept = state.pointee.carry.count
-        let room = min(limit, input.count - kept)
-        let count = walpool_receive(state.pointee.descriptor, input.baseAddress! + kept, room)
+        let room = min(limit, Self.inputBytes - kept)
+        let count = walpool_receive(state.pointee.descriptor, input + kept, room)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         received(index, count)
     }
@@ -61,7 +65,7 @@ extension LoadThread {
     /// A client that reads no faster than so many bytes per second: a piece, and then not before its time is over.
     private func receiveSlowly(_ index: Int) {
         let state = client(index)
-        let piece = max(1, min(state.pointee.readBytesPerSecond / Self.slowPiecesPerSecond, input.count / 2))
+        let piece = max(1, min(state.pointee.readBytesPerSecond / Self.slowPiecesPerSecond, Self.inputBytes / 2))
         if state.pointee.phase == .running {
             walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_NOTHING, UInt64(index))
             timers.add(client: index, at: Clock.now + 1_000_000_000 / Int64(Self.slowPiecesPerSecond))
@@ -80,14 +84,14 @@ extension LoadThread {
         var end = count
         let kept = state.pointee.carry.count
         if kept > 0 {
-            input.baseAddress!.copyMemory(from: state.pointee.carry.stored.baseAddress!, byteCount: kept)
+            UnsafeMutableRawBufferPointer(start: input, count: kept).copyMemory(from: state.pointee.carry.stored)
             state.pointee.carry.clear()
             end += kept
         } else if state.pointee.skip > 0 {
             position = min(state.pointee.skip, count)
             state.pointee.skip -= position
         }
-        read(index, UnsafeRawBufferPointer(rebasing: input[..<end]), from: position)
+        read(index, UnsafeRawBufferPointer(start: input, count: end), from: position)
     }
 
     /// Reads messages. Rows are counted without being looked at.
@@ -110,7 +114,9 @@ extension LoadThread {
                 state.pointee.skip = missing
                 return
             case .partial, .incomplete:
-                guard buffer.count - position < Self.inputBytes / 2 else { return connectionLost(index, "a message is too long") }
+                guard buffer.count - position < Self.inputBytes / 2 else {
+                    return connectionLost(index, "a message is too long")
+                }
                 return state.pointee.carry.set(UnsafeRawBufferPointer(rebasing: buffer[position...]))
             case .invalid(let error):
                 return connectionLost(index, error.message)

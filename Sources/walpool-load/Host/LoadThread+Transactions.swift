@@ -102,7 +102,8 @@ extension LoadThread {
     func scheduleNext(_ index: Int, now: Int64) {
         let state = client(index)
         guard !state.pointee.isDone else { return }
-        let intended = state.pointee.schedule.intendedStart(of: state.pointee.started, start: start, lastEnd: state.pointee.lastEnd)
+        let intended = state.pointee.schedule.intendedStart(
+            of: state.pointee.started, start: start, lastEnd: state.pointee.lastEnd)
         guard intended < until, now < until else { return markDone(state) }
         if intended > now { timers.add(client: index, at: intended) } else { begin(index, now: now, intended: intended) }
     }
@@ -142,7 +143,8 @@ extension LoadThread {
             case .parameter(let program):
                 let count = program.value(&state.pointee.draws, values: state.pointee.values, stack: stack).write(to: text)
                 out.fieldText(UnsafeRawBufferPointer(start: text, count: count))
-            case .literal(let program): appendLiteral(program.value(&state.pointee.draws, values: state.pointee.values, stack: stack))
+            case .literal(let program):
+                appendLiteral(program.value(&state.pointee.draws, values: state.pointee.values, stack: stack))
             }
         }
         send(index)

@@ -13,6 +13,7 @@ final class LoadThread: @unchecked Sendable {
     let server: ServerAddress
     let poller: Int32
     let clients: UnsafeMutableBufferPointer<ClientState>
+    private let firstClient: UnsafeMutablePointer<ClientState>
     /// Of each class of the workload: what its clients do, and what they have done.
     let programs: [ClassProgram]
     let tallies: [Tally]
@@ -20,7 +21,7 @@ final class LoadThread: @unchecked Sendable {
     var reports: [ReportMessage?]
     let retries: Int
     let out = OutputBuffer(initialCapacity: 64 << 10)
-    let input: UnsafeMutableRawBufferPointer
+    let input: UnsafeMutableRawPointer
     /// Where a value is written before it is put into a message, and where it is computed.
     let text: UnsafeMutablePointer<UInt8>
     let stack: UnsafeMutablePointer<Value>
@@ -60,10 +61,13 @@ final class LoadThread: @unchecked Sendable {
         self.retries = retries
         wakeDescriptor = wake
         poller = walpool_epoll_create()
-        guard poller >= 0, walpool_epoll_set(poller, 1, wake, WALPOOL_LEVEL, Self.wakeToken) == 0 else { throw .system("epoll") }
+        guard poller >= 0, walpool_epoll_set(poller, 1, wake, WALPOOL_LEVEL, Self.wakeToken) == 0 else {
+            throw .system("epoll")
+        }
         let tallies = programs.map { Tally(clients: $0.clientClass.clients) }
         self.tallies = tallies
-        clients = .allocate(capacity: share.count)
+        firstClient = .allocate(capacity: share.count)
+        clients = UnsafeMutableBufferPointer(start: firstClient, count: share.count)
         _ = clients.initialize(from: share.map { program, number in
             ClientState(
                 program: programs[program], tally: tallies[program], number: number,
@@ -82,7 +86,7 @@ final class LoadThread: @unchecked Sendable {
 
     static let wakeToken = UInt64.max
 
-    func client(_ index: Int) -> UnsafeMutablePointer<ClientState> { clients.baseAddress! + index }
+    func client(_ index: Int) -> UnsafeMutablePointer<ClientState> { firstClient + index }
 
     // MARK: Its life
 
@@ -102,6 +106,7 @@ final class LoadThread: @unchecked Sendable {
     func run(start: Int64, until: Int64, isStopping: borrowing Atomic<Bool>) {
         self.start = start
         self.until = until
+        Clock.sleep(until: start)
         for index in clients.indices {
             if clients[index].transactions.isEmpty { clients[index].isDone = true } else { active += 1 }
             scheduleNext(index, now: start)
@@ -116,7 +121,8 @@ final class LoadThread: @unchecked Sendable {
     }
 
     private func stop() {
-        until = min(until, Clock.now)
+        clock = Clock.now
+        until = min(until, clock)
         for tally in tallies { tally.stop(at: until) }
     }
 

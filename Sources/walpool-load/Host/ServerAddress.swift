@@ -15,7 +15,9 @@ struct ServerAddress: Sendable {
         address.sun_family = sa_family_t(AF_UNIX)
         // With the NUL that ends it.
         let bytes = path.utf8CString
-        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { throw LoadError("\(path) is too long for a socket") }
+        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else {
+            throw LoadError("\(path) is too long for a socket")
+        }
         withUnsafeMutableBytes(of: &address.sun_path) { place in
             bytes.withUnsafeBytes { place.copyMemory(from: $0) }
         }

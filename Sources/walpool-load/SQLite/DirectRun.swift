@@ -69,7 +69,9 @@ struct DirectRun {
 
     private func start(_ classIndex: Int, _ number: Int) throws(LoadError) -> Process {
         var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else { throw .system("socketpair") }
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+            throw .system("socketpair")
+        }
         defer { close(pair[1]) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -12,7 +12,9 @@ final class PreparedTransactions {
     private(set) var transactions: [[Step]] = []
     private var statements: [String: OpaquePointer] = [:]
 
-    init(_ connection: SQLiteConnection, _ clientClass: ClientClass, _ plan: ClassPlan, beginMode: SQLiteFile.BeginMode) throws(LoadError) {
+    init(
+        _ connection: SQLiteConnection, _ clientClass: ClientClass, _ plan: ClassPlan, beginMode: SQLiteFile.BeginMode
+    ) throws(LoadError) {
         self.connection = connection
         for (transaction, plan) in zip(clientClass.transactions, plan.transactions) {
             transactions.append(try steps(transaction, plan, beginMode))

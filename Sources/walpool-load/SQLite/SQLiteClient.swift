@@ -105,7 +105,11 @@ final class SQLiteClient {
 
     private func runOnNewConnection(_ index: Int) throws(SQLiteFailure) {
         let opened: PreparedTransactions
-        do throws(LoadError) { opened = try open() } catch { throw SQLiteFailure(state: "SQLITE_CANTOPEN", message: error.description) }
+        do throws(LoadError) {
+            opened = try open()
+        } catch {
+            throw SQLiteFailure(state: "SQLITE_CANTOPEN", message: error.description)
+        }
         try run(opened, index)
     }
 
