@@ -13,11 +13,20 @@ deps:
 test-deps: deps
 	@bench/support/install sqlite3 python3-venv postgresql-client-15 libpq-dev gcc libc6-dev groff man-db systemd strace curl
 	@bench/support/install python3-configargparse python3-pkg-resources python3-prometheus-client python3-psycopg2
+	@bench/support/install python3-matplotlib
 	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter
 	@bench/support/promtool >/dev/null
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
+
+# The load generator, and the same on a GRDB DatabasePool.
+.PHONY: load grdb
+load: deps
+	$(SWIFT) build -c release --static-swift-stdlib --product walpool-load
+
+grdb: deps
+	$(SWIFT) build -c release --static-swift-stdlib --package-path bench/grdb --scratch-path bench/grdb/.build-grdb
 
 run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
@@ -28,7 +37,7 @@ test: unit-test blackbox-test
 unit-test: test-deps
 	$(SWIFT) test
 
-blackbox-test: test-deps build
+blackbox-test: test-deps build load
 	Tests/BlackBox/run
 
 # Every system call on the daemon's files fails once and for ever: the short form is in blackbox-test.
@@ -133,11 +142,17 @@ package-test: deb
 boot-test: deb
 	Tests/Boot/run .build-deb/walpool_*.deb
 
-bench: build
-	bench/run
+# bench/run builds what is missing or old itself. OPTIONS="--quick"
+bench:
+	bench/run $(OPTIONS)
 
 bench-data:
 	bench/make-data
 
+# Instructions of the hot paths. OPTIONS="--compare OLD.json"
+.PHONY: micro
+micro: deps
+	bench/micro $(OPTIONS)
+
 clean:
-	rm -rf .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz
+	rm -rf bench/grdb/.build-grdb .build .build-thread .build-address .build-debian .build-deb .build-boot .build-fuzz

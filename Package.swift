@@ -16,12 +16,16 @@ let package = Package(
     name: "walpool",
     products: [
         .executable(name: "walpoold", targets: ["walpoold"]),
+        .executable(name: "walpool-load", targets: ["walpool-load"]),
+        // For bench/grdb, a package of its own, so that nothing else here depends on GRDB.
+        .library(name: "Workload", targets: ["Workload"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -59,6 +63,22 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        // The load generator: what is to be done and what was measured, as values, and the program.
+        .target(
+            name: "Workload",
+            dependencies: [
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "walpool-load",
+            dependencies: [
+                "CLinux", "CSQLite", "PostgresWire", "Workload",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "WorkloadTests", dependencies: ["Workload"], swiftSettings: settings),
         .testTarget(name: "SQLiteTests", dependencies: ["CHeap", "CSQLite", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
@@ -67,6 +87,11 @@ let package = Package(
         .testTarget(name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
+        // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
+        .executableTarget(
+            name: "walpool-micro",
+            dependencies: ["Pool", "PostgresWire", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(
             name: "FuzzTests", dependencies: ["Server", "CSQLite"], path: "Tests/Fuzz",

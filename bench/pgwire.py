@@ -94,6 +94,11 @@ class Connection:
         self._send(b"".join(messages))
         return self._collect()
 
+    def exchange(self, messages):
+        """Sends messages, pairs of type and body, and returns everything up to ReadyForQuery."""
+        self._send(b"".join(_message(kind, body) for kind, body in messages))
+        return self._collect()
+
     def vanish(self, sql):
         """Sends a simple query and is gone before the answer."""
         self._send(_message(b"Q", _text(sql)))

@@ -18,7 +18,9 @@
 
 static inline int walpool_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-enum walpool_interest { WALPOOL_READABLE, WALPOOL_STREAM, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL };
+enum walpool_interest {
+    WALPOOL_READABLE, WALPOOL_STREAM, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL, WALPOOL_LEVEL_BOTH, WALPOOL_NOTHING
+};
 
 static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool_interest interest, uint64_t token) {
     static const uint32_t events[] = {
@@ -27,6 +29,8 @@ static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool
         [WALPOOL_WRITABLE] = EPOLLOUT | EPOLLONESHOT,
         [WALPOOL_EDGE] = EPOLLIN | EPOLLET,
         [WALPOOL_LEVEL] = EPOLLIN,
+        [WALPOOL_LEVEL_BOTH] = EPOLLIN | EPOLLOUT,
+        [WALPOOL_NOTHING] = 0,
     };
     struct epoll_event event = {.events = events[interest], .data = {.u64 = token}};
     return epoll_ctl(poller, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
@@ -119,4 +123,18 @@ static inline int walpool_peer_groups(int socket, uint32_t *groups, int capacity
     socklen_t size = (socklen_t)capacity * sizeof *groups;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0 && errno != ERANGE) return -1;
     return (int)(size / sizeof *groups);
+}
+
+/* As many events as there are, up to `capacity`, but not more than 64; 0 when the time is over or a signal came. A
+   negative time is no limit. Whoever has to be somewhere in 100 us cannot wait in milliseconds: epoll_pwait2(2), since
+   Linux 5.11. */
+static inline int walpool_epoll_wait_many(int poller, uint64_t *tokens, int capacity, int64_t nanoseconds) {
+    struct epoll_event events[64];
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    if (capacity > 64) capacity = 64;
+    int count = (int)syscall(SYS_epoll_pwait2, poller, events, capacity, nanoseconds < 0 ? 0 : &limit, 0, 0);
+    if (count < 0 && errno == ENOSYS)
+        count = epoll_wait(poller, events, capacity, nanoseconds < 0 ? -1 : (int)((nanoseconds + 999999) / 1000000));
+    for (int i = 0; i < count; i++) tokens[i] = events[i].data.u64;
+    return count < 0 && errno == EINTR ? 0 : count;
 }

@@ -13,8 +13,26 @@ CREATE TABLE pgbench_history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEG
 CREATE TABLE bench_insert (id INTEGER PRIMARY KEY, client INTEGER, value TEXT);
 """
 
-# The one table `pgbench -i` does not make, for PostgreSQL.
-POSTGRES_SCHEMA = "CREATE TABLE bench_insert (id bigserial PRIMARY KEY, client int, value text)"
+# What `pgbench -i` does not make, for PostgreSQL: the table of the inserts, and a user whose commits wait for no sync.
+ASYNC_USER = "asynchronous"
+POSTGRES_SCHEMA = (
+    "CREATE TABLE bench_insert (id bigserial PRIMARY KEY, client int, value text)",
+    f"CREATE ROLE {ASYNC_USER} LOGIN SUPERUSER",
+    f"ALTER ROLE {ASYNC_USER} SET synchronous_commit = off",
+)
+
+# YCSB's table: 100,000 rows of ten fields with 100 characters each.
+YCSB_ROWS = 100_000
+FIELDS = [f"field{number}" for number in range(10)]
+YCSB_SCHEMA = f"CREATE TABLE usertable (ycsb_key TEXT PRIMARY KEY, {', '.join(f'{name} TEXT' for name in FIELDS)})"
+YCSB = f"""
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {YCSB_ROWS - 1})
+INSERT INTO usertable SELECT printf('user%012d', i){', hex(randomblob(50))' * len(FIELDS)} FROM n
+"""
+POSTGRES_YCSB = f"""{YCSB_SCHEMA};
+INSERT INTO usertable SELECT 'user' || lpad(i::text, 12, '0')
+{''.join(f", left(repeat(md5(i::text || '{name}'), 4), 100)" for name in FIELDS)} FROM generate_series(0, {YCSB_ROWS - 1}) i
+"""
 
 FILL = """
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :branches)
@@ -26,7 +44,7 @@ INSERT INTO pgbench_accounts SELECT i, (i - 1) / 100000 + 1, 0, printf('%84s', '
 """
 
 
-def make_database(path, scale):
+def make_database(path, scale, ycsb=False):
     """Writes a new SQLite file, in WAL mode, with everything checkpointed."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
@@ -43,6 +61,9 @@ def make_database(path, scale):
         for statement in filter(str.strip, FILL.split(";")):
             used = {name: count for name, count in counts.items() if f":{name}" in statement}
             connection.execute(statement, used)
+        if ycsb:
+            connection.execute(YCSB_SCHEMA)
+            connection.execute(YCSB)
         connection.execute("COMMIT")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,83 +1,53 @@
-"""What walpoold costs when nobody asks anything: memory and CPU with readers open and sessions idle."""
+"""What sessions that do nothing cost a server: memory for each, CPU time and wake-ups for all of them together."""
 
 import contextlib
 import os
-import random
 import time
 from pathlib import Path
 
-from support.data import ACCOUNTS_PER_SCALE
+# Whatever is done after the last answer is done by then.
+SETTLE_SECONDS = 1
 
-READERS, SESSIONS = 8, 100
 
-
-def measure(server, scale, seconds=5):
-    """Opens all readers by holding a snapshot on each, then lets every session rest. Measured twice: when
-    the readers have answered some point queries, and when each has scanned a whole table, so that its page
-    cache is full."""
+def measure(system, sessions, seconds):
+    """An IDLE of the record. Each session has asked something once, as every session of a pool has."""
+    server = system.server
     with contextlib.ExitStack() as stack:
-        sessions = [stack.enter_context(server.connect()) for _ in range(SESSIONS)]
-        at_once(sessions[:READERS], points(scale))
-        fresh = rest(server.process.pid, seconds)
-        at_once(sessions[:READERS], ["SELECT count(*), max(length(filler)) FROM pgbench_accounts"])
-        warm = rest(server.process.pid, seconds)
-        return {
-            "sessions": SESSIONS,
-            "connections_to_the_file": descriptors(server.process.pid, server.database_path),
-            "after_point_queries": fresh,
-            "after_scans": warm,
-        }
+        connections = [stack.enter_context(server.connect(timeout=60))]
+        connections[0].query("SELECT abalance FROM pgbench_accounts WHERE aid = 1")
+        time.sleep(SETTLE_SECONDS)
+        before = proportional_bytes(server)
+        for number in range(2, sessions + 1):
+            connections.append(stack.enter_context(server.connect(timeout=60)))
+            connections[-1].query(f"SELECT abalance FROM pgbench_accounts WHERE aid = {number}")
+        time.sleep(SETTLE_SECONDS)
+        resident = proportional_bytes(server)
+        used = usage(server)
+        time.sleep(seconds)
+        cost = {name: value - used[name] for name, value in usage(server).items()}
+    return {"system": system.name, "sessions": sessions, "bytes_per_session": round((resident - before) / (sessions - 1)),
+            "resident_bytes": resident, "seconds": seconds, "cpu_ms": round(cost["ns"] / 1e6, 3), "wakeups": cost["wakeups"]}
 
 
-def points(scale):
-    accounts = random.Random(1).sample(range(1, scale * ACCOUNTS_PER_SCALE), 200)
-    return [f"SELECT abalance FROM pgbench_accounts WHERE aid = {account}" for account in accounts]
-
-
-def at_once(sessions, questions):
-    """Asks everything in every session, in transactions that keep a reader each, so none can be shared."""
-    for session in sessions:
-        session.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        session.query(questions[0])
-    for session in sessions:
-        for question in questions[1:]:
-            session.query(question)
-    for session in sessions:
-        session.query("COMMIT")
-
-
-def rest(process, seconds):
-    time.sleep(1)       # whatever is done after the last answer is done by now
-    before = usage(process)
-    time.sleep(seconds)
-    after = usage(process)
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
-    return {
-        "resident_mb": round(int(status["VmRSS"].split()[0]) / 1024, 1),
-        "anonymous_mb": round(int(status["RssAnon"].split()[0]) / 1024, 1),
-        "threads": int(status["Threads"]),
-        "seconds": seconds,
-        "cpu_ms": round((after["ns"] - before["ns"]) / 1e6, 3),
-        "cpu_ticks": after["ticks"] - before["ticks"],
-        "wakeups": after["wakeups"] - before["wakeups"],
-    }
-
-
-def usage(process):
-    """CPU time of all threads, in nanoseconds and in the ticks other tools show, and how often they woke."""
-    total = {"ns": 0, "ticks": 0, "wakeups": 0}
-    total["ticks"] = sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]))
-    for thread in Path(f"/proc/{process}/task").iterdir():
-        on_cpu, _, runs = (thread / "schedstat").read_text().split()
-        total["ns"] += int(on_cpu)
-        total["wakeups"] += int(runs)
+def proportional_bytes(server):
+    """Memory of all its processes. What several of them share is divided among them, so that nothing counts twice:
+    "Pss" in https://www.kernel.org/doc/html/latest/filesystems/proc.html"""
+    total = 0
+    for process in server.processes():
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1]) * 1024
     return total
 
 
-def descriptors(process, path):
-    """Open descriptors of the database file: the writer's and one for each reader."""
-    found = 0
-    for link in Path(f"/proc/{process}/fd").iterdir():
+def usage(server):
+    """CPU time and how often a thread was given the processor, of all threads."""
+    total = {"ns": 0, "wakeups": 0}
+    for process in server.processes():
         with contextlib.suppress(OSError):
-            found += os.readlink(link) == str(path)
-    return found
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                on_cpu, _, runs = (thread / "schedstat").read_text().split()
+                total["ns"] += int(on_cpu)
+                total["wakeups"] += int(runs)
+    return total

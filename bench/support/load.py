@@ -37,7 +37,7 @@ class Pgbench:
     def __init__(self, server, workload, clients, seconds, directory, scale, mode="prepared", threads=None,
                  vacuum=False, log_each=False):
         self.seconds = seconds
-        threads = threads or min(clients, os.cpu_count())
+        self.threads = threads = threads or min(clients, os.cpu_count())
         self._prefix = directory / f"{workload}-{time.monotonic_ns()}"
         self._output = open(f"{self._prefix}.out", "w+")
         self._log_each = log_each

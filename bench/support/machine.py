@@ -1,8 +1,10 @@
 """What the figures were measured on."""
 
+import contextlib
 import datetime
 import os
 import platform
+import sqlite3
 import statistics
 import subprocess
 import time
@@ -14,18 +16,17 @@ from support.tools import PGBENCH, REPOSITORY, file_system
 POSTGRES_SETTINGS = (
     "shared_buffers", "fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_buffers",
     "max_wal_size", "checkpoint_timeout", "max_connections", "autovacuum", "jit")
-SQLITE_PRAGMAS = ("page_size", "synchronous", "cache_size", "mmap_size")
+SQLITE_PRAGMAS = ("page_size", "cache_size")
 
 
 def describe(directory):
     """Machine, kernel, disk and tools."""
-    cpu = _lines("/proc/cpuinfo", "model name")
     memory = _lines("/proc/meminfo", "MemTotal")
     release = _lines("/etc/os-release", "PRETTY_NAME")
     clock = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     return {
         "time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "cpu": cpu,
+        "cpu": cpu(),
         "cores": os.cpu_count(),
         "memory": memory,
         "load": os.getloadavg()[0],
@@ -37,6 +38,10 @@ def describe(directory):
         "pgbench": output([PGBENCH, "--version"]),
         "commit": output(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"]),
     }
+
+
+def cpu():
+    return _lines("/proc/cpuinfo", "model name")
 
 
 def sync_microseconds(directory, probes=100):
@@ -68,7 +73,7 @@ def postgres_settings(server):
 
 def walpool_settings(server):
     """Whatever of its settings the daemon tells; not all of them need be allowed to a client."""
-    settings = {"program": str(server.program), "options": server.options, "start": server.log()}
+    settings = {"options": " ".join(map(str, server.options))}
     with server.connect() as connection:
         settings["server_version"] = connection.parameters.get("server_version")
         questions = {"sqlite": "SELECT sqlite_version()", **{name: f"PRAGMA {name}" for name in SQLITE_PRAGMAS}}
@@ -78,6 +83,16 @@ def walpool_settings(server):
             except ServerError as error:
                 settings[name] = f"not told ({error.code})"
     return settings
+
+
+def sqlite(path):
+    """A look at the file, from this process."""
+    return contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=60))
+
+
+def sqlite_version():
+    """Of the library that Debian has, which all programs here are linked with."""
+    return output(["sqlite3", "--version"]).partition(" ")[0]
 
 
 def output(command):

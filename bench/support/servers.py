@@ -19,10 +19,12 @@ class Server:
 
     name = ""
     stop_signals = (signal.SIGTERM, signal.SIGKILL)
+    statuses = (0,)         # with which it ends when it is told to
 
-    def __init__(self, directory, user):
+    def __init__(self, directory, user, environment=None):
         self.directory = Path(directory)
         self.user = user
+        self.environment = {**os.environ, **(environment or {})}
         self.port = PORT
         self.database = DATABASE
         self.process = None
@@ -33,7 +35,7 @@ class Server:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                cwd=self.directory, start_new_session=True, **options)
+                cwd=self.directory, start_new_session=True, **{"env": self.environment, **options})
 
     def wait_until_ready(self, seconds=30):
         """Returns when a session could be opened; the time it took."""
@@ -50,8 +52,8 @@ class Server:
                     raise BenchError(f"{self.name} is not ready after {seconds} s: {error}; {self.log()}")
                 time.sleep(0.005)
 
-    def connect(self, **parameters):
-        return pgwire.Connection(self.directory, self.port, self.user, self.database, **parameters)
+    def connect(self, database=None, **parameters):
+        return pgwire.Connection(self.directory, self.port, self.user, database or self.database, **parameters)
 
     def running(self):
         return self.process is not None and self.process.poll() is None
@@ -75,7 +77,7 @@ class Server:
                     break
                 except subprocess.TimeoutExpired:
                     wrong = f"{self.name} ignored {number.name} for 15 s"
-            if not wrong and self.process.returncode != 0:
+            if not wrong and self.process.returncode not in self.statuses:
                 wrong = f"{self.name} {self.ended()}"
             self.process = None
             return wrong
@@ -88,12 +90,14 @@ class Server:
             text = []
         return " | ".join(text[-lines:]) or "it wrote nothing"
 
+    def processes(self):
+        """The process and its children."""
+        process = self.process.pid
+        return [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
+
     def cpu_seconds(self):
         """CPU time of the process, of its threads, and of its children, those that have ended included."""
-        process = self.process.pid
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-        ticks = sum(map(_ticks, [process, *children]))
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(map(_ticks, self.processes())) / os.sysconf("SC_CLK_TCK")
 
     def __enter__(self):
         return self
@@ -105,8 +109,8 @@ class Server:
 class Walpool(Server):
     name = "walpool"
 
-    def __init__(self, directory, database_path, options=()):
-        super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name)
+    def __init__(self, directory, database_path, options=(), environment=None):
+        super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name, environment)
         self.program = walpoold_path()
         self.database_path = Path(database_path)
         self.options = list(options)
@@ -140,30 +144,22 @@ class Walpool(Server):
 
 
 class Postgres(Server):
-    """PostgreSQL 15 with the configuration initdb writes, but no TCP."""
+    """PostgreSQL 15 with the configuration initdb writes, but no TCP. `options` are more of its settings."""
 
     name = "postgres"
     stop_signals = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)      # fast, immediate, and out
 
-    def __init__(self, directory, scale):
-        super().__init__(directory, "postgres")
+    def __init__(self, directory, scale, options=(), environment=None):
+        super().__init__(directory, "postgres", environment)
         self.scale = scale
-        self.account = {}
-        self.directory.mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            try:
-                account = pwd.getpwnam("postgres")
-            except KeyError:
-                raise BenchError("no user postgres, and PostgreSQL refuses to run as root") from None
-            os.chown(self.directory, account.pw_uid, account.pw_gid)
-            self.account = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        self.options = list(options)
+        self.account = not_root(self.directory)
 
     def start(self):
-        data = self.directory / "data"
-        self.do([POSTGRES_BIN / "initdb", "-D", data, "-U", self.user, "-A", "trust", "-E", "UTF8",
+        """A new cluster with pgbench's tables in it."""
+        self.do([POSTGRES_BIN / "initdb", "-D", self.directory / "data", "-U", self.user, "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8"], **self.account)
-        self.launch([POSTGRES_BIN / "postgres", "-D", data, "-p", self.port, "-k", self.directory,
-                     "-c", "listen_addresses="], **self.account)
+        self.launch_only()
         try:
             self.database = "postgres"
             self.wait_until_ready()
@@ -176,6 +172,11 @@ class Postgres(Server):
             self.stop()
             raise
 
+    def launch_only(self):
+        settings = [part for option in ("listen_addresses=", *self.options) for part in ("-c", option)]
+        self.launch([POSTGRES_BIN / "postgres", "-D", self.directory / "data", "-p", self.port, "-k", self.directory,
+                     *settings], **self.account)
+
     def do(self, command, **options):
         try:
             done = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL, text=True,
@@ -184,6 +185,19 @@ class Postgres(Server):
             raise BenchError(f"{command[0]}: {error} (may the user postgres pass {self.directory}?)") from error
         if done.returncode != 0:
             raise BenchError(f"{Path(command[0]).name} failed: {' | '.join(done.stdout.splitlines()[-3:])}")
+
+
+def not_root(directory):
+    """Makes the directory of a server that refuses to run as root; how subprocess is told to run it as someone else."""
+    directory.mkdir(mode=0o700)
+    if os.geteuid() != 0:
+        return {}
+    try:
+        account = pwd.getpwnam("postgres")
+    except KeyError:
+        raise BenchError("no user postgres, and PostgreSQL refuses to run as root") from None
+    os.chown(directory, account.pw_uid, account.pw_gid)
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
 def _ticks(process):

@@ -19,7 +19,14 @@ PACKAGES = {
     "postgresql-15": POSTGRES_BIN / "pgbench",
     "gcc": Path("/usr/bin/cc"),
     "libc6-dev": Path("/usr/include/stdio.h"),
+    "valgrind": Path("/usr/bin/valgrind"),
+    "binutils": Path("/usr/bin/strip"),
     "libsqlite3-dev": Path("/usr/include/sqlite3.h"),
+    "make": Path("/usr/bin/make"),
+    "pgbouncer": Path("/usr/sbin/pgbouncer"),
+    "python3-matplotlib": Path("/usr/lib/python3/dist-packages/matplotlib/__init__.py"),
+    "sqlite3": Path("/usr/bin/sqlite3"),
+    "strace": Path("/usr/bin/strace"),
 }
 
 
@@ -73,7 +80,7 @@ def work_directory():
     try:
         # PostgreSQL refuses to run as root; its own user must be able to pass through.
         directory.chmod(0o711)
-        if len(str(directory)) > 107 - len("/postgres/.s.PGSQL.5432"):
+        if len(str(directory)) > 107 - len("/world0/walpool-pipelined-0/.s.PGSQL.5432"):
             raise BenchError(f"{directory} is too long for a socket: set WALPOOL_BENCH_DIR to a shorter path")
         yield directory
     finally:
@@ -91,6 +98,18 @@ def uninterrupted():
     finally:
         for number, handler in zip(signals, before):
             signal.signal(number, handler)
+
+
+def end(process):
+    """Ends a process that leads a session, and all that it started."""
+    with uninterrupted():
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass        # the whole group has ended
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 def run_main(main):

@@ -1,0 +1,66 @@
+extension RunResult {
+    /// For programs. The number is raised when a member changes its meaning or goes.
+    public static let format = 1
+
+    public var json: JSON {
+        .object([
+            ("format", .integer(Self.format)),
+            ("workload", .string(workload)),
+            ("target", .string(target)),
+            ("seed", .integer(seed)),
+            ("seconds", .number(seconds)),
+            ("warm_up_seconds", .number(warmUpSeconds)),
+            ("started_at", .number(startedAt)),
+            ("threads", .integer(threads)),
+            ("client_cpu_seconds", .number(clientProcessorSeconds)),
+            ("classes", .array(classes.map { $0.json(seconds: seconds) })),
+            ("complaints", .array(complaints.map(JSON.string))),
+        ])
+    }
+}
+
+extension ClassResult {
+    fileprivate func json(seconds: Double) -> JSON {
+        let isOpen = clientClass.ratePerSecond > 0
+        return .object([
+            ("name", .string(clientClass.name)),
+            ("clients", .integer(clientClass.clients)),
+            ("loop", .string(isOpen ? "open" : "closed")),
+            ("rate_per_s", isOpen ? .number(clientClass.ratePerSecond) : .null),
+            ("idle", .boolean(clientClass.isIdle)),
+            ("transactions", .integer(contents.transactions)),
+            ("warm_up_transactions", .integer(contents.warmUpTransactions)),
+            ("late_transactions", .integer(contents.lateTransactions)),
+            ("statements", .integer(contents.statements)),
+            ("rows", .integer(contents.rows)),
+            ("errors", .integer(contents.errors)),
+            ("error_states", .object(contents.errorStates.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
+            ("retries", .integer(contents.retries)),
+            ("throughput_per_s", .number(throughput(seconds: seconds))),
+            ("latency_us", latencyJSON),
+            ("fewest", .integer(contents.perClient.min() ?? 0)),
+            ("most", .integer(contents.perClient.max() ?? 0)),
+            ("per_client", .array(contents.perClient.map { JSON.integer($0) })),
+            ("unfinished_us", .integer(contents.unfinishedNanoseconds / 1000)),
+            ("histogram", .string(base64(contents.counts.compressed))),
+            ("series", .array(contents.seconds.enumerated().map { Self.json(second: $0, $1) })),
+        ])
+    }
+
+    func throughput(seconds: Double) -> Double { seconds > 0 ? Double(contents.transactions) / seconds : 0 }
+
+    private var latencyJSON: JSON {
+        .object(
+            [("mean", .number(latency.mean))] + latency.percentiles.map { ($0.name, .integer($0.microseconds)) }
+                + [("max", .integer(latency.longest))])
+    }
+
+    private static func json(second: Int, _ contents: TallyContents.Second) -> JSON {
+        .object([
+            ("second", .integer(second)),
+            ("transactions", .integer(contents.counts.total)),
+            ("p99_us", .integer(contents.counts.histogram.valueAtPercentile(99))),
+            ("max_us", .integer(contents.highestNanoseconds / 1000)),
+        ])
+    }
+}

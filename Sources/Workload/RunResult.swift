@@ -1,0 +1,79 @@
+/// Everything a run has to tell.
+public struct RunResult: Sendable {
+    public var workload: String
+    /// Against what: "server", "direct", "in-process" or "grdb".
+    public var target: String
+    public var seed: UInt64
+    /// The measured time.
+    public var seconds: Double
+    public var warmUpSeconds: Double
+    public var threads: Int
+    /// User and system time that the generator took in the measured time.
+    public var clientProcessorSeconds: Double
+    /// Seconds since 1970 when the measured time began.
+    public var startedAt: Double
+    public var classes: [ClassResult]
+
+    public init(
+        workload: String, target: String, seed: UInt64, seconds: Double, warmUpSeconds: Double, threads: Int,
+        clientProcessorSeconds: Double, startedAt: Double, classes: [ClassResult]
+    ) {
+        self.workload = workload
+        self.target = target
+        self.seed = seed
+        self.seconds = seconds
+        self.warmUpSeconds = warmUpSeconds
+        self.threads = threads
+        self.clientProcessorSeconds = clientProcessorSeconds
+        self.startedAt = startedAt
+        self.classes = classes
+    }
+
+    /// The first few different texts of errors.
+    var complaints: [String] { classes.flatMap(\.contents.complaints) }
+}
+
+/// What one class did.
+public struct ClassResult: Sendable {
+    public var clientClass: ClientClass
+    public var contents: TallyContents
+    public let latency: LatencyFigures
+
+    public init(_ clientClass: ClientClass, _ contents: TallyContents) {
+        self.clientClass = clientClass
+        self.contents = contents
+        latency = LatencyFigures(contents.counts, longestNanoseconds: contents.longestNanoseconds)
+    }
+}
+
+/// Latencies in microseconds.
+public struct LatencyFigures: Equatable, Sendable {
+    public let mean: Double
+    public let percentiles: [(name: String, microseconds: UInt64)]
+    public let longest: Int64
+
+    static let wanted = [("p50", 50), ("p90", 90), ("p95", 95), ("p99", 99), ("p999", 99.9), ("p9999", 99.99)]
+
+    init(_ counts: SparseCounts, longestNanoseconds: Int64) {
+        let histogram = counts.histogram
+        longest = longestNanoseconds / 1000
+        let most = UInt64(max(longest, 0))
+        // In place of the package's `mean`, which asks for every place of the histogram.
+        let sum = counts.entries.reduce(0.0) { sum, entry in
+            sum + Double(histogram.medianEquivalentForValue(LatencyCounts.value(at: Int(entry.index)))) * Double(entry.count)
+        }
+        mean = counts.entries.isEmpty ? 0 : sum / Double(counts.total)
+        // The highest value of the place it was counted at, as HdrHistogram has it; the longest there was may be below that.
+        percentiles = Self.wanted.map { name, percentile in
+            let value = histogram.valueAtPercentile(percentile)
+            return (name, counts.entries.isEmpty ? 0 : min(histogram.highestEquivalentForValue(value), most))
+        }
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.mean == right.mean && left.longest == right.longest
+            && left.percentiles.map(\.microseconds) == right.percentiles.map(\.microseconds)
+    }
+
+    subscript(name: String) -> UInt64 { percentiles.first { $0.name == name }?.microseconds ?? 0 }
+}

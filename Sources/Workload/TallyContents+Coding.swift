@@ -1,0 +1,95 @@
+/// The form in which a process hands its tally to the one that started it: numbers of eight bytes, texts behind their length.
+/// Both ends are the same program.
+extension TallyContents {
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for number in [transactions, statements, rows, errors, retries, warmUpTransactions, lateTransactions] {
+            bytes.append(bigEndian: number)
+        }
+        bytes.append(bigEndian: unfinishedNanoseconds)
+        bytes.append(bigEndian: longestNanoseconds)
+        bytes.append(bigEndian: perClient.count)
+        for count in perClient { bytes.append(bigEndian: count) }
+        bytes.append(bigEndian: errorStates.count)
+        for (state, count) in errorStates {
+            bytes.append(text: state)
+            bytes.append(bigEndian: count)
+        }
+        bytes.append(bigEndian: complaints.count)
+        for complaint in complaints { bytes.append(text: complaint) }
+        bytes.append(bigEndian: seconds.count)
+        for second in seconds {
+            bytes.append(bigEndian: second.highestNanoseconds)
+            bytes.append(bigEndian: second.counts.entries.count)
+            for entry in second.counts.entries {
+                bytes.append(bigEndian: entry.index)
+                bytes.append(bigEndian: entry.count)
+            }
+        }
+        return bytes
+    }
+
+    /// Nil when the bytes end early.
+    public init?(bytes: [UInt8]) {
+        var reader = TallyReader(bytes)
+        self.init(clients: 0)
+        transactions = reader.number()
+        statements = reader.number()
+        rows = reader.number()
+        errors = reader.number()
+        retries = reader.number()
+        warmUpTransactions = reader.number()
+        lateTransactions = reader.number()
+        unfinishedNanoseconds = reader.number()
+        longestNanoseconds = reader.number()
+        perClient = reader.list { $0.number() }
+        for (state, count) in reader.list({ ($0.text(), $0.number() as UInt64) }) { errorStates[state] = count }
+        complaints = reader.list { $0.text() }
+        seconds = reader.list { reader in
+            let highest: Int64 = reader.number()
+            let entries = reader.list { SparseCounts.Entry(index: $0.number(), count: $0.number()) }
+            return Second(counts: SparseCounts(entries: entries), highestNanoseconds: highest)
+        }
+        guard !reader.endedEarly else { return nil }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(text: String) {
+        append(bigEndian: text.utf8.count)
+        append(contentsOf: text.utf8)
+    }
+}
+
+private struct TallyReader {
+    private var rest: ArraySlice<UInt8>
+    private(set) var endedEarly = false
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    mutating func number<Number: FixedWidthInteger>() -> Number {
+        let size = MemoryLayout<Number>.size
+        guard rest.count >= size else {
+            endedEarly = true
+            rest = []
+            return 0
+        }
+        defer { rest = rest.dropFirst(size) }
+        return rest.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(as: Number.self)) }
+    }
+
+    mutating func text() -> String {
+        let count: Int = number()
+        let bytes = rest.prefix(max(count, 0))
+        if bytes.count != count { endedEarly = true }
+        rest = rest.dropFirst(bytes.count)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    mutating func list<Element>(_ element: (inout TallyReader) -> Element) -> [Element] {
+        let count: Int = number()
+        var list: [Element] = []
+        while list.count < count, !endedEarly { list.append(element(&self)) }
+        return list
+    }
+}

@@ -1,0 +1,68 @@
+/// What was counted, as a value: threads and processes hand it over, and theirs are added up.
+public struct TallyContents: Equatable, Sendable {
+    public internal(set) var transactions: UInt64 = 0
+    public internal(set) var statements: UInt64 = 0
+    public internal(set) var rows: UInt64 = 0
+    public internal(set) var errors: UInt64 = 0
+    public internal(set) var retries: UInt64 = 0
+    public internal(set) var errorStates: [String: UInt64] = [:]
+    /// Ended before the measured time, or after it.
+    public internal(set) var warmUpTransactions: UInt64 = 0
+    public internal(set) var lateTransactions: UInt64 = 0
+    /// The longest that a transaction which ran at the end had been running.
+    public internal(set) var unfinishedNanoseconds: Int64 = 0
+    /// Of all: those that succeeded, failed, were late or unfinished.
+    public internal(set) var longestNanoseconds: Int64 = 0
+    public internal(set) var perClient: [UInt64]
+    public internal(set) var seconds: [Second] = []
+    /// The first few different texts of errors.
+    public internal(set) var complaints: [String] = []
+
+    public struct Second: Equatable, Sendable {
+        var counts: SparseCounts
+        var highestNanoseconds: Int64
+    }
+
+    public init(clients: Int) { perClient = Array(repeating: 0, count: clients) }
+
+    /// As many as one reads.
+    static let mostComplaints = 5
+    static let longestComplaint = 300
+
+    mutating func complain(_ text: String) {
+        guard complaints.count < Self.mostComplaints else { return }
+        let short = String(text.prefix(Self.longestComplaint))
+        if !complaints.contains(short) { complaints.append(short) }
+    }
+
+    /// All latencies of the measured time.
+    var counts: SparseCounts {
+        var all = SparseCounts()
+        for second in seconds { all.add(second.counts) }
+        return all
+    }
+
+    /// Adds what another thread counted of the same class.
+    public mutating func add(_ other: TallyContents) {
+        transactions += other.transactions
+        statements += other.statements
+        rows += other.rows
+        errors += other.errors
+        retries += other.retries
+        errorStates.merge(other.errorStates, uniquingKeysWith: +)
+        warmUpTransactions += other.warmUpTransactions
+        lateTransactions += other.lateTransactions
+        unfinishedNanoseconds = max(unfinishedNanoseconds, other.unfinishedNanoseconds)
+        longestNanoseconds = max(longestNanoseconds, other.longestNanoseconds)
+        if perClient.count < other.perClient.count {
+            perClient += Array(repeating: 0, count: other.perClient.count - perClient.count)
+        }
+        for (index, count) in other.perClient.enumerated() { perClient[index] += count }
+        for (index, second) in other.seconds.enumerated() {
+            if index == seconds.count { seconds.append(.init(counts: .init(), highestNanoseconds: 0)) }
+            seconds[index].counts.add(second.counts)
+            seconds[index].highestNanoseconds = max(seconds[index].highestNanoseconds, second.highestNanoseconds)
+        }
+        for complaint in other.complaints { complain(complaint) }
+    }
+}

@@ -1,0 +1,71 @@
+/// A workload file: which classes of clients there are, and what the clients of each class do.
+public struct Workload: Equatable, Sendable {
+    public var description: String
+    public var data: DataSet
+    /// What `--set` may replace; already replaced here, and put into every expression.
+    public var variables: [String: Int64]
+    public var classes: [ClientClass]
+
+    /// Which tables it needs.
+    public enum DataSet: String, Equatable, Sendable { case pgbench, ycsb, none }
+}
+
+/// Clients that do the same.
+public struct ClientClass: Equatable, Sendable {
+    public var name: String
+    public var clients: Int
+    /// Transactions to be started in each second by all clients together; 0 is a closed loop, in which each client starts
+    /// its next transaction when the last one has ended.
+    public var ratePerSecond: Double = 0
+    /// How long a client waits between two transactions of a closed loop.
+    public var thinkMilliseconds: Double = 0
+    /// What BEGIN asks a server for: "repeatable read".
+    public var isolation: String?
+    public var messages: Messages = .separate
+    /// A new connection for every transaction; the time to connect is part of its latency.
+    public var connectsEachTime = false
+    /// It only connects.
+    public var isIdle = false
+    /// A client that takes its results slowly; 0 is as fast as they come.
+    public var readBytesPerSecond: Int = 0
+    public var transactions: [Transaction] = []
+
+    /// More than one process may have files open.
+    public static let mostClients = 100_000
+
+    /// How the statements of a transaction travel to a server.
+    public enum Messages: String, CaseIterable, Equatable, Sendable {
+        /// A round trip for each.
+        case separate
+        /// All at once, and one Sync.
+        case pipeline
+        /// One simple Query that holds them all.
+        case query
+    }
+}
+
+/// One of the things a client of a class may do.
+public struct Transaction: Equatable, Sendable {
+    public var weight: Int
+    /// Drawn once when the transaction starts, in this order.
+    public var locals: [Local]
+    public var steps: [Step]
+
+    public struct Local: Equatable, Sendable {
+        public let name: String
+        public let expression: Expression
+    }
+
+    public enum Step: Equatable, Sendable {
+        case statement(Statement)
+        /// Time in which the client does something else, with the transaction open.
+        case hold(milliseconds: Double)
+    }
+
+    public var statements: [Statement] {
+        steps.compactMap { if case .statement(let statement) = $0 { statement } else { nil } }
+    }
+
+    /// Whether it changes data, so that SQLite needs BEGIN IMMEDIATE.
+    public var writes: Bool { statements.contains { $0.kind == .write } }
+}

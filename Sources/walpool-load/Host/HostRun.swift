@@ -1,0 +1,110 @@
+import CLinux
+import Glibc
+import Synchronization
+import Workload
+
+/// A run against a server.
+struct HostRun {
+    let settings: RunSettings
+    let server: ServerAddress
+    let queryProtocol: QueryProtocol
+    let retries: Int
+    let threads: Int
+
+    /// What the threads share.
+    private final class Shared: Sendable {
+        let line = StartLine()
+        let isStopping = Atomic<Bool>(false)
+        /// An eventfd, which every thread has in its epoll.
+        let wake = walpool_eventfd()
+    }
+
+    func run() throws(LoadError) -> RunOutcome {
+        try FileLimit.raise(for: settings.totalClients)
+        let shared = Shared()
+        let loads = try makeThreads(wake: shared.wake)
+        let length = settings.length
+        var running: [RunningThread] = []
+        for load in loads {
+            running.append(try RunningThread {
+                do throws(LoadError) {
+                    try load.connectAll()
+                } catch {
+                    return shared.line.fail(error)
+                }
+                guard let start = shared.line.waitForStart() else { return }
+                load.run(start: start, until: start + length, isStopping: shared.isStopping)
+            })
+        }
+        var start: Int64 = 0
+        try shared.line.start(whenReady: loads.count) {
+            start = Clock.now + Self.startDelayNanoseconds
+            for load in loads { load.beginMeasuring(from: start + settings.warmUp, until: start + length) }
+            return start
+        }
+        let watch = RunWatch(settings: settings, start: start)
+        let times = watch.wait {
+            loads.reduce(0) { $0 + $1.progress.load(ordering: .relaxed) }
+        } stop: {
+            shared.isStopping.store(true, ordering: .relaxed)
+            var one: UInt64 = 1
+            write(shared.wake, &one, 8)
+        }
+        for thread in running { thread.join() }
+        return outcome(loads, times)
+    }
+
+    /// Until every thread is at its start.
+    private static let startDelayNanoseconds: Int64 = 2_000_000
+
+    private func makeThreads(wake: Int32) throws(LoadError) -> [LoadThread] {
+        var programs: [ClassProgram] = []
+        for clientClass in settings.workload.classes {
+            programs.append(try ClassProgram(clientClass, queryProtocol: queryProtocol))
+        }
+        // Each thread gets a share of each class.
+        var shares: [[(program: Int, number: Int)]] = Array(repeating: [], count: threads)
+        var next = 0
+        for (index, program) in programs.enumerated() {
+            for number in 0..<program.clientClass.clients {
+                shares[next % threads].append((index, number))
+                next += 1
+            }
+        }
+        var loads: [LoadThread] = []
+        for share in shares where !share.isEmpty {
+            loads.append(try LoadThread(
+                server: server, programs: programs, share: share, settings: settings, retries: retries, wake: wake))
+        }
+        return loads
+    }
+
+    private func outcome(_ loads: [LoadThread], _ times: RunTimes) -> RunOutcome {
+        let classes = settings.workload.classes.enumerated().map { index, clientClass in
+            var contents = TallyContents(clients: clientClass.clients)
+            for load in loads { contents.add(load.tallies[index].close()) }
+            return ClassResult(clientClass, contents)
+        }
+        let lost = loads.reduce(0) { $0 + $1.lost }
+        let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
+        return RunOutcome(result: result, lostEverything: lost > 0 && lost >= settings.totalClients)
+    }
+}
+
+/// The limit of open files.
+enum FileLimit {
+    /// What the program has open beside its clients.
+    private static let others = 50
+
+    static func raise(for clients: Int) throws(LoadError) {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let wanted = rlim_t(clients + others)
+        guard limit.rlim_cur < wanted else { return }
+        limit.rlim_cur = wanted
+        limit.rlim_max = max(limit.rlim_max, wanted)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            throw LoadError("\(clients) clients need \(wanted) open files, which `ulimit -n` does not allow")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import CLinux
+import Glibc
+import PostgresWire
+import Workload
+
+extension LoadThread {
+    /// Connects a client before the run.
+    func connect(_ index: Int) throws(LoadError) {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec, 0)
+        guard descriptor >= 0 else { throw .system("cannot open a socket for client \(index + 1)") }
+        guard server.connect(descriptor) == 0 else {
+            let error = LoadError.system("cannot connect to \(server.path)")
+            close(descriptor)
+            throw error
+        }
+        isOpen(index, descriptor)
+    }
+
+    /// SOCK_CLOEXEC and SOCK_NONBLOCK, which Glibc's module has as members of an enum.
+    private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+    private static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
+    private static let alonePatienceMicroseconds = 50_000
+
+    private func isOpen(_ index: Int, _ descriptor: Int32) {
+        let state = client(index)
+        state.pointee.descriptor = descriptor
+        state.pointee.phase = .connecting
+        state.pointee.skip = 0
+        state.pointee.carry.clear()
+        state.pointee.unsent.clear()
+        state.pointee.hasFailed = false
+        reports[index] = nil
+        if clients.count == 1 {
+            var limit = timeval(tv_sec: 0, tv_usec: Self.alonePatienceMicroseconds)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        walpool_epoll_set(poller, 1, descriptor, WALPOOL_LEVEL, UInt64(index))
+        out.startup([("user", server.user), ("database", server.database), ("application_name", "walpool-load")])
+        send(index)
+    }
+
+    /// Connects in the middle of the run, as a part of the transaction.
+    func connectForTransaction(_ index: Int) {
+        let state = client(index)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec | Self.nonBlocking, 0)
+        guard descriptor >= 0 else { return couldNotConnect(index, String(cString: strerror(errno))) }
+        guard server.connect(descriptor) == 0 else {
+            let code = errno
+            close(descriptor)
+            // The queue of the server's socket is full: "EAGAIN For nonblocking UNIX domain sockets", connect(2).
+            if code == EAGAIN {
+                state.pointee.phase = .retrying
+                timers.add(client: index, at: Clock.now + Self.reconnectNanoseconds)
+                return
+            }
+            return couldNotConnect(index, String(cString: strerror(code)))
+        }
+        isOpen(index, descriptor)
+    }
+
+    private func couldNotConnect(_ index: Int, _ reason: String) {
+        let state = client(index)
+        let now = Clock.now
+        state.pointee.tally.takeUnretainedValue().failed(
+            began: state.pointee.began, ended: now, state: "08001", message: "cannot connect to \(server.path): \(reason)")
+        state.pointee.lastEnd = now
+        state.pointee.phase = .unconnected
+        tryAgainLater(index, now: now)
+    }
+
+    /// The next transaction of a client that connects for each. Not at once: a server that is down would cost all the
+    /// processor.
+    private func tryAgainLater(_ index: Int, now: Int64) {
+        guard now < until else { return markDone(client(index)) }
+        timers.add(client: index, at: now + Self.reconnectNanoseconds)
+    }
+
+    /// The session is open.
+    func isConnected(_ index: Int) {
+        let state = client(index)
+        if state.pointee.connectsEachTime { return sendRound(index) }
+        let prepared = state.pointee.program.takeUnretainedValue().prepared
+        guard !prepared.isEmpty else { return state.pointee.phase = .waiting }
+        for statement in prepared { out.parse(name: statement.name, sql: statement.sql) }
+        out.sync()
+        state.pointee.phase = .preparing
+        send(index)
+    }
+
+    /// The server has reported an error; what follows is its ReadyForQuery, or the end of the connection.
+    func failed(_ index: Int, _ report: ReportMessage) {
+        let state = client(index)
+        // Of several the first says why.
+        if reports[index] == nil { reports[index] = report }
+        state.pointee.hasFailed = true
+        guard start == 0 else { return }
+        let hint = report.hint.map { " (\($0))" } ?? ""
+        failure = LoadError("\(report.state): \(report.message)\(hint)")
+    }
+
+    /// The connection has ended, and not by us.
+    func connectionLost(_ index: Int, _ reason: String) {
+        let state = client(index)
+        guard start > 0 else {
+            if failure == nil { failure = LoadError(reason) }
+            disconnect(index)
+            return
+        }
+        let now = Clock.now
+        let report = reports[index]
+        if isInTransaction(state) {
+            // connection_failure, unless the server has said why.
+            state.pointee.tally.takeUnretainedValue().failed(
+                began: state.pointee.began, ended: now, state: report?.state ?? "08006", message: report?.message ?? reason)
+        }
+        reports[index] = nil
+        state.pointee.lastEnd = now
+        disconnect(index)
+        if state.pointee.connectsEachTime { return tryAgainLater(index, now: now) }
+        lost += 1
+        markDone(state)
+    }
+
+    func disconnect(_ index: Int) {
+        let state = client(index)
+        guard state.pointee.descriptor >= 0 else { return }
+        // Closing takes it out of the epoll.
+        close(state.pointee.descriptor)
+        state.pointee.descriptor = -1
+        state.pointee.phase = .unconnected
+    }
+
+    // MARK: Sending
+
+    /// Sends what is in `out`.
+    @inline(__always)
+    func send(_ index: Int) {
+        let state = client(index)
+        let bytes = out.readable
+        let sent = walpool_send(state.pointee.descriptor, bytes.baseAddress, bytes.count)
+        if sent == bytes.count { return out.consume(sent) }
+        keepRest(index, max(sent, 0), isBroken: sent < 0 && errno != EAGAIN && errno != EINTR)
+    }
+
+    @inline(never)
+    private func keepRest(_ index: Int, _ sent: Int, isBroken: Bool) {
+        let state = client(index)
+        // A connection that is broken says so to the next recv(), which also has what the server sent last.
+        if !isBroken {
+            state.pointee.unsent.set(UnsafeRawBufferPointer(rebasing: out.readable[sent...]))
+            walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL_BOTH, UInt64(index))
+        }
+        out.consume(out.count)
+    }
+
+    /// The socket may take more.
+    func sendRest(_ index: Int) {
+        let state = client(index)
+        let bytes = state.pointee.unsent.stored
+        let sent = walpool_send(state.pointee.descriptor, bytes.baseAddress, bytes.count)
+        guard sent > 0 else { return }
+        state.pointee.unsent.set(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+        if state.pointee.unsent.count == 0 {
+            walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL, UInt64(index))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import CLinux
+import Glibc
+import PostgresWire
+import Workload
+
+extension LoadThread {
+    /// Handles what has come and what is due; waits for either, but not longer than `end`.
+    func handleEvents(until end: Int64) {
+        if timers.earliest < .max {
+            clock = Clock.now
+            while let index = timers.next(upTo: clock) { wake(index, now: clock) }
+        }
+        let before = clock
+        if clients.count != 1 || !receiveAlone() { waitAndHandle(max(0, min(timers.earliest, end) - clock)) }
+        // A transaction that has ended has read it.
+        if clock == before { clock = Clock.now }
+        progress.store(finished, ordering: .relaxed)
+    }
+
+    private func waitAndHandle(_ nanoseconds: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.eventsAtOnce) { tokens in
+            let found = walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)
+            let count = Int(max(0, found))
+            for place in 0..<count where tokens[place] != Self.wakeToken { handle(Int(truncatingIfNeeded: tokens[place])) }
+            // The stop event stays readable: whoever waits for the last answers must not spin on it.
+            if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
+        }
+    }
+
+    /// What the shim takes at most.
+    private static let eventsAtOnce = 64
+
+    /// With a single client there is nobody else to wait for: it waits in recv(), which saves the other system call.
+    /// False when the client does not wait for the server.
+    private func receiveAlone() -> Bool {
+        let state = client(0)
+        guard state.pointee.phase == .running, state.pointee.readBytesPerSecond == 0, state.pointee.unsent.count == 0 else {
+            return false
+        }
+        let kept = state.pointee.carry.count
+        let count = recv(state.pointee.descriptor, input + kept, Self.inputBytes - kept, 0)
+        // The time limit of the socket lets the loop look at the clock and at the stop.
+        if count >= 0 || (errno != EAGAIN && errno != EINTR) { received(0, count) }
+        return true
+    }
+
+    private func handle(_ index: Int) {
+        let state = client(index)
+        guard state.pointee.descriptor >= 0 else { return }
+        if state.pointee.unsent.count > 0 { sendRest(index) }
+        if state.pointee.readBytesPerSecond > 0 { return receiveSlowly(index) }
+        receive(index, limit: Self.inputBytes)
+    }
+
+    /// Reads what has come, at most so much at once.
+    private func receive(_ index: Int, limit: Int) {
+        let state = client(index)
+        let kept = state.pointee.carry.count
+        let room = min(limit, Self.inputBytes - kept)
+        let count = walpool_receive(state.pointee.descriptor, input + kept, room)
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        received(index, count)
+    }
+
+    /// A client that reads no faster than so many bytes per second: a piece, and then not before its time is over.
+    private func receiveSlowly(_ index: Int) {
+        let state = client(index)
+        let piece = max(1, min(state.pointee.readBytesPerSecond / Self.slowPiecesPerSecond, Self.inputBytes / 2))
+        if state.pointee.phase == .running {
+            walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_NOTHING, UInt64(index))
+            timers.add(client: index, at: Clock.now + 1_000_000_000 / Int64(Self.slowPiecesPerSecond))
+        }
+        receive(index, limit: piece)
+    }
+
+    static let slowPiecesPerSecond = 20
+
+    private func received(_ index: Int, _ count: Int) {
+        guard count > 0 else {
+            return connectionLost(index, count == 0 ? "the server has closed the connection" : String(cString: strerror(errno)))
+        }
+        let state = client(index)
+        var position = 0
+        var end = count
+        let kept = state.pointee.carry.count
+        if kept > 0 {
+            UnsafeMutableRawBufferPointer(start: input, count: kept).copyMemory(from: state.pointee.carry.stored)
+            state.pointee.carry.clear()
+            end += kept
+        } else if state.pointee.skip > 0 {
+            position = min(state.pointee.skip, count)
+            state.pointee.skip -= position
+        }
+        read(index, UnsafeRawBufferPointer(start: input, count: end), from: position)
+    }
+
+    /// Reads messages. Rows are counted without being looked at.
+    private func read(_ index: Int, _ buffer: UnsafeRawBufferPointer, from start: Int) {
+        let state = client(index)
+        var position = start
+        while position < buffer.count {
+            switch BackendFrameDecoder.next(in: buffer, at: position) {
+            case .message(let type, let body, let next):
+                position = next
+                if type == UInt8(ascii: "D") {
+                    state.pointee.rows &+= 1
+                } else if type == UInt8(ascii: "Z") || type == UInt8(ascii: "E") || type == UInt8(ascii: "R") {
+                    handle(index, type, UnsafeRawBufferPointer(rebasing: buffer[body]))
+                    // It may have been closed meanwhile.
+                    if state.pointee.descriptor < 0 { return }
+                }
+            case .partial(UInt8(ascii: "D"), let missing):
+                state.pointee.rows &+= 1
+                state.pointee.skip = missing
+                return
+            case .partial, .incomplete:
+                guard buffer.count - position < Self.inputBytes / 2 else {
+                    return connectionLost(index, "a message is too long")
+                }
+                return state.pointee.carry.set(UnsafeRawBufferPointer(rebasing: buffer[position...]))
+            case .invalid(let error):
+                return connectionLost(index, error.message)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func handle(_ index: Int, _ type: UInt8, _ body: UnsafeRawBufferPointer) {
+        do {
+            switch type {
+            case UInt8(ascii: "Z"): ready(index, try ReadyForQueryMessage(body: body).status)
+            case UInt8(ascii: "E"): failed(index, try ReportMessage(body: body))
+            default:
+                guard try AuthenticationMessage(body: body).request == 0 else {
+                    return connectionLost(index, "the server asks for a password, and walpool-load has none to give")
+                }
+            }
+        } catch {
+            connectionLost(index, error.message)
+        }
+    }
+}

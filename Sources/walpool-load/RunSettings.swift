@@ -1,0 +1,44 @@
+import Workload
+
+/// What is to be run, from the workload file and the command line.
+struct RunSettings: Sendable {
+    var name: String
+    var workload: Workload
+    var seed: UInt64
+    var warmUpSeconds: Double
+    var seconds: Double
+    /// Between two lines that tell how far the run is; 0 for none.
+    var progressSeconds: Double
+    /// Where `sequence()` begins.
+    var firstInSequence: Int64
+
+    var warmUp: Int64 { Int64(warmUpSeconds * 1e9) }
+    /// Nanoseconds, with the warm-up.
+    var length: Int64 { Int64((warmUpSeconds + seconds) * 1e9) }
+    var totalClients: Int { workload.classes.reduce(0) { $0 + $1.clients } }
+
+    func draws(classIndex: Int, client: Int) -> Draws {
+        Draws(
+            seed: seed, classIndex: classIndex, client: client, clients: workload.classes[classIndex].clients,
+            firstInSequence: firstInSequence)
+    }
+
+    func result(target: String, threads: Int, times: RunTimes, classes: [ClassResult]) -> RunResult {
+        RunResult(
+            workload: name, target: target, seed: seed, seconds: times.measuredSeconds, warmUpSeconds: warmUpSeconds,
+            threads: threads, clientProcessorSeconds: times.processorSeconds, startedAt: times.startedAt, classes: classes)
+    }
+}
+
+/// When the measured part of a run was, and what it took here.
+struct RunTimes: Sendable {
+    var measuredSeconds: Double
+    var processorSeconds: Double
+    var startedAt: Double
+}
+
+struct RunOutcome: Sendable {
+    let result: RunResult
+    /// Not one client was left at the end.
+    let lostEverything: Bool
+}

@@ -1,0 +1,86 @@
+import Glibc
+import Workload
+
+/// What the main thread does during a run: it waits for the end, for Ctrl-C, and for the time to tell how far the run is.
+struct RunWatch {
+    let settings: RunSettings
+    let start: Int64
+
+    /// Blocks the signals that end a run, for every thread made afterwards: the main thread takes them by `sigtimedwait`.
+    static func blockSignals() {
+        var signals = stopSignals
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    static var stopSignals: sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        return signals
+    }
+
+    /// Returns at the end of the measured time, which a signal may bring early.
+    ///
+    /// - Parameters:
+    ///   - transactions: how many have ended so far; nil when nobody knows.
+    ///   - stop: ends the run early.
+    func wait(transactions: () -> Int?, stop: () -> Void) -> RunTimes {
+        let from = start + settings.warmUp
+        var until = start + settings.length
+        if waitForSignal(until: from, transactions) {
+            endEarly(stop)
+            return RunTimes(measuredSeconds: 0, processorSeconds: 0, startedAt: Clock.timeOfDay)
+        }
+        let startedAt = Clock.timeOfDay
+        let processorBefore = Clock.processorSeconds
+        if waitForSignal(until: until, transactions) {
+            until = Clock.now
+            endEarly(stop)
+        }
+        return RunTimes(
+            measuredSeconds: Double(until - from) / 1e9, processorSeconds: Clock.processorSeconds - processorBefore,
+            startedAt: startedAt)
+    }
+
+    /// What is under way is waited for; who does not want to wait sends the signal again.
+    private func endEarly(_ stop: () -> Void) {
+        stop()
+        var signals = Self.stopSignals
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
+    /// True when a signal came first.
+    private func waitForSignal(until deadline: Int64, _ transactions: () -> Int?) -> Bool {
+        let interval = Int64(settings.progressSeconds * 1e9)
+        var last = (time: Clock.now, count: transactions() ?? 0)
+        while true {
+            let now = Clock.now
+            guard now < deadline else { return false }
+            let next = interval > 0 ? min(deadline, last.time + interval) : deadline
+            if waitForSignal(nanoseconds: max(0, next - now)) { return true }
+            guard interval > 0, Clock.now >= last.time + interval, let count = transactions() else { continue }
+            let time = Clock.now
+            report(time: time, rate: Double(count - last.count) / (Double(time - last.time) / 1e9))
+            last = (time, count)
+        }
+    }
+
+    private func waitForSignal(nanoseconds: Int64) -> Bool {
+        var signals = Self.stopSignals
+        var limit = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        return sigtimedwait(&signals, nil, &limit) > 0
+    }
+
+    private func report(time: Int64, rate: Double) {
+        let second = Double(time - start) / 1e9
+        let phase = time < start + settings.warmUp ? "warm-up" : settings.name
+        StandardError.write("walpool-load: \(phase) \(Int(second.rounded())) s, \(Int(rate)) transactions/s\n")
+    }
+}
+
+enum StandardError {
+    static func write(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

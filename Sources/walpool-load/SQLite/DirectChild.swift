@@ -1,0 +1,52 @@
+import Glibc
+import Synchronization
+import Workload
+
+/// Set by SIGTERM, in a process that is one client.
+private let isTold = Atomic<Bool>(false)
+
+/// One client in a process of its own, started by `DirectRun`.
+struct DirectChild {
+    let settings: RunSettings
+    let file: SQLiteFile
+    let classIndex: Int
+    let number: Int
+
+    /// Its side of the pair of sockets is its standard input.
+    private let channel = Channel(descriptor: 0)
+
+    func run() {
+        takeSignals()
+        let client: SQLiteClient
+        do throws(LoadError) {
+            client = try SQLiteClient(file: file, settings: settings, classIndex: classIndex, number: number)
+        } catch {
+            return channel.send(.failed(error.description))
+        }
+        channel.send(.ready)
+        guard let start = channel.readStart() else { return }
+        let from = start + settings.warmUp
+        var processorBefore: Double?
+        var nextReport = start + Self.reportNanoseconds
+        Clock.sleep(until: start)
+        client.run(start: start, from: from, until: start + settings.length, isStopping: isTold) { count in
+            let now = Clock.now
+            if processorBefore == nil, now >= from { processorBefore = Clock.processorSeconds }
+            guard now >= nextReport else { return }
+            nextReport = now + Self.reportNanoseconds
+            channel.send(.progress(count))
+        }
+        let used = Clock.processorSeconds - (processorBefore ?? Clock.processorSeconds)
+        channel.send(.tally(client.tally.close().bytes, processorSeconds: used))
+    }
+
+    private static let reportNanoseconds: Int64 = 500_000_000
+
+    /// Ctrl-C at a terminal is for the process that started this one, which passes it on as SIGTERM.
+    private func takeSignals() {
+        signal(SIGINT, SIG_IGN)
+        signal(SIGTERM) { _ in isTold.store(true, ordering: .relaxed) }
+        var signals = RunWatch.stopSignals
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+}

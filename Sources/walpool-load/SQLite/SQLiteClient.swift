@@ -1,0 +1,167 @@
+import CSQLite
+import Synchronization
+import Workload
+
+/// One client that opens the file itself, in a process or a thread of its own.
+final class SQLiteClient {
+    private let file: SQLiteFile
+    private let clientClass: ClientClass
+    private let plan: ClassPlan
+    private let number: Int
+    private let schedule: Schedule
+    private var draws: Draws
+    private let values: UnsafeMutablePointer<Value>
+    private let stack: UnsafeMutablePointer<Value>
+    private let text: UnsafeMutablePointer<UInt8>
+    private var prepared: PreparedTransactions?
+    private var until: Int64 = .max
+    private var rows = 0
+    private var statements = 0
+    let tally: Tally
+
+    init(file: SQLiteFile, settings: RunSettings, classIndex: Int, number: Int) throws(LoadError) {
+        self.file = file
+        self.number = number
+        clientClass = settings.workload.classes[classIndex]
+        plan = ClassPlan(clientClass)
+        schedule = Schedule(clientClass, client: number)
+        draws = settings.draws(classIndex: classIndex, client: number)
+        tally = Tally(clients: clientClass.clients)
+        values = .allocate(capacity: plan.valueCapacity)
+        values.initialize(repeating: Value(integer: 0), count: plan.valueCapacity)
+        stack = .allocate(capacity: ClassPlan.stackCapacity)
+        text = .allocate(capacity: plan.mostBytesOfValue)
+        if !clientClass.connectsEachTime { prepared = try open() }
+    }
+
+    deinit {
+        values.deallocate()
+        stack.deallocate()
+        text.deallocate()
+    }
+
+    private func open() throws(LoadError) -> PreparedTransactions {
+        try PreparedTransactions(SQLiteConnection(file), clientClass, plan, beginMode: file.beginMode)
+    }
+
+    /// Runs from the common start to the end.
+    ///
+    /// - Parameter progress: told after every transaction how many there have been.
+    func run(start: Int64, from: Int64, until end: Int64, isStopping: borrowing Atomic<Bool>, progress: (Int) -> Void) {
+        until = end
+        tally.begin(from: from, until: end)
+        var lastEnd = start
+        var started = 0
+        while !clientClass.transactions.isEmpty {
+            let intended = schedule.intendedStart(of: started, start: start, lastEnd: lastEnd)
+            if intended > Clock.now { wait(until: min(intended, until), isStopping) }
+            let now = Clock.now
+            if isStopping.load(ordering: .relaxed) { stop() }
+            guard now < until, intended < until else { break }
+            let began = if case .open = schedule { intended } else { now }
+            run(began: began)
+            lastEnd = Clock.now
+            started += 1
+            progress(started)
+        }
+        if clientClass.isIdle { wait(until: until, isStopping) }
+    }
+
+    private func stop() {
+        until = min(until, Clock.now)
+        tally.stop(at: until)
+    }
+
+    /// Sleeps, and looks now and then whether the run is to end.
+    private func wait(until deadline: Int64, _ isStopping: borrowing Atomic<Bool>) {
+        while !isStopping.load(ordering: .relaxed), case let now = Clock.now, now < deadline {
+            Clock.sleep(until: min(deadline, now + Self.lookNanoseconds))
+        }
+    }
+
+    private static let lookNanoseconds: Int64 = 50_000_000
+
+    private func run(began: Int64) {
+        let index = plan.pick(&draws)
+        plan.transactions[index].drawLocals(&draws, values: values, stack: stack)
+        rows = 0
+        statements = 0
+        do throws(SQLiteFailure) {
+            try runTransaction(index)
+            let ended = Clock.now
+            tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
+            if ended > until { tally.unfinished(began: began, end: until) }
+        } catch {
+            let ended = Clock.now
+            if ended > until { tally.unfinished(began: began, end: until) }
+            tally.failed(began: began, ended: ended, state: error.state, message: error.message)
+        }
+    }
+
+    private func runTransaction(_ index: Int) throws(SQLiteFailure) {
+        guard let prepared else { return try runOnNewConnection(index) }
+        try run(prepared, index)
+    }
+
+    private func runOnNewConnection(_ index: Int) throws(SQLiteFailure) {
+        let opened: PreparedTransactions
+        do throws(LoadError) {
+            opened = try open()
+        } catch {
+            throw SQLiteFailure(state: "SQLITE_CANTOPEN", message: error.description)
+        }
+        try run(opened, index)
+    }
+
+    private func run(_ prepared: PreparedTransactions, _ index: Int) throws(SQLiteFailure) {
+        let handle = prepared.connection.handle
+        do throws(SQLiteFailure) {
+            for step in prepared.transactions[index] {
+                switch step {
+                case .hold(let nanoseconds): Clock.sleep(until: Clock.now + nanoseconds)
+                case .statement(let statement, let parameters):
+                    try run(statement, parameters, handle)
+                    statements += 1
+                }
+            }
+        } catch {
+            if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+            throw error
+        }
+    }
+
+    private func run(_ statement: OpaquePointer, _ parameters: [Program], _ handle: OpaquePointer) throws(SQLiteFailure) {
+        var place: Int32 = 1
+        for program in parameters {
+            let value = program.value(&draws, values: values, stack: stack)
+            if value.kind == .integer {
+                sqlite3_bind_int64(statement, place, value.number)
+            } else {
+                walpool_bind_text_copy(statement, place, text, Int32(value.write(to: text)))
+            }
+            place += 1
+        }
+        var code = sqlite3_step(statement)
+        while code == SQLITE_ROW {
+            rows += 1
+            if clientClass.readBytesPerSecond > 0 { readSlowly(statement) }
+            code = sqlite3_step(statement)
+        }
+        // The failure is read before reset, which may replace it.
+        guard code == SQLITE_DONE else {
+            let failure = SQLiteFailure(handle, code: code)
+            sqlite3_reset(statement)
+            throw failure
+        }
+        sqlite3_reset(statement)
+    }
+
+    /// A row takes as long as its bytes do; nobody waits for the rest of the result when the run is over.
+    private func readSlowly(_ statement: OpaquePointer) {
+        var bytes: Int64 = 0
+        for column in 0..<sqlite3_column_count(statement) { bytes += Int64(sqlite3_column_bytes(statement, column)) }
+        let now = Clock.now
+        guard now < until else { return }
+        Clock.sleep(until: now + bytes * 1_000_000_000 / Int64(clientClass.readBytesPerSecond))
+    }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import Workload
+
+/// The command line is wrong.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension WalpoolLoad {
+    /// Reads the workload file and puts in what the command line says.
+    func runSettings() throws -> RunSettings {
+        guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else {
+            throw UsageError("--seconds is above 0, --warm-up not below")
+        }
+        var workload: Workload
+        do throws(WorkloadError) {
+            workload = try Workload(OutputFile.read(file), replacing: replacements())
+        } catch {
+            throw UsageError("\(file): \(error)")
+        }
+        if let clients {
+            for (index, text) in try perClass(clients, "--clients", workload) {
+                guard let count = Int(text), (0...ClientClass.mostClients).contains(count) else {
+                    throw UsageError("--clients: \"\(text)\" is no number of clients")
+                }
+                workload.classes[index].clients = count
+            }
+        }
+        if let rate {
+            for (index, text) in try perClass(rate, "--rate", workload) {
+                guard let value = Double(text), value >= 0, value.isFinite else {
+                    throw UsageError("--rate: \"\(text)\" is no rate")
+                }
+                workload.classes[index].ratePerSecond = value
+            }
+        }
+        try setMessages(&workload)
+        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw UsageError("there are no clients") }
+        return RunSettings(
+            name: workloadName, workload: workload, seed: seed, warmUpSeconds: warmUp, seconds: seconds,
+            progressSeconds: progress, firstInSequence: firstInSequence)
+    }
+
+    private var workloadName: String {
+        let name = file.split(separator: "/").last ?? ""
+        return String(name.hasSuffix(".toml") ? name.dropLast(5) : name)
+    }
+
+    /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.
+    private var firstInSequence: Int64 {
+        let secondsUntil2026 = 1_767_225_600.0
+        return Int64((Clock.timeOfDay - secondsUntil2026) * 1e6)
+    }
+
+    private func replacements() throws(WorkloadError) -> [String: Int64] {
+        var values: [String: Int64] = [:]
+        for text in variables {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let value = Int64(parts[1]) else {
+                throw WorkloadError("--set \(text): write VARIABLE=VALUE, with a whole number")
+            }
+            values[String(parts[0])] = value
+        }
+        return values
+    }
+
+    /// "8" for the first class, or "writers=8,readers=64".
+    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws -> [(index: Int, text: String)] {
+        guard text.contains("=") else { return [(0, text)] }
+        return try text.split(separator: ",").map { part in
+            let parts = part.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let index = workload.classes.firstIndex(where: { $0.name == parts[0] }) else {
+                let names = workload.classes.map(\.name).joined(separator: ", ")
+                throw UsageError("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
+            }
+            return (index, String(parts[1]))
+        }
+    }
+
+    private func setMessages(_ workload: inout Workload) throws {
+        guard let messages else { return }
+        guard let value = ClientClass.Messages(rawValue: messages) else {
+            throw UsageError("--messages \(messages): one of \(Self.words(ClientClass.Messages.self))")
+        }
+        for index in workload.classes.indices { workload.classes[index].messages = value }
+    }
+
+    func hostRun(_ settings: RunSettings, host: String) throws -> HostRun {
+        guard let database else { throw UsageError("--host needs --database") }
+        guard let sent = QueryProtocol(rawValue: queryProtocol) else {
+            throw UsageError("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
+        }
+        if let threads, threads < 1 { throw UsageError("--threads is at least 1") }
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        return HostRun(
+            settings: settings,
+            server: try ServerAddress(directory: host, port: port, user: user ?? Self.userName, database: database),
+            queryProtocol: sent, retries: retries, threads: min(threads ?? cores, settings.totalClients))
+    }
+
+    /// What an option may be, in words.
+    static func words<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> String {
+        type.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    func sqliteFile(_ path: String) throws -> SQLiteFile {
+        guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else {
+            throw UsageError("--synchronous \(synchronous): one of \(Self.words(SQLiteFile.Synchronous.self))")
+        }
+        guard let mode = SQLiteFile.BeginMode(rawValue: beginMode) else {
+            throw UsageError("--begin \(beginMode): one of \(Self.words(SQLiteFile.BeginMode.self))")
+        }
+        guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else {
+            throw UsageError("--busy-timeout \(busyTimeout): a number of milliseconds")
+        }
+        return SQLiteFile(path: path, synchronous: synchronous, busyTimeoutMilliseconds: timeout, beginMode: mode)
+    }
+
+    /// - Parameter child: the class, the client and the first number of its sequence.
+    func runChild(_ child: String, _ settings: RunSettings) throws {
+        let numbers = child.split(separator: ":").compactMap { Int64($0) }
+        guard numbers.count == 3, let direct else { throw UsageError("--child is for processes that --direct starts") }
+        var settings = settings
+        settings.firstInSequence = numbers[2]
+        let file = try sqliteFile(direct)
+        DirectChild(settings: settings, file: file, classIndex: Int(numbers[0]), number: Int(numbers[1])).run()
+    }
+
+    private static var userName: String {
+        guard let entry = getpwuid(geteuid()) else { return "postgres" }
+        return String(cString: entry.pointee.pw_name)
+    }
+}
+
+/// Files as a whole.
+enum OutputFile {
+    static func read(_ path: String) throws(WorkloadError) -> String {
+        guard let file = fopen(path, "r") else { throw WorkloadError(String(cString: strerror(errno))) }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
+        guard ferror(file) == 0 else { throw WorkloadError(String(cString: strerror(errno))) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw WorkloadError("it is not UTF-8") }
+        return text
+    }
+
+    /// Writes a file; "-" is standard output.
+    static func write(_ text: String, to path: String) throws(LoadError) {
+        guard path != "-" else { return Swift.print(text, terminator: "") }
+        guard let file = fopen(path, "w") else { throw .system("cannot write \(path)") }
+        let isWritten = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWritten else { throw .system("cannot write \(path)") }
+    }
+}

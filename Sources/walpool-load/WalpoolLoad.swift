@@ -1,0 +1,114 @@
+import ArgumentParser
+import Glibc
+import Workload
+
+/// The command line.
+@main
+struct WalpoolLoad: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "walpool-load",
+        abstract: "Runs a workload against a PostgreSQL server, walpoold, or a SQLite file, and measures it.")
+
+    @Argument(help: "The workload, a TOML file: bench/workloads holds some.", completion: .file(extensions: ["toml"]))
+    var file: String
+
+    @Option(help: ArgumentHelp("The directory of the server's Unix socket.", valueName: "directory"))
+    var host: String?
+    @Option(help: "The port in the socket's name.")
+    var port = 5432
+    @Option(help: ArgumentHelp("The database to connect to.", valueName: "name"))
+    var database: String?
+    @Option(help: ArgumentHelp("As whom to connect; without it, who runs this.", valueName: "name"))
+    var user: String?
+    @Option(help: ArgumentHelp("A SQLite file, which a process of its own opens for each client.", valueName: "file"))
+    var direct: String?
+    @Option(help: ArgumentHelp("A SQLite file, which each client opens in a thread of this process.", valueName: "file"))
+    var inProcess: String?
+
+    @Option(help: ArgumentHelp("How many clients: a number for the first class, or CLASS=N,...", valueName: "n"))
+    var clients: String?
+    @Option(help: "How long to measure.")
+    var seconds = 10.0
+    @Option(help: ArgumentHelp("How long to run before that.", valueName: "seconds"))
+    var warmUp = 1.0
+    @Option(help: ArgumentHelp("Transactions to start in each second, a number for the first class, or CLASS=R,...", valueName: "r"))
+    var rate: String?
+    @Option(help: "The same seed draws the same values.")
+    var seed: UInt64 = 1
+    @Option(help: "Threads of this program for --host.")
+    var threads: Int?
+    @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable.", valueName: "variable=value"))
+    var variables: [String] = []
+    @Option(help: "How statements travel: \(words(ClientClass.Messages.self)).")
+    var messages: String?
+    @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)).")
+    var queryProtocol = "prepared"
+    @Option(help: "How often a transaction is tried again after 40001 or 40P01.")
+    var retries = 0
+
+    @Option(help: ArgumentHelp("Of SQLite: full or normal.", valueName: "mode"))
+    var synchronous = "full"
+    @Option(help: ArgumentHelp("Of SQLite, in milliseconds.", valueName: "ms"))
+    var busyTimeout = 5000
+    @Option(name: .customLong("begin"), help: ArgumentHelp("How SQLite begins to write: immediate or deferred.", valueName: "mode"))
+    var beginMode = "immediate"
+
+    @Option(help: ArgumentHelp("Where the figures go as JSON; - is standard output.", valueName: "file"))
+    var json: String?
+    @Option(help: ArgumentHelp("Where HdrHistogram's interval log goes.", valueName: "file"))
+    var hdrLog: String?
+    @Option(help: ArgumentHelp("Between two lines that tell how far the run is.", valueName: "seconds"))
+    var progress = 0.0
+    @Flag(help: "No table.")
+    var quiet = false
+    /// Of a process that --direct starts.
+    @Option(help: .hidden)
+    var child: String?
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as LoadError {
+            fail(error.description, status: 1)
+        } catch let error as UsageError {
+            fail(error.description, status: 2)
+        } catch {
+            let code = exitCode(for: error)
+            // --help comes this way too, and succeeds.
+            guard code.isSuccess else { fail(message(for: error), status: 2) }
+            Swift.print(fullMessage(for: error))
+            Glibc.exit(0)
+        }
+    }
+
+    private static func fail(_ message: String, status: Int32) -> Never {
+        StandardError.write("walpool-load: \(message)\n")
+        Glibc.exit(status)
+    }
+
+    func run() throws {
+        let settings = try runSettings()
+        if let child { return try runChild(child, settings) }
+        RunWatch.blockSignals()
+        let outcome = try outcome(settings)
+        try report(outcome.result)
+        if outcome.lostEverything { throw LoadError("the server has closed every connection") }
+    }
+
+    private func outcome(_ settings: RunSettings) throws -> RunOutcome {
+        switch (host, direct, inProcess) {
+        case (let host?, nil, nil): return try hostRun(settings, host: host).run()
+        case (nil, let path?, nil): return try DirectRun(settings: settings, file: sqliteFile(path)).run()
+        case (nil, nil, let path?): return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
+        default: throw UsageError("name one target: --host, --direct or --in-process")
+        }
+    }
+
+    private func report(_ result: RunResult) throws {
+        if let hdrLog { try OutputFile.write(result.intervalLog, to: hdrLog) }
+        if let json { try OutputFile.write(result.json.text + "\n", to: json) }
+        // The table must not get into the JSON.
+        if !quiet { json == "-" ? StandardError.write(result.table) : Swift.print(result.table, terminator: "") }
+    }
+}

@@ -1,0 +1,220 @@
+"""bench/run: what it plans, how it counts, and that it leaves nothing behind."""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from daemon import REPOSITORY, binary, eventually
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+from support import costs, generator, goals, measuring, plan, record  # noqa: E402
+from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
+from support.systems import SYSTEMS  # noqa: E402
+
+WORKLOADS = REPOSITORY / "bench" / "workloads"
+
+
+def options(**given):
+    names = ("only", "sections", "systems", "clients", "seconds", "repeat")
+    return argparse.Namespace(**{**dict.fromkeys(names), "quick": False, **given})
+
+
+@pytest.mark.parametrize("quick, longest", [(False, LONGEST_RUN), (True, LONGEST_QUICK_RUN)])
+def test_the_plan_fits_into_its_time(quick, longest):
+    cells = plan.cells(options(quick=quick))
+    assert 0 < sum(plan.expected(cells, quick).values()) < longest
+    assert len({cell.id for cell in cells}) == len(cells)
+
+
+def test_the_plan_names_only_what_there_is():
+    for row in ROWS:
+        assert set(row.systems) <= set(SYSTEMS), row
+        if row.driver == "pgbench":
+            assert (WORKLOADS / f"{row.workload}.sql").exists(), row
+            continue
+        classes = [each["name"] for each in tomllib.loads(generator.path_of(row).read_text())["class"]]
+        named = [part.partition("=")[0] for part in row.classes.split(",")] if row.classes else []
+        assert set(named) <= set(classes), row
+        assert named or len(classes) == 1 or row.clients, row
+
+
+def test_every_goal_is_planned():
+    cells = {cell.id: cell for cell in plan.cells(options())}
+    for goal in goals.GOALS:
+        cell = cells[goal.cell]
+        needed = (*goal.systems, goal.other) if isinstance(goal, goals.Ratio) else (goal.system, goal.beside)
+        assert set(needed) <= set(cell.systems), goal
+
+
+def a_run(cell, system, repetition, throughput, worst=1000, errors=()):
+    run = record.new_run(cell, system, repetition, 1)
+    figures = {"throughput_per_s": throughput, "worst_us": worst, "fewest": 1, "most": 2, "fairness": 0.5,
+               "latency_us": dict.fromkeys(record.PERCENTILES, 100)}
+    return {**run, **figures, "errors": list(errors),
+            "classes": {"writers": {**figures, "clients": 8, "errors": 0, "error_states": {}}}}
+
+
+def summarised(name, runs):
+    [cell] = [cell for cell in plan.cells(options()) if cell.id == name]
+    return record.summarise(cell.described(), [a_run(cell, *run) for run in runs])
+
+
+def test_a_ratio_is_of_one_repetition():
+    """The medians' quotient would be 2: the machine was slower in the third repetition, for both."""
+    summary = summarised("tpcb-8", [("walpool", 1, 300), ("postgres", 1, 100), ("walpool", 2, 200), ("postgres", 2, 100),
+                                    ("walpool", 3, 120), ("postgres", 3, 40)])
+    assert summary["ratios"]["walpool/postgres"]["median"] == 3
+    assert summary["ratios"]["walpool/postgres"]["values"] == [3, 2, 3]
+    assert summary["systems"]["walpool"]["throughput_per_s"]["median"] == 200
+
+
+def test_a_run_with_an_error_is_no_figure():
+    summary = summarised("tpcb-8", [("walpool", 1, 300), ("postgres", 1, 100, 1, ["it broke"]),
+                                    ("walpool", 2, 200), ("postgres", 2, 100)])
+    assert summary["ratios"]["walpool/postgres"]["values"] == [2]
+    assert summary["systems"]["postgres"]["failed"] == 1
+    assert summary["systems"]["postgres"]["throughput_per_s"]["values"] == [100]
+
+
+def goal_of(name, runs):
+    [cell] = [judged for judged in goals.judge([summarised(name, runs)]) if judged["cell"] == name]
+    return cell
+
+
+def test_a_goal_counts_the_best_mode_and_a_failure_misses_it():
+    runs = [("walpool", 1, 80), ("walpool-pipelined", 1, 170), ("postgres", 1, 100)]
+    judged = goal_of("tpcb-64", runs)
+    assert judged["met"] and judged["best"] == "walpool-pipelined" and judged["measured"]["median"] == 1.7
+    assert goal_of("tpcb-64", runs[:1] + runs[2:])["met"] is False
+    assert goal_of("tpcb-64", [(*run, 1, ["it broke"]) for run in runs])["met"] is False
+    assert goal_of("tpcb-64", runs[:2])["met"] is None      # the other was left out: nobody asked
+
+
+def test_a_wait_is_the_worst_of_all_repetitions():
+    judged = goal_of("worst-wait-82", [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 120_000), ("direct", 1, 9, 5_000_000)])
+    assert judged["measured"] == 120 and judged["beside_measured"] == 5000 and judged["met"] is False
+
+
+def test_a_starved_client_is_in_the_figures():
+    """It never got its turn, so no transaction of its own says how long it waited."""
+    told = {"name": "writers", "clients": 2, "loop": "closed", "throughput_per_s": 9.0, "transactions": 9, "rows": 9, "errors": 0,
+            "error_states": {}, "latency_us": {**dict.fromkeys(record.PERCENTILES, 1), "max": 2000}, "unfinished_us": 9_000_000,
+            "fewest": 0, "most": 9, "per_client": [9, 0]}
+    of_class = generator.of_class(told, keep_all=True)
+    assert of_class["worst_us"] == 9_000_000 and of_class["fairness"] == 0 and of_class["per_client"] == [9, 0]
+
+
+def test_what_is_no_failure_is_only_counted():
+    told = {"classes": [{"name": "writers", "transactions": 9, "loop": "closed", "errors": 3, "unfinished_us": 0,
+                         "error_states": {"SQLITE_BUSY": 2, "40001": 1}}], "complaints": ["database is locked"]}
+    assert measuring.failures(told) == []
+    told["classes"][0]["error_states"]["57014"] = 1
+    assert measuring.failures(told) == ["1 times 57014", "database is locked"]
+
+
+def test_cpu_time_is_that_of_the_measured_seconds():
+    """The server worked hard while its clients connected, and then at half of a processor."""
+    processor = measuring.Processor.__new__(measuring.Processor)
+    processor._samples = [(0, 0.0), (1, 1.0), (2, 1.5), (3, 2.0), (3.5, 2.1)]
+    processor._ended = 3.0
+    assert processor.seconds_of_last(1.5) == pytest.approx(0.75)
+    assert processor.seconds_of_last(2.5) == pytest.approx(1.5)
+
+
+def test_the_table_of_strace():
+    assert costs.counted("""
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 93.53    0.084612          63      1343       267 futex
+  3.55    0.003213           0      8205           pwrite64
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.090463          10      9548       267 total
+""") == {"futex": 1343, "pwrite64": 8205}
+
+
+class Bench:
+    """bench/run with a directory of its own."""
+
+    def __init__(self, tmp_path, *arguments):
+        # pytest's own directory is too long for the sockets in it.
+        self.directory, self.out = Path(tempfile.mkdtemp(prefix="bench-")), tmp_path / "out"
+        environment = {**os.environ, "WALPOOLD": str(binary()), "WALPOOL_BENCH_DIR": str(self.directory)}
+        self.process = subprocess.Popen(
+            [REPOSITORY / "bench/run", "--no-plots", "--no-costs", "--out", self.out, *arguments], env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def end(self):
+        """Its status, and what it said."""
+        said, _ = self.process.communicate(timeout=80)
+        return self.process.returncode, said
+
+    def results(self):
+        return json.loads((self.out / "results.json").read_text())
+
+    def processes(self):
+        """Command lines in which its directory is, by process: servers and load generators."""
+        found = {}
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if str(self.directory) in command:
+                    found[int(path.parent.name)] = command
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.communicate(timeout=80)
+        shutil.rmtree(self.directory)
+
+
+def test_a_small_run(tmp_path):
+    with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool,in-process", "--seconds", "1",
+               "--repeat", "1") as bench:
+        status, said = bench.end()
+        assert status == 0, said
+        kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
+    assert not left
+    [cell] = kept["summary"]
+    assert kept["complete"] and not kept["errors"] and cell["asked"] == ["walpool", "in-process"]
+    assert all(part["throughput_per_s"]["median"] > 0 and not part["failed"] for part in cell["systems"].values())
+    assert cell["ratios"]["walpool/in-process"]["median"] > 0
+    assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
+
+
+def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):
+    with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "2",
+               "--repeat", "2") as bench:
+        eventually(lambda: any("--host" in command for command in bench.processes().values()), "the load", 60)
+        [daemon] = [process for process, command in bench.processes().items() if "--socket-directory" in command]
+        os.kill(daemon, signal.SIGKILL)
+        status, said = bench.end()
+        assert status == 1, said
+        first, second = bench.results()["runs"]
+    assert any("was ended by SIGKILL" in error for error in first["errors"])
+    assert second["throughput_per_s"] > 0 and not second["errors"]
+
+
+def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
+    with Bench(tmp_path, "--only", "insert", "--sections", "throughput", "--clients", "8", "--systems", "walpool,direct",
+               "--seconds", "2", "--repeat", "50") as bench:
+        eventually(lambda: any("--direct" in command for command in bench.processes().values()), "the load", 60)
+        bench.process.send_signal(signal.SIGINT)
+        status, said = bench.end()
+        assert status == 130, said
+        kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
+    assert not left
+    assert not kept["complete"] and kept["runs"][0]["system"] == "walpool"

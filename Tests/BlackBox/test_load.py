@@ -1,0 +1,443 @@
+"""walpool-load against the real daemon, and on a SQLite file without one."""
+
+import base64
+import json
+import os
+import re
+import signal
+import sqlite3
+import struct
+import subprocess
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from daemon import REPOSITORY, Daemon, eventually
+
+WORKLOADS = REPOSITORY / "bench" / "workloads"
+SCALE, ACCOUNTS = 1, 2000
+
+# pgbench's tables, with fewer accounts: the workloads take their number from `scale` times 100,000, and a key that is not
+# there is as good as one that is.
+SCHEMA = f"""
+    CREATE TABLE pgbench_branches (bid INTEGER PRIMARY KEY, bbalance INTEGER, filler TEXT);
+    CREATE TABLE pgbench_tellers (tid INTEGER PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler TEXT);
+    CREATE TABLE pgbench_accounts (aid INTEGER PRIMARY KEY, bid INTEGER, abalance INTEGER, filler TEXT);
+    CREATE TABLE pgbench_history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime TIMESTAMP, filler TEXT);
+    CREATE TABLE bench_insert (id INTEGER PRIMARY KEY, client INTEGER, value TEXT);
+    CREATE TABLE usertable (ycsb_key TEXT PRIMARY KEY, {", ".join(f"field{n} TEXT" for n in range(10))});
+    INSERT INTO pgbench_branches VALUES (1, 0, NULL);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
+        INSERT INTO pgbench_tellers SELECT i, 1, 0, NULL FROM n;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ACCOUNTS})
+        INSERT INTO pgbench_accounts SELECT i, 1, 0, printf('%84s', '') FROM n;
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+        INSERT INTO usertable SELECT printf('user%012d', i), {", ".join(["printf('%100s', '')"] * 10)} FROM n;
+"""
+
+
+def binary():
+    """WALPOOL_LOAD, or the newest build."""
+    if named := os.environ.get("WALPOOL_LOAD"):
+        return Path(named).resolve()
+    builds = [REPOSITORY / ".build" / kind / "walpool-load" for kind in ("release", "debug")]
+    built = [path for path in builds if path.exists()]
+    assert built, "no walpool-load in .build: `make load` builds it, or name one in WALPOOL_LOAD"
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+class Load:
+    """Runs the generator, and knows what it said."""
+
+    def __init__(self, directory, *target):
+        self.directory = directory
+        self.target = target
+        self.errors = ""
+
+    def command(self, workload, *options):
+        path = WORKLOADS / f"{workload}.toml" if isinstance(workload, str) else workload
+        return [str(part) for part in (binary(), path, *self.target, "--json", "-", "--quiet", *options)]
+
+    def run(self, workload, *options, seconds=0.3, warm_up=0.1, status=0):
+        command = self.command(workload, "--seconds", seconds, "--warm-up", warm_up, *options)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.errors = done.stderr
+        assert done.returncode == status, done.stderr
+        return json.loads(done.stdout) if status == 0 else None
+
+    def write(self, text):
+        """A workload file of the test's own."""
+        path = self.directory / "workload.toml"
+        path.write_text(text)
+        return path
+
+
+def make_database(path):
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(SCHEMA)
+    connection.close()
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "bench.db"
+    make_database(path)
+    return path
+
+
+@pytest.fixture
+def query(database):
+    """Asks the file itself."""
+
+    def query(sql):
+        connection = sqlite3.connect(database, timeout=30)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    return query
+
+
+@pytest.fixture
+def server(start_daemon, database):
+    return start_daemon(database, options=["--max-sessions", "1100"])
+
+
+@pytest.fixture
+def load(server, tmp_path):
+    return Load(tmp_path, "--host", server.directory, "--database", server.name)
+
+
+@pytest.fixture
+def direct(database, tmp_path):
+    return Load(tmp_path, "--direct", database)
+
+
+@pytest.fixture
+def in_process(database, tmp_path):
+    return Load(tmp_path, "--in-process", database)
+
+
+def answered(result):
+    """How many transactions were done, the warm-up and the end included."""
+    return sum(
+        each["transactions"] + each["warm_up_transactions"] + each["late_transactions"] for each in result["classes"])
+
+
+def check_balances(query):
+    """TPC-B: the money of accounts, tellers, branches and the history is the same."""
+    sums = [query(f"SELECT coalesce(sum({column}), 0) FROM pgbench_{table}")[0][0] for table, column in (
+        ("tellers", "tbalance"), ("branches", "bbalance"), ("history", "delta"))]
+    assert sums[0] == sums[1] == sums[2], sums
+
+
+def test_every_row_is_there(load, query):
+    result = load.run("insert")
+    one = result["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] == 0 and result["complaints"] == []
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+    assert one["transactions"] == sum(one["per_client"]) == sum(second["transactions"] for second in one["series"])
+    assert (one["fewest"], one["most"]) == (min(one["per_client"]), max(one["per_client"]))
+    # Each client has said who it is.
+    assert query("SELECT count(DISTINCT client) FROM bench_insert") == [(8,)]
+
+
+@pytest.mark.parametrize("sent", ["separate", "pipeline", "query"])
+@pytest.mark.parametrize("protocol", ["prepared", "extended", "simple"])
+def test_balances(load, query, sent, protocol):
+    if (sent, protocol) == ("pipeline", "simple"):
+        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=1)
+        assert "--messages query" in load.errors
+        return
+    options = ["--messages", sent, "--protocol", protocol, "--set", f"scale={SCALE}", "--clients", 4]
+    result = load.run("tpcb", *options)
+    one = result["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] == 0, result["complaints"]
+    assert one["statements"] == 7 * one["transactions"]
+    assert query("SELECT count(*) FROM pgbench_history") == [(answered(result),)]
+    check_balances(query)
+
+
+@pytest.mark.parametrize("workload", sorted(path.stem for path in WORKLOADS.glob("*.toml")))
+def test_every_workload(load, workload):
+    """Each of them runs without an error; what takes long has only begun."""
+    text = (WORKLOADS / f"{workload}.toml").read_text()
+    options = []
+    if re.search(r"^scale =", text, re.M):
+        options += ["--set", f"scale={SCALE}"]
+    if re.search(r"^records =", text, re.M):
+        options += ["--set", "records=1000"]
+    result = load.run(workload, *options, seconds=0.3, warm_up=0)
+    for one in result["classes"]:
+        assert one["errors"] == 0, result["complaints"]
+    assert sum(one["transactions"] for one in result["classes"]) > 0
+
+
+def test_a_failing_statement_is_counted_and_rolled_back(load, query):
+    workload = load.write("""
+        [[class]]
+        name = "colliding"
+        clients = 2
+        [[class.transaction]]
+        statements = [
+            { sql = "BEGIN" },
+            { sql = "INSERT INTO bench_insert (client, value) VALUES (1, 'x')" },
+            { sql = "INSERT INTO pgbench_branches (bid) VALUES (1)" },
+            { sql = "COMMIT" },
+        ]
+        [[class.transaction]]
+        statements = [ { sql = "SELECT count(*) FROM pgbench_branches" } ]
+        """)
+    result = load.run(workload)
+    one = result["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] > 0
+    assert one["error_states"] == {"23505": one["errors"]}
+    assert len(result["complaints"]) == 1 and "pgbench_branches" in result["complaints"][0]
+    assert query("SELECT count(*) FROM bench_insert") == [(0,)]
+
+
+def test_serialization_failures_are_retried(load, query):
+    workload = load.write("""
+        [[class]]
+        name = "counters"
+        clients = 4
+        isolation = "repeatable read"
+        [[class.transaction]]
+        statements = [
+            { sql = "BEGIN" },
+            { sql = "SELECT tbalance FROM pgbench_tellers WHERE tid = 1" },
+            { sql = "UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = 1" },
+            { sql = "COMMIT" },
+        ]
+        """)
+    result = load.run(workload, "--retries", 1000)
+    one = result["classes"][0]
+    assert one["retries"] > 0 and one["error_states"]["40001"] == one["retries"] + one["errors"]
+    assert query("SELECT tbalance FROM pgbench_tellers WHERE tid = 1") == [(answered(result),)]
+
+
+def test_open_loop(load):
+    result = load.run("select", "--set", f"scale={SCALE}", "--rate", 200, seconds=1, warm_up=0)
+    one = result["classes"][0]
+    assert one["loop"] == "open" and one["rate_per_s"] == 200
+    # So many were meant to start, however fast the server is; the last may be late.
+    assert 200 - 8 <= one["transactions"] + one["late_transactions"] <= 200
+
+
+def test_a_stall_is_not_omitted(load, server):
+    """The daemon stands still for half of the time: what was meant to start then was slow."""
+    process = subprocess.Popen(
+        load.command("select", "--rate", 1000, "--clients", 4, "--seconds", 2, "--warm-up", 0),
+        stdout=subprocess.PIPE, text=True)
+    eventually(lambda: server.sockets >= 5, "four sessions")
+    stopped = time.monotonic()
+    os.kill(server.pid, signal.SIGSTOP)
+    time.sleep(1)
+    stall = time.monotonic() - stopped
+    os.kill(server.pid, signal.SIGCONT)
+    result = json.loads(process.communicate(timeout=60)[0])
+    one = result["classes"][0]
+    latencies = decode(one["histogram"])
+    slow = sum(count for value, count in latencies if value >= 100_000)
+    # The stall may have begun before the run did, but not by much: only what is sure is asked for.
+    assert one["latency_us"]["max"] <= (stall + 5) * 1e6
+    assert slow >= 300, (slow, stall, one["latency_us"])
+
+
+def decode(text):
+    """The histogram's latencies in microseconds, with how often each was counted."""
+    compressed = base64.b64decode(text)
+    cookie, length = struct.unpack_from(">II", compressed)
+    assert cookie == 0x1C849314 and length == len(compressed) - 8
+    raw = zlib.decompress(compressed[8:])
+    cookie, length, offset, digits, lowest, highest, ratio = struct.unpack_from(">IIIIQQd", raw)
+    assert (cookie, offset, digits, lowest, ratio) == (0x1C849313, 0, 3, 1, 1.0) and length == len(raw) - 40
+    counts, index, position = [], 0, 40
+    while position < len(raw):
+        number = shift = 0
+        while True:
+            byte = raw[position]
+            position += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        number = number >> 1 ^ -(number & 1)
+        if number < 0:
+            index -= number
+            continue
+        if number:
+            bucket = max(0, (index >> 10) - 1)
+            counts.append((index - (bucket << 10) << bucket, number))
+        index += 1
+    return counts
+
+
+def test_the_histogram_can_be_read(load, tmp_path):
+    log = tmp_path / "select.hdr"
+    result = load.run("select", "--hdr-log", log, "--set", f"scale={SCALE}")
+    one = result["classes"][0]
+    latencies = decode(one["histogram"])
+    assert sum(count for _, count in latencies) == one["transactions"]
+    half = one["transactions"] / 2
+    below = sum(count for value, count in latencies if value <= one["latency_us"]["p50"])
+    assert below >= half
+    lines = [line for line in log.read_text().splitlines() if not line.startswith(("#", '"'))]
+    tag, start, length, highest, histogram = lines[0].split(",")
+    assert (tag, start) == ("Tag=readers", "0.000") and float(length) <= 1
+    assert sum(count for line in lines for _, count in decode(line.split(",")[4])) == one["transactions"]
+
+
+def test_shape(load):
+    result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2)
+    assert (result["format"], result["workload"], result["target"], result["seed"]) == (1, "select", "server", 7)
+    assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and 0.25 < result["seconds"] < 0.35
+    assert result["client_cpu_seconds"] >= 0
+    one = result["classes"][0]
+    assert set(one["latency_us"]) == {"mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max"}
+    figures = [one["latency_us"][name] for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")]
+    assert figures == sorted(figures)
+    assert {"second", "transactions", "p99_us", "max_us"} == set(one["series"][0])
+    assert one["loop"] == "closed" and one["rate_per_s"] is None and one["unfinished_us"] >= 0
+
+
+def test_a_held_transaction_is_unfinished(load):
+    """Who waits for longer than the run is seen."""
+    workload = load.write("""
+        [[class]]
+        name = "holder"
+        clients = 1
+        [[class.transaction]]
+        statements = [ { sql = "BEGIN" }, { sql = "SELECT 1" }, { hold_ms = 1000 }, { sql = "COMMIT" } ]
+        """)
+    one = load.run(workload, seconds=0.3, warm_up=0)["classes"][0]
+    assert one["transactions"] == 0 and one["late_transactions"] == 1
+    assert 200_000 <= one["unfinished_us"] <= 400_000 and one["latency_us"]["max"] >= 1_000_000
+
+
+def test_a_thousand_sessions(load, server):
+    result = load.run("idle", "--set", f"scale={SCALE}", "--clients", "readers=2,idlers=1000")
+    readers, idlers = result["classes"]
+    assert readers["transactions"] > 0 and idlers["clients"] == 1000 and idlers["idle"] is True
+    assert readers["errors"] == idlers["errors"] == 0
+
+
+def test_a_slow_reader_is_slow(load):
+    workload = load.write("""
+        [[class]]
+        name = "slow"
+        clients = 1
+        read_bytes_per_s = 100000
+        [[class.transaction]]
+        statements = [ { sql = "SELECT aid, filler FROM pgbench_accounts" } ]
+        """)
+    one = load.run(workload, seconds=0.5, warm_up=0)["classes"][0]
+    # 200 kB take two seconds.
+    assert one["transactions"] == 0 and one["unfinished_us"] >= 400_000
+
+
+def test_ctrl_c(load, query):
+    process = subprocess.Popen(
+        load.command("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = process.stderr.readline()
+    assert re.match(r"walpool-load: insert \d+ s, \d+ transactions/s$", line)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    result = json.loads(output)
+    assert 0 < result["seconds"] < 60 and result["classes"][0]["transactions"] > 0
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("begin", ["immediate", "deferred"])
+def test_direct(direct, query, begin):
+    result = direct.run("insert", "--clients", 4, "--begin", begin)
+    one = result["classes"][0]
+    assert result["target"] == "direct" and result["threads"] == 4 and len(one["per_client"]) == 4
+    assert one["transactions"] > 0 and result["client_cpu_seconds"] > 0
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+def test_direct_transactions(direct, query):
+    result = direct.run("tpcb", "--clients", 4, "--set", f"scale={SCALE}", "--synchronous", "normal")
+    assert result["classes"][0]["errors"] == 0, result["complaints"]
+    assert query("SELECT count(*) FROM pgbench_history") == [(answered(result),)]
+    check_balances(query)
+
+
+def test_direct_is_locked_out(direct, database):
+    """Another process has the write lock: SQLITE_BUSY, as often as the timeout is over."""
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    one = direct.run("insert", "--clients", 2, "--busy-timeout", 50)["classes"][0]
+    other.execute("ROLLBACK")
+    other.close()
+    assert one["transactions"] == 0 and one["errors"] >= 2
+    assert one["error_states"] == {"SQLITE_BUSY": one["errors"]}
+
+
+def test_direct_ctrl_c(direct, query):
+    process = subprocess.Popen(
+        direct.command("insert", "--clients", 4, "--seconds", 60, "--warm-up", 0, "--progress", 0.2),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "transactions/s" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    result = json.loads(output)
+    assert result["seconds"] < 60 and query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+def test_in_process(in_process, query):
+    result = in_process.run("tpcb", "--clients", 4, "--set", f"scale={SCALE}")
+    assert result["target"] == "in-process" and result["classes"][0]["transactions"] > 0
+    assert query("SELECT count(*) FROM pgbench_history") == [(answered(result),)]
+    check_balances(query)
+
+
+@pytest.mark.parametrize("options, status, message", [
+    (["--host", "/nowhere", "--database", "x"], 1, "cannot connect to /nowhere/.s.PGSQL.5432: No such file or directory"),
+    (["--host", "/nowhere"], 2, "--host needs --database"),
+    ([], 2, "name one target: --host, --direct or --in-process"),
+    (["--direct", "/nowhere/x.db"], 1, "cannot open /nowhere/x.db: unable to open database file"),
+    (["--direct", "x", "--set", "skale=1"], 2, 'there is no variable "skale"'),
+    (["--direct", "x", "--clients", "writers=1"], 2, "the classes are readers"),
+    (["--direct", "x", "--messages", "bulk"], 2, "--messages bulk: one of separate, pipeline, query"),
+])
+def test_refusals(tmp_path, options, status, message):
+    load = Load(tmp_path, *options)
+    load.run("select", status=status)
+    assert message in load.errors and load.errors.startswith("walpool-load: ")
+    assert load.errors.count("\n") == 1
+
+
+def test_what_is_wrong_in_a_file(tmp_path):
+    load = Load(tmp_path, "--direct", "x")
+    path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
+    load.run(path, status=2)
+    assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
+
+
+def test_a_statement_that_cannot_be_prepared(load):
+    path = load.write('[[class]]\nname = "a"\n[[class.transaction]]\nstatements = [ { sql = "SELECT * FROM missing" } ]\n')
+    load.run(path, status=1)
+    assert "42P01" in load.errors and "missing" in load.errors
+
+
+def test_a_server_that_goes(load, server):
+    """The figures so far are told, and the status says that the run broke."""
+    server.may_fail = True
+    process = subprocess.Popen(
+        load.command("select", "--set", f"scale={SCALE}", "--seconds", 3, "--warm-up", 0, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "transactions/s" in process.stderr.readline()
+    server.kill()
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the server has closed every connection" in errors
+    one = json.loads(output)["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] == 8

@@ -1,0 +1,112 @@
+import Testing
+
+@testable import Workload
+
+@Suite struct TallyTests {
+    static let second: Int64 = 1_000_000_000
+
+    /// Measured from the tenth second to the thirteenth.
+    static func makeTally(clients: Int = 2) -> Tally {
+        let tally = Tally(clients: clients)
+        tally.begin(from: 10 * second, until: 13 * second)
+        return tally
+    }
+
+    @Test func warmUpAndLate() {
+        let tally = Self.makeTally()
+        for ended in [9.9, 10, 12.9, 13, 14.5] {
+            let time = Int64(ended * 1e9)
+            tally.succeeded(client: 1, began: time - 1_000_000, ended: time, statements: 2, rows: 3)
+        }
+        let contents = tally.close()
+        #expect(contents.warmUpTransactions == 1 && contents.transactions == 2 && contents.lateTransactions == 2)
+        #expect(contents.statements == 4 && contents.rows == 6 && contents.perClient == [0, 2])
+    }
+
+    @Test func secondsAreCountedApart() {
+        let tally = Self.makeTally()
+        for (ended, latency) in [(10.1, 1), (10.2, 5), (12.7, 2)] {
+            let time = Int64(ended * 1e9)
+            tally.succeeded(client: 0, began: time - Int64(latency) * 1_000_000, ended: time, statements: 1, rows: 0)
+        }
+        let contents = tally.close()
+        #expect(contents.seconds.map(\.counts.total) == [2, 0, 1])
+        #expect(contents.seconds.map(\.highestNanoseconds) == [5_000_000, 0, 2_000_000])
+    }
+
+    /// A run in which nothing ends any more shows that in its seconds, too.
+    @Test func silenceAtTheEnd() {
+        let tally = Self.makeTally()
+        tally.succeeded(client: 0, began: 10 * Self.second, ended: 10 * Self.second + 5, statements: 1, rows: 0)
+        #expect(tally.close().seconds.map(\.counts.total) == [1, 0, 0])
+    }
+
+    @Test func stoppedEarly() {
+        let tally = Self.makeTally()
+        tally.stop(at: 11 * Self.second)
+        tally.succeeded(client: 0, began: 10 * Self.second, ended: 12 * Self.second, statements: 1, rows: 0)
+        let contents = tally.close()
+        #expect(contents.transactions == 0 && contents.lateTransactions == 1 && contents.seconds.count == 1)
+    }
+
+    /// Who never got an answer is not in the histogram, but in the longest.
+    @Test func starvation() {
+        let tally = Self.makeTally()
+        tally.unfinished(began: 8 * Self.second, end: 13 * Self.second)
+        let contents = tally.close()
+        #expect(contents.unfinishedNanoseconds == 5 * Self.second && contents.longestNanoseconds == 5 * Self.second)
+        #expect(contents.counts.entries.isEmpty)
+    }
+
+    @Test func failures() {
+        let tally = Self.makeTally()
+        tally.failed(began: 0, ended: Self.second, state: "40001", message: "in the warm-up")
+        tally.failed(began: 10 * Self.second, ended: 11 * Self.second, state: "40001", message: "changed", isRetried: true)
+        tally.failed(began: 10 * Self.second, ended: 12 * Self.second, state: "55P03", message: "locked")
+        for number in 0..<20 { tally.failed(began: 12 * Self.second, ended: 12 * Self.second, state: "XX000", message: "\(number)") }
+        let contents = tally.close()
+        #expect(contents.errors == 21 && contents.retries == 1)
+        #expect(contents.errorStates == ["40001": 1, "55P03": 1, "XX000": 20])
+        #expect(contents.longestNanoseconds == 2 * Self.second)
+        #expect(contents.complaints.prefix(3) == ["40001: in the warm-up", "40001: changed", "55P03: locked"])
+        #expect(contents.complaints.count == TallyContents.mostComplaints)
+    }
+
+    static func random(_ seed: UInt64) -> TallyContents {
+        var random = Random(seed: seed, stream: 0)
+        let tally = makeTally()
+        for _ in 0..<1000 {
+            let ended = 9 * second + Int64(random.below(5_000_000_000))
+            // In order, as one thread sees them.
+            tally.succeeded(
+                client: Int(random.below(2)), began: ended - Int64(random.below(1_000_000_000)), ended: ended, statements: 1, rows: 2)
+        }
+        tally.failed(began: 10 * second, ended: 11 * second, state: "S\(seed)", message: "ü, \"quoted\"")
+        return tally.close()
+    }
+
+    @Test func handedOver() throws {
+        let contents = Self.random(7)
+        let bytes = contents.bytes
+        #expect(TallyContents(bytes: bytes) == contents)
+        for cut in stride(from: 0, to: bytes.count, by: 97) { #expect(TallyContents(bytes: Array(bytes.prefix(cut))) == nil) }
+    }
+
+    @Test func addedUp() {
+        let (first, second) = (Self.random(1), Self.random(2))
+        var sum = TallyContents(clients: 0)
+        sum.add(first)
+        #expect(sum == first)
+        sum.add(second)
+        #expect(sum.transactions == first.transactions + second.transactions)
+        #expect(sum.perClient == zip(first.perClient, second.perClient).map(+))
+        #expect(sum.counts.total == sum.transactions && sum.seconds.count == 3)
+        #expect(sum.errorStates == ["S1": 1, "S2": 1])
+        #expect(sum.longestNanoseconds == max(first.longestNanoseconds, second.longestNanoseconds))
+        // In whichever order they are added.
+        var other = TallyContents(clients: 0)
+        other.add(second)
+        other.add(first)
+        #expect(other.counts == sum.counts)
+    }
+}

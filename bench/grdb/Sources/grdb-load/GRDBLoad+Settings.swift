@@ -1,0 +1,74 @@
+import Foundation
+import Workload
+
+extension GRDBLoad {
+    /// Reads the workload file and puts in what the command line says.
+    func runSettings() throws -> RunSettings {
+        guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else { throw UsageError("--seconds is above 0, --warm-up not below") }
+        var workload = try readWorkload()
+        if let clients {
+            for (index, text) in try perClass(clients, "--clients", workload) {
+                guard let count = Int(text), (0...100_000).contains(count) else { throw UsageError("--clients: \"\(text)\" is no number of clients") }
+                workload.classes[index].clients = count
+            }
+        }
+        if let rate {
+            for (index, text) in try perClass(rate, "--rate", workload) {
+                guard let value = Double(text), value >= 0, value.isFinite else { throw UsageError("--rate: \"\(text)\" is no rate") }
+                workload.classes[index].ratePerSecond = value
+            }
+        }
+        if let churn = workload.classes.first(where: \.connectsEachTime) {
+            throw UsageError("class \"\(churn.name)\" connects for each transaction, which nobody does with a pool")
+        }
+        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw UsageError("there are no clients") }
+        return RunSettings(
+            name: URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent, workload: workload, seed: seed,
+            warmUpSeconds: warmUp, seconds: seconds, progressSeconds: progress, firstInSequence: firstInSequence)
+    }
+
+    private func readWorkload() throws -> Workload {
+        let text: String
+        do {
+            text = try String(contentsOfFile: file, encoding: .utf8)
+        } catch {
+            throw UsageError("\(file): \(error.localizedDescription)")
+        }
+        do throws(WorkloadError) {
+            return try Workload(text, replacing: replacements())
+        } catch {
+            throw UsageError("\(file): \(error)")
+        }
+    }
+
+    private func replacements() throws(WorkloadError) -> [String: Int64] {
+        var values: [String: Int64] = [:]
+        for text in variables {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let value = Int64(parts[1]) else {
+                throw WorkloadError("--set \(text): write VARIABLE=VALUE, with a whole number")
+            }
+            values[String(parts[0])] = value
+        }
+        return values
+    }
+
+    /// "8" for the first class, or "writers=8,readers=64".
+    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws -> [(index: Int, text: String)] {
+        guard text.contains("=") else { return [(0, text)] }
+        return try text.split(separator: ",").map { part in
+            let parts = part.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let index = workload.classes.firstIndex(where: { $0.name == parts[0] }) else {
+                let names = workload.classes.map(\.name).joined(separator: ", ")
+                throw UsageError("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
+            }
+            return (index, String(parts[1]))
+        }
+    }
+
+    /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.
+    private var firstInSequence: Int64 {
+        let secondsUntil2026 = 1_767_225_600.0
+        return Int64((Clock.timeOfDay - secondsUntil2026) * 1e6)
+    }
+}

@@ -1,0 +1,66 @@
+import GRDB
+import Synchronization
+import Workload
+
+/// A DatabasePool in one process, and a thread for each client.
+struct PoolRun {
+    let settings: RunSettings
+    let file: PoolFile
+
+    private final class Shared: Sendable {
+        let line = StartLine()
+        let isStopping = Atomic<Bool>(false)
+    }
+
+    /// A client's thread puts its tally here.
+    private final class Slot: Sendable {
+        let contents = Mutex<TallyContents?>(nil)
+        let progress = Atomic<Int>(0)
+    }
+
+    func run() throws(LoadError) -> RunResult {
+        let pool = try file.open()
+        let shared = Shared()
+        var clients: [(classIndex: Int, slot: Slot)] = []
+        var running: [RunningThread] = []
+        for (classIndex, clientClass) in settings.workload.classes.enumerated() {
+            for number in 0..<clientClass.clients {
+                let slot = Slot()
+                clients.append((classIndex, slot))
+                running.append(try RunningThread { runClient(pool, classIndex, number, slot, shared) })
+            }
+        }
+        var start: Int64 = 0
+        try shared.line.start(whenReady: clients.count) {
+            start = Clock.now + Self.startDelayNanoseconds
+            return start
+        }
+        let times = RunWatch(settings: settings, start: start).wait {
+            clients.reduce(0) { $0 + $1.slot.progress.load(ordering: .relaxed) }
+        } stop: {
+            shared.isStopping.store(true, ordering: .relaxed)
+        }
+        for thread in running { thread.join() }
+        let classes = settings.workload.classes.enumerated().map { index, clientClass in
+            var contents = TallyContents(clients: clientClass.clients)
+            for client in clients where client.classIndex == index {
+                if let counted = client.slot.contents.withLock({ $0 }) { contents.add(counted) }
+            }
+            return ClassResult(clientClass, contents)
+        }
+        return settings.result(target: "grdb", threads: clients.count, times: times, classes: classes)
+    }
+
+    /// Until every thread is at its start.
+    private static let startDelayNanoseconds: Int64 = 5_000_000
+
+    private func runClient(_ pool: DatabasePool, _ classIndex: Int, _ number: Int, _ slot: Slot, _ shared: Shared) {
+        let client = PoolClient(pool: pool, settings: settings, classIndex: classIndex, number: number)
+        guard let start = shared.line.waitForStart() else { return }
+        client.run(start: start, from: start + settings.warmUp, until: start + settings.length, isStopping: shared.isStopping) {
+            slot.progress.store($0, ordering: .relaxed)
+        }
+        let contents = client.tally.close()
+        slot.contents.withLock { $0 = contents }
+    }
+}

@@ -1,0 +1,92 @@
+"""What issue 5 asks for ("Done when" 2 and 3), as data: a ratio that must be reached, or a wait that must not be passed."""
+
+from dataclasses import asdict, dataclass
+
+# The modes whose answers mean "on the disk". Where a goal names several systems the best of them counts.
+DURABLE = ("walpool", "walpool-pipelined")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The throughput of the best of `systems`, as a multiple of the other's, at least."""
+
+    cell: str
+    systems: tuple
+    other: str
+    at_least: float
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The longest wait of any client of a class, in milliseconds, at most; `beside` is shown, and no goal."""
+
+    cell: str
+    system: str
+    client_class: str
+    at_most_ms: float
+    beside: str
+
+
+GOALS = (
+    Ratio("select-1", ("walpool",), "postgres", 1.2),
+    Ratio("select-8", ("walpool",), "postgres", 1.9),
+    Ratio("select-64", ("walpool",), "postgres", 2.9),
+    Ratio("select-8", ("walpool",), "canned", 0.70),
+    Ratio("insert-1", ("walpool",), "postgres", 1.0),
+    Ratio("insert-8", ("walpool",), "postgres", 1.5),
+    Ratio("insert-64", ("walpool",), "postgres", 4.2),
+    Ratio("insert-64", ("walpool",), "direct", 9.0),
+    Ratio("tpcb-8", DURABLE, "postgres", 0.9),
+    Ratio("tpcb-64", DURABLE, "postgres", 1.6),
+    Ratio("tpcb-pipeline-8", DURABLE, "postgres", 1.5),
+    Ratio("tpcb-pipeline-64", DURABLE, "postgres", 3.0),
+    Ratio("mixed-95-5-64", ("walpool",), "postgres", 2.0),
+    Ratio("insert-1-2ms", ("walpool",), "postgres", 1.0),
+    Ratio("insert-8-2ms", ("walpool",), "postgres", 1.0),
+    Ratio("insert-64-2ms", ("walpool",), "postgres", 1.0),
+    Ratio("insert-64-2ms", ("walpool",), "direct", 25.0),
+    Ratio("tpcb-64-2ms", DURABLE, "postgres", 1.5),
+    Wait("worst-wait-82", "walpool", "writers", 100.0, beside="direct"),
+)
+
+
+def judge(summary):
+    """Each goal with what was measured, and whether it was met: None where it was not measured at all. What failed is
+    missed, not left out."""
+    cells = {cell["id"]: cell for cell in summary}
+    return [_judged(goal, cells[goal.cell]) if goal.cell in cells else
+            {**_named(goal), "workload": None, "measured": None, "met": None} for goal in GOALS]
+
+
+def _named(goal):
+    return {"kind": type(goal).__name__.lower(), **asdict(goal)}
+
+
+def _judged(goal, cell):
+    judged = {**_named(goal), "workload": cell["workload"], "clients": cell["clients"], "sync_delay_us": cell["sync_delay_us"]}
+    return {**judged, **(_ratio(goal, cell) if isinstance(goal, Ratio) else _wait(goal, cell))}
+
+
+def _ratio(goal, cell):
+    if goal.other not in cell["asked"] or not set(goal.systems) & set(cell["asked"]):
+        return {"measured": None, "met": None}
+    ratios = {system: cell["ratios"].get(f"{system}/{goal.other}") for system in goal.systems}
+    ratios = {system: ratio for system, ratio in ratios.items() if ratio}
+    if not ratios:
+        return {"measured": None, "met": False}
+    best = max(ratios, key=lambda system: ratios[system]["median"])
+    return {"best": best, "measured": ratios[best], "met": ratios[best]["median"] >= goal.at_least}
+
+
+def _wait(goal, cell):
+    """The worst of all repetitions: a wait that came once came."""
+    worst = {}
+    for system in (goal.system, goal.beside):
+        part = cell["systems"].get(system)
+        if part and (of_class := part["classes"].get(goal.client_class)) and of_class["worst_us"] is not None:
+            worst[system] = of_class["worst_us"] / 1000
+    if goal.system not in cell["asked"]:
+        return {"measured": None, "met": None}
+    measured = worst.get(goal.system)
+    return {"measured": measured, "beside_measured": worst.get(goal.beside),
+            "met": measured is not None and measured <= goal.at_most_ms}

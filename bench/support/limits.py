@@ -1,0 +1,64 @@
+"""The empty wire server, and the preloaded library that makes syncs take longer (bench/limits)."""
+
+import os
+import pwd
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from support.servers import Server
+from support.tools import BENCH, BenchError, ensure_packages
+
+
+def compile_limit(output, *sources, options=()):
+    """Returns `output`, compiled from files of bench/limits."""
+    ensure_packages("gcc", "libc6-dev")
+    compiler = shutil.which("cc") or "/usr/bin/cc"
+    command = [compiler, "-O2", "-Wall", "-Wextra", "-Werror", *options, "-o", output,
+               *(BENCH / "limits" / source for source in sources), "-lpthread", "-ldl"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BenchError(f"cannot compile {sources[0]}: {done.stderr.strip()}")
+    return output
+
+
+class Canned(Server):
+    """A server that has an answer ready and no database: the limit of socket and kernel."""
+
+    name = "canned"
+
+    def __init__(self, directory, threads=None):
+        super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name)
+        self.directory.mkdir(mode=0o700, exist_ok=True)
+        self.threads = threads
+        self.program = compile_limit(self.directory / "canned-server", "canned.c", "canned_answers.c")
+
+    def start(self):
+        """Returns the seconds until it answered."""
+        threads = ["--threads", self.threads] if self.threads else []
+        self.launch([self.program, self.directory, self.port, *threads])
+        return self.wait_until_ready()
+
+
+class SyncDelay:
+    """Makes every sync of the processes that get `environment` take so much longer."""
+
+    def __init__(self, directory, microseconds):
+        self.microseconds = microseconds
+        self.library = compile_limit(Path(directory) / "syncdelay.so", "syncdelay.c", options=["-shared", "-fPIC"])
+        # PostgreSQL has a user of its own, which must be able to load the one and to write the other.
+        self.library.chmod(0o755)
+        self._count = Path(directory) / "syncdelay.count"
+        self._count.write_bytes(bytes(8))
+        self._count.chmod(0o666)
+
+    @property
+    def environment(self):
+        return {"LD_PRELOAD": str(self.library), "WALPOOL_SYNC_DELAY_US": str(self.microseconds),
+                "WALPOOL_SYNC_COUNT_FILE": str(self._count)}
+
+    @property
+    def syncs(self):
+        """How many there were since this was made."""
+        return struct.unpack("=Q", self._count.read_bytes())[0]

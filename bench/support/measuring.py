@@ -1,0 +1,144 @@
+"""Runs one cell, the systems taking turns, and writes down what each run gave."""
+
+import contextlib
+import itertools
+import threading
+import time
+
+from pgwire import ConnectionLost, ServerError
+from support import generator, machine, pgbench_driver, scenarios, systems
+from support.record import new_run
+from support.tools import BenchError
+
+SAMPLE_SECONDS = 0.1
+# Reading /proc of so many backends would itself be load.
+MOST_CLIENTS_SAMPLED = 128
+# "Begin anew" is an answer, and SQLITE_BUSY what direct access is here to show: counted, and no failures.
+COUNTED = ("40001", "SQLITE_BUSY")
+
+
+def turns(cell):
+    """Which system when: A B C, B C A, C A B. Each is first, last and in between."""
+    for repetition in range(1, cell.repeats + 1):
+        shift = (repetition - 1) % len(cell.systems)
+        for place, system in enumerate(cell.systems[shift:] + cell.systems[:shift], 1):
+            yield repetition, place, system
+
+
+def measure(world, cell, programs, directory, record, tell, keep_logs=False):
+    logs = directory / "logs" if keep_logs else None
+    for repetition, place, name in turns(cell):
+        run = new_run(cell, name, repetition, place)
+        try:
+            system = world.system(name)
+            record["systems"].setdefault(name, systems.described(system))
+            run["sync_us"] = machine.sync_microseconds(directory, probes=20)
+            with slow_disk_used(world, run):
+                measure_one(system, cell, programs, directory, run, logs)
+        except (BenchError, generator.Failed, ConnectionLost, ServerError) as error:
+            run["errors"].append(str(error))
+        if wrong := world.broken(name):
+            run["errors"].append(wrong)
+        record["runs"].append(run)
+        tell(run)
+
+
+@contextlib.contextmanager
+def slow_disk_used(world, run):
+    """A delay that silently was not there would make a figure that is not true."""
+    before = world.syncs()
+    yield
+    if before is not None:
+        run["notes"]["syncs"] = world.syncs() - before
+        if not run["notes"]["syncs"]:
+            run["errors"].append("not one sync went through the slow disk")
+
+
+def measure_one(system, cell, programs, directory, run, logs):
+    """Fills in the run; raises what kept it from having figures."""
+    prepare(system, cell)
+    newest = system.inserted() if cell.workload == "insert" else None
+    with scenarios.beside(cell, system, run["notes"]), Processor(system, cell) as processor:
+        if cell.driver == "pgbench":
+            figures = pgbench_driver.run(system, cell, directory)
+        else:
+            log = ["--hdr-log", logs / f"{cell.id}-{run['repetition']}-{system.name}.hlog"] if logs else []
+            told = generator.run(system, cell, programs, run["repetition"], directory, more=log)
+            figures = generator.figures(told, keep_all=cell.section == "starvation")
+            run["errors"] += failures(told)
+    run.update(figures)
+    if run["statements"] and (used := processor.seconds_of_last(cell.seconds)) is not None:
+        run["server_cpu_us"] = used / run["statements"] * 1e6
+    run["busy"] = sum(count for each in run["classes"].values() for state, count in each["error_states"].items()
+                      if state.startswith("SQLITE_BUSY"))
+    if newest is not None and (rows := system.inserted(newest)) < run["transactions"]:
+        run["errors"].append(f"{run['transactions']} inserts were answered, {rows} rows are there")
+
+
+def prepare(system, cell):
+    """PostgreSQL gets the VACUUM that pgbench does before each of its runs."""
+    if system.name.startswith("postgres") and cell.workload.startswith("tpcb"):
+        with system.server.connect(timeout=120) as connection:
+            connection.query("VACUUM pgbench_branches, pgbench_tellers")
+
+
+def failures(told):
+    """In words: what happened that should not have."""
+    states = {}
+    for each in told["classes"]:
+        for state, count in each["error_states"].items():
+            if not state.startswith(COUNTED):
+                states[state] = states.get(state, 0) + count
+    found = [f"{count} times {state}" for state, count in states.items()]
+    if found:
+        found += told["complaints"][:3]
+    first = told["classes"][0]
+    if not first["transactions"] and not first["errors"] and not first["unfinished_us"]:
+        found.append(f"{first['name']}: not one transaction")
+    return found
+
+
+class Processor:
+    """How much CPU time a system's servers had, read every now and then while the load runs. What they took to accept
+    the clients and to warm up is not the statements'."""
+
+    def __init__(self, system, cell):
+        self._read = system.cpu_seconds if cell.clients <= MOST_CLIENTS_SAMPLED else lambda: None
+        self._samples = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._ended = None
+
+    def _sample(self):
+        for _ in itertools.takewhile(lambda _: not self._over.wait(SAMPLE_SECONDS), itertools.count()):
+            self._take()
+
+    def _take(self):
+        try:
+            self._samples.append((time.monotonic(), self._read()))
+        except (OSError, AttributeError):
+            pass        # it is gone, which is told elsewhere
+
+    def seconds_of_last(self, seconds):
+        """CPU seconds in the last seconds before the end, or None."""
+        if len(self._samples) < 2 or any(used is None for _, used in self._samples):
+            return None
+        return self._at(self._ended) - self._at(self._ended - seconds)
+
+    def _at(self, moment):
+        """What had been used by then, on the straight line between the samples around it."""
+        for (before, low), (after, high) in itertools.pairwise(self._samples):
+            if moment <= after:
+                return low + (high - low) * max(0, moment - before) / (after - before)
+        return self._samples[-1][1]
+
+    def __enter__(self):
+        self._take()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended = time.monotonic()
+        self._over.set()
+        self._thread.join()
+        self._take()

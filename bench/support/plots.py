@@ -1,0 +1,53 @@
+"""The pictures of a record of bench/run, each as SVG and PNG.
+
+matplotlib is Debian's (python3-matplotlib), so they are drawn by /usr/bin/python3, in a process of its own: whoever calls
+`draw` may be another Python.
+
+    /usr/bin/python3 bench/support/plots.py RESULTS.json DIRECTORY"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PYTHON = "/usr/bin/python3"
+# In the order of the report: the file's name, and what it shows.
+PICTURES = {
+    "throughput": "Throughput by the number of clients",
+    "latency": "Latency percentiles",
+    "fairness": "What each client got of its equal share",
+    "starvation": "The longest wait of any client",
+    "durability": "Throughput by what a commit waits for",
+    "cpu": "The server's CPU time for a statement",
+}
+
+
+def draw(record, directory):
+    """Writes NAME.svg and NAME.png of every picture the record has figures for; returns their names."""
+    command = [PYTHON, __file__, "-", str(directory)]
+    done = subprocess.run(command, input=json.dumps(record), capture_output=True, text=True)
+    if done.returncode != 0:
+        from support.tools import BenchError
+        raise BenchError(f"the plots could not be drawn: {done.stderr.strip()[-500:]}")
+    return done.stdout.split()
+
+
+def available():
+    return subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True).returncode == 0
+
+
+def _main(source, directory):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from support import charts, chartstyle
+
+    record = json.load(sys.stdin if source == "-" else open(source))
+    chartstyle.apply()
+    for name in PICTURES:
+        figure = getattr(charts, name)(record)
+        if figure is not None:
+            chartstyle.save(figure, Path(directory) / name)
+            print(name)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,89 @@
+"""README's part of a benchmark: a table of the main figures and the pictures, between two comments, so that it is never
+written by hand. The first says which results it is made of; a test makes it again and compares."""
+
+import os
+import re
+from pathlib import Path
+
+from support import markdown as md
+from support.plots import PICTURES as TITLES
+from support.recordview import title
+from support.tools import REPOSITORY, BenchError
+
+BEGIN, END = "<!-- benchmark of {directory}, made by bench/support/report.py --readme -->", "<!-- end of benchmark -->"
+SECTION = re.compile(r"<!-- benchmark of (\S+), made by [^>]*-->\n.*?<!-- end of benchmark -->", re.DOTALL)
+
+# What README shows: cell, name, the best of which modes.
+FULL, BEST = ("walpool",), ("walpool", "walpool-pipelined")
+ROWS = (
+    ("select-1", "point SELECT", FULL), ("select-8", "point SELECT", FULL), ("select-64", "point SELECT", FULL),
+    ("insert-1", "durable INSERT", FULL), ("insert-8", "durable INSERT", FULL), ("insert-64", "durable INSERT", FULL),
+    ("mixed-95-5-64", "95 % reads, 5 % writes", FULL),
+    ("tpcb-8", "TPC-B, a message a statement", BEST), ("tpcb-64", "TPC-B, a message a statement", BEST),
+    ("tpcb-pipeline-8", "TPC-B, one pipeline", BEST), ("tpcb-pipeline-64", "TPC-B, one pipeline", BEST),
+    ("insert-64-2ms", "durable INSERT, syncs 2 ms slower", FULL),
+    ("tpcb-64-2ms", "TPC-B, a message a statement, syncs 2 ms slower", BEST),
+)
+PICTURES = ("throughput", "starvation", "fairness")
+
+
+def part_of_readme(record, results):
+    """`results`: results.json or its directory, as a path from the repository's top if it is inside."""
+    directory = Path(results).resolve()
+    directory = directory.parent if directory.is_file() else directory
+    shown = os.path.relpath(directory, REPOSITORY)
+    pictures = "\n\n".join(f"![{TITLES[name]}]({shown}/{name}.svg)" for name in PICTURES if (directory / f"{name}.svg").exists())
+    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), waits(record), pictures, END]
+    return "\n\n".join(part for part in parts if part)
+
+
+def conditions(record, directory):
+    machine = record["machine"]
+    repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
+    return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
+            f"took {machine['sync_us']:.0f} µs. Transactions per second, medians of up to {repeats} repetitions in which the systems "
+            f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
+            f"[{directory}/results.md]({directory}/results.md).")
+
+
+def main_figures(record):
+    cells = {cell["id"]: cell for cell in record["summary"]}
+    rows = []
+    for name, what, modes in ROWS:
+        cell = cells.get(name)
+        measured = [mode for mode in modes if cell and cell["systems"].get(mode, {}).get("throughput_per_s")]
+        if not measured:
+            continue
+        best = max(measured, key=lambda mode: cell["systems"][mode]["throughput_per_s"]["median"])
+        note = f", `{best.removeprefix('walpool-')}`" if best != "walpool" else ""
+        figures = [md.whole(_median(cell, system)) for system in (best, "postgres", "direct")]
+        rows.append([what + note, md.whole(cell["clients"]), *figures,
+                     *(md.ratio(cell["ratios"].get(f"{best}/{other}")) for other in ("postgres", "direct"))])
+    if not rows:
+        return None
+    heads = ["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "to direct"]
+    return md.table(heads, rows)
+
+
+def _median(cell, system):
+    spread = cell["systems"].get(system, {}).get("throughput_per_s")
+    return spread["median"] if spread else None
+
+
+def waits(record):
+    for goal in record["goals"]:
+        if goal["kind"] == "wait" and goal["measured"] is not None:
+            beside = (f", and {md.digits(goal['beside_measured'] / 1000)} s where each opens the file itself"
+                      if goal["beside_measured"] else "")
+            return ("The longest that any of 64 writers waited beside 16 readers and 2 scanners was "
+                    f"{md.digits(goal['measured'])} ms{beside}.")
+    return None
+
+
+def put_into(readme, text):
+    """Replaces what is between the markers; there must be one such place."""
+    old = readme.read_text()
+    if len(SECTION.findall(old)) != 1:
+        raise BenchError(f"{readme} has no place for it, or several: a line \"{BEGIN.format(directory='-')}\" and a line "
+                         f"\"{END}\"")
+    readme.write_text(SECTION.sub(lambda _: text, old))

@@ -1,0 +1,77 @@
+"""What report and pictures look up in a record of bench/run (its shape: record.py)."""
+
+PERCENTILES = {"p50": "50", "p90": "90", "p99": "99", "p999": "99.9", "p9999": "99.99", "max": "max"}
+
+# Who is to be starved in which workload, and how a picture says it.
+STARVATION_VICTIMS = {
+    "starve-readers": "writers", "starve-one": "one", "starve-scanners": "writers", "starve-outsider": "writers",
+    "starve-slow-client": "writers", "starve-vacuum": "writers", "worst-wait": "writers",
+}
+# In the order of the picture.
+VICTIM_NAMES = {
+    "worst-wait": "64 writers, 16 readers, 2 scanners",
+    "starve-readers": "writers beside saturating readers", "starve-one": "a paced writer among 63",
+    "starve-scanners": "writers beside pinned snapshots", "starve-outsider": "writers, an outsider locks the file",
+    "starve-slow-client": "writers beside a slow client", "starve-vacuum": "writers, VACUUM due in the middle",
+}
+# Cells whose clients all ask for the same and should get as much: cell, class (None: the first), name.
+EQUAL_SHARES = (
+    ("insert-64", None, "Durable INSERT, 64 clients"),
+    ("worst-wait-82", "writers", "64 writers, 16 readers, 2 scanners"),
+    ("starve-one-64", "others", "63 writers beside a paced one"),
+)
+
+
+def cells_of(record, workload, section="throughput"):
+    """By clients: on the machine's own disk, answered when durable, driven by our generator."""
+    return sorted((cell for cell in record["summary"] if cell["workload"] == workload and cell["section"] == section
+                   and cell["driver"] == "walpool-load" and not cell["sync_delay_us"]), key=lambda cell: cell["clients"])
+
+
+# Systems that answer before a commit is on the disk, and those that are no server and no way to share a file.
+RELAXED = ("walpool-normal", "postgres-async", "direct-normal")
+NO_ALTERNATIVES = ("in-process", "canned", "grdb", "pgbouncer")
+
+
+def throughput_by_mode(record, workload, clients, delay):
+    """System -> throughput, of durable and relaxed modes, in the systems' order."""
+    parts = {}
+    for cell in record["summary"]:
+        if (cell["workload"], cell["clients"], cell["sync_delay_us"], cell["driver"]) == (workload, clients, delay, "walpool-load"):
+            parts |= {system: part["throughput_per_s"] for system, part in cell["systems"].items() if part["throughput_per_s"]}
+    return {system: parts[system] for system in record["systems"] if system in parts and system not in NO_ALTERNATIVES}
+
+
+def by_workload(cells):
+    """Those of a workload by clients, in the plan's order otherwise."""
+    workloads = list(dict.fromkeys(cell["workload"] for cell in cells))
+    return sorted(cells, key=lambda cell: (workloads.index(cell["workload"]), cell["clients"]))
+
+
+def title(record, system):
+    return record["systems"].get(system, {}).get("title", system)
+
+
+def class_of(part, name):
+    """A class by its name; without one, or where a run has no such class, the first."""
+    classes = part["classes"]
+    return classes.get(name) or next(iter(classes.values()), None)
+
+
+def worst_of(cell, victim):
+    """System -> the longest wait of any of the victims, in microseconds."""
+    found = {system: class_of(part, victim) for system, part in cell["systems"].items()}
+    return {system: of_class["worst_us"] for system, of_class in found.items() if of_class and of_class["worst_us"]}
+
+
+def share_of_equal(record, cell, of_class):
+    """System -> for each repetition what every client got, sorted, as a multiple of what all would have got equally."""
+    shares = {}
+    for run in record["runs"]:
+        if run["cell"] != cell or run["errors"]:
+            continue
+        found = class_of(run, of_class)
+        counts = sorted((found or {}).get("per_client") or [])
+        if len(counts) > 1 and sum(counts):
+            shares.setdefault(run["system"], []).append([count * len(counts) / sum(counts) for count in counts])
+    return {system: shares[system] for system in record["systems"] if system in shares}

@@ -1,0 +1,57 @@
+"""The report's beginning and end: goals, what went wrong, and what it was measured on. Each function makes a section: a record
+in, Markdown out, or None where it has nothing to say."""
+
+from support import markdown as md
+from support.recordview import title
+
+
+def goals(record):
+    asked = [goal for goal in record["goals"] if goal["met"] is not None]
+    if not asked:
+        return None
+    missed = [goal for goal in asked if not goal["met"]]
+    first = f"{len(asked) - len(missed)} of {len(asked)} goals met."
+    if missed:
+        first += " **Missed: " + "; ".join(_goal(record, goal) for goal in missed) + ".**"
+    if len(asked) < len(record["goals"]):
+        first += f" Not measured in this run: {len(record['goals']) - len(asked)}."
+    rows = [_goal_row(record, goal) for goal in asked]
+    heads = ["workload", "what", "goal", "measured", "verdict"]
+    return "## Goals\n\n" + first + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
+
+
+def _goal(record, goal):
+    against = f"to {title(record, goal['other'])}" if goal["kind"] == "ratio" else f"longest wait of {goal['client_class']}"
+    return f"{_name(goal)}, {against}"
+
+
+def _name(goal):
+    delay = f", syncs {goal['sync_delay_us'] / 1000:g} ms slower" if goal["sync_delay_us"] else ""
+    return f"{goal['workload']}, {md.clients(goal['clients'])}{delay}"
+
+
+def _goal_row(record, goal):
+    verdict = "met" if goal["met"] else "**missed**"
+    if goal["kind"] == "wait":
+        beside = f"; {title(record, goal['beside'])} {md.digits(goal['beside_measured'])} ms" if goal["beside_measured"] else ""
+        return [_name(goal), f"longest wait of {goal['client_class']}", f"≤ {goal['at_most_ms']:g} ms",
+                f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", verdict]
+    best = f", {title(record, goal['best'])}" if goal.get("best") not in (None, "walpool") else ""
+    return [_name(goal), f"throughput to {title(record, goal['other'])}", f"≥ {goal['at_least']:g}",
+            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", verdict]
+
+
+def conditions(record):
+    parts = [f"## Run\n\n- command: `{record['command']}`\n- from {record['started']} to {record['ended']}, "
+             f"{record['seconds'] or 0:,.0f} s{'' if record['complete'] else ', **interrupted**'}"
+             f"{'; quick, so one short run of each' if record['quick'] else ''}",
+             "## Machine\n\n" + md.settings(record["machine"])]
+    for system in record["systems"].values():
+        parts.append(f"### {system['title']}\n\n{system['what']}\n\n" + md.settings(system["settings"]))
+    return "\n\n".join(parts)
+
+
+def errors(record):
+    found = [f"- {run['cell']}, {title(record, run['system'])}, repetition {run['repetition']}: {error}"
+             for run in record["runs"] for error in run["errors"]] + [f"- {error}" for error in record["errors"]]
+    return "## What went wrong\n\n" + "\n".join(found) if found else None
