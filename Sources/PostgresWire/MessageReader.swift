@@ -1,7 +1,8 @@
 import Glibc
 
 /// Reads a message body from front to back, believing no length it has not compared with what is left.
-/// The error texts are PostgreSQL's (src/backend/libpq/pqformat.c).
+/// The error texts are PostgreSQL's (src/backend/libpq/pqformat.c). Inlined: a Bind is read with a dozen of these, and each
+/// call costs more than what it does.
 struct MessageReader {
     private let body: UnsafeRawBufferPointer
     private var position = 0
@@ -12,6 +13,7 @@ struct MessageReader {
 
     private var left: Int { body.count - position }
 
+    @inline(__always)
     mutating func byte() throws(WireError) -> UInt8 {
         guard left >= 1 else { throw .protocolViolation("no data left in message") }
         defer { position += 1 }
@@ -19,18 +21,21 @@ struct MessageReader {
     }
 
     /// A count: two bytes, unsigned, as PostgreSQL reads them, so that 65,535 parameters are possible.
+    @inline(__always)
     mutating func count() throws(WireError) -> Int {
         guard left >= 2 else { throw .protocolViolation("insufficient data left in message") }
         defer { position += 2 }
         return Int(UInt16(bigEndian: body.loadUnaligned(fromByteOffset: position, as: UInt16.self)))
     }
 
+    @inline(__always)
     mutating func int32() throws(WireError) -> Int {
         guard left >= 4 else { throw .protocolViolation("insufficient data left in message") }
         defer { position += 4 }
         return Int(Int32(bigEndian: body.loadUnaligned(fromByteOffset: position, as: Int32.self)))
     }
 
+    @inline(__always)
     mutating func bytes(_ length: Int) throws(WireError) -> UnsafeRawBufferPointer {
         guard length >= 0, length <= left else {
             throw .protocolViolation("insufficient data left in message")
@@ -40,6 +45,7 @@ struct MessageReader {
     }
 
     /// A string without its NUL, which must be there.
+    @inline(__always)
     mutating func cString() throws(WireError) -> UnsafeRawBufferPointer {
         guard left > 0, let base = body.baseAddress, let nul = memchr(base + position, 0, left) else {
             throw .protocolViolation("invalid string in message")
@@ -50,6 +56,7 @@ struct MessageReader {
     }
 
     /// Everything up to here, from a position taken earlier.
+    @inline(__always)
     func since(_ earlier: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: body[earlier..<position])
     }
@@ -57,6 +64,7 @@ struct MessageReader {
     var mark: Int { position }
 
     /// Nothing may follow.
+    @inline(__always)
     func finish() throws(WireError) {
         guard left == 0 else { throw .protocolViolation("invalid message format") }
     }
