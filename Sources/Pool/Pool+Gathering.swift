@@ -15,6 +15,9 @@ extension Pool {
         return until == 0 ? nil : Instant(nanoseconds: until)
     }
 
+    /// A commit takes so long that another thread is worth calling to poll in its place. Only for who has the writer.
+    public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
+
     /// After a commit, before the writer is released. A plan means: answer its members first, then release the writer with it.
     public func planGathering(answered: Int) -> GroupGathering.Plan? {
         let commit = writer.lastCommitNanoseconds
@@ -25,8 +28,8 @@ extension Pool {
         }
     }
 
-    /// The holder is done, and its members were answered. Nil when the next group gathers: the calling thread then sees to
-    /// it that `endGathering` is called in time.
+    /// The holder is done, and its members were answered. Nil when the next group gathers: then `endGathering` is to be
+    /// called when `isGatheringOver` says so, and at `gatheringEnd`.
     public func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
         afterWriting { state, now in
             let grant = state.writerQueue.release(gathering: plan, now: now)
@@ -36,10 +39,10 @@ extension Pool {
     }
 
     /// Returns the group that has gathered, if it is time.
-    public func endGathering(evenIfEarly: Bool = false) -> Resumption? {
+    public func endGathering() -> Resumption? {
         let now = MonotonicClock.now
         return state.withLock { state in
-            guard let (gathering, count, grant) = state.writerQueue.endGathering(evenIfEarly: evenIfEarly, now: now) else {
+            guard let (gathering, count, grant) = state.writerQueue.endGathering(now: now) else {
                 if state.writerQueue.gathering == nil { gatheringUntil.store(0, ordering: .relaxed) }
                 return nil
             }

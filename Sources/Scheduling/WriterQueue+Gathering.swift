@@ -24,9 +24,9 @@ extension WriterQueue {
         return waiting.count >= gathering.plan.members || gathering.until <= now || waiting.last?.purpose != .member
     }
 
-    /// Grants the group that has gathered, if it is time or `evenIfEarly`.
-    public mutating func endGathering(evenIfEarly: Bool, now: Instant) -> (ended: Gathering, waiting: Int, grant: Grant?)? {
-        guard let gathering, evenIfEarly || isGatheringOver(now: now) else { return nil }
+    /// Grants the group that has gathered, if it is time.
+    public mutating func endGathering(now: Instant) -> (ended: Gathering, waiting: Int, grant: Grant?)? {
+        guard let gathering, isGatheringOver(now: now) else { return nil }
         let count = waiting.count
         return (gathering, count, release(now: now))
     }

@@ -290,7 +290,8 @@ public final class Server: Sendable {
         return next
     }
 
-    private func wakeOne() {
+    /// One of the threads that wait for events looks what there is to do.
+    func wakeOne() {
         var one: UInt64 = 1
         _ = write(wakeUp, &one, 8)
     }

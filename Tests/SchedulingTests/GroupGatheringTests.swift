@@ -116,21 +116,13 @@ import Testing
             #expect(
                 queue.request(index + 1, letter == "m" ? .member : letter == "t" ? .transaction : .job, now: ms(1)) == nil)
         }
-        let end = queue.endGathering(evenIfEarly: false, now: ms(at))
+        let end = queue.endGathering(now: ms(at))
         #expect(end?.grant?.picture == granted)
         #expect((queue.gathering == nil) == (granted != nil || at >= 3))
         // When nobody came the writer is free again.
         if queue.gathering == nil && coming.isEmpty {
             #expect(queue.request(9, .transaction, now: ms(at))?.picture == "t9")
         }
-    }
-
-    @Test func evenIfEarly() {
-        var queue = queue("m")
-        #expect(queue.release(gathering: plan, now: ms(1)) == nil)
-        let end = queue.endGathering(evenIfEarly: true, now: ms(1))
-        #expect(end?.waiting == 1 && end?.grant?.picture == "1")
-        #expect(queue.endGathering(evenIfEarly: true, now: ms(1)) == nil)
     }
 
     /// Recovery waits for nobody, and those who gathered keep their places.
@@ -147,7 +139,7 @@ import Testing
         var queue = queue("mm")
         #expect(queue.release(gathering: plan, now: ms(1)) == nil)
         queue.pause(now: ms(1))
-        #expect(queue.endGathering(evenIfEarly: false, now: ms(3))?.grant == nil)
+        #expect(queue.endGathering(now: ms(3))?.grant == nil)
         #expect(queue.holder == .nobody && queue.waitingCount == 2)
         #expect(queue.resume(now: ms(4))?.picture == "1+2")
     }
@@ -158,6 +150,6 @@ import Testing
         #expect(queue.release(gathering: plan, now: ms(1)) == nil)
         let withdrawn = queue.withdraw(1)
         #expect(withdrawn)
-        #expect(queue.endGathering(evenIfEarly: false, now: ms(3))?.grant?.picture == "2")
+        #expect(queue.endGathering(now: ms(3))?.grant?.picture == "2")
     }
 }

@@ -19,8 +19,6 @@ final class Worker: @unchecked Sendable {
     let counters: ThreadCounters
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
-    /// This thread has to see to it that the group that gathers begins in time.
-    private var isGathering = false
 
     /// - Parameter isOfCrew: false for a thread that never polls: nobody is called to poll in its place, or the census would
     ///   miss one for good.
@@ -60,12 +58,11 @@ final class Worker: @unchecked Sendable {
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            // Whoever has to begin a group does not stand by.
-            guard isGathering || server.crew.mayPollOn(now: now) else { return }
             if let end = server.pool.gatheringEnd {
+                // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
             } else {
-                isGathering = false
+                guard server.crew.mayPollOn(now: now) else { return }
                 guard handle(server.poller.waitForEvent(), &now) else { return }
             }
         }
@@ -85,9 +82,7 @@ final class Worker: @unchecked Sendable {
         let taken = now.nanoseconds &- began.nanoseconds
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
-            // It may come to stand in reserve.
-            if isGathering { endGathering(evenIfEarly: true) }
-            runResumptions()
+            leaveGathering()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
             return server.crew.joinOrStandBy()
@@ -125,7 +120,7 @@ final class Worker: @unchecked Sendable {
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
         handOver()
-        if isGathering { endGathering(evenIfEarly: true) }
+        leaveGathering()
         server.crew.willBeLong()
     }
 
@@ -214,7 +209,7 @@ final class Worker: @unchecked Sendable {
             session.noteEndOfWait()
             session.countWait(forReader: false)
         }
-        willBlock()
+        if server.pool.isCommitSlow { willBeLong() } else { willBlock() }
         let began = server.eventLog.isTiming ? MonotonicClock.now : nil
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
@@ -228,9 +223,9 @@ final class Worker: @unchecked Sendable {
             return answerWhenDurable(unsynced, finished)
         }
         let unanswered = handedOver.take()
-        if !isLong, let plan = server.pool.planGathering(answered: finished.count) {
+        if let plan = server.pool.planGathering(answered: finished.count) {
             answer(unanswered + finished)
-            return isLong ? releaseWriter() : letGather(plan)
+            return letGather(plan)
         }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
         enqueue(next)
@@ -244,10 +239,8 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// One event while a group gathers, or the group's beginning. The thread that let it gather waits until `end`; should
-    /// it be stuck somewhere, another one that polls takes its place a little later.
+    /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
-        let end = isGathering ? end : Instant(nanoseconds: end.nanoseconds &+ Watch.intervalNanoseconds)
         if let event = server.poller.waitForEvent(until: end) { return handle(event, &now) }
         endGathering()
         runResumptions()
@@ -257,12 +250,16 @@ final class Worker: @unchecked Sendable {
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.
     private func letGather(_ plan: GroupGathering.Plan) {
-        if let next = server.pool.releaseWriter(gathering: plan) { enqueue(next) } else { isGathering = true }
+        if let next = server.pool.releaseWriter(gathering: plan) { enqueue(next) }
     }
 
-    private func endGathering(evenIfEarly: Bool = false) {
-        isGathering = false
-        if let next = server.pool.endGathering(evenIfEarly: evenIfEarly) { enqueue(next) }
+    private func endGathering() {
+        if let next = server.pool.endGathering() { enqueue(next) }
+    }
+
+    /// This thread will not wait for events for a while, and those that wait already would not wake when a gathering ends.
+    private func leaveGathering() {
+        if server.pool.gatheringEnd != nil { server.wakeOne() }
     }
 
     func answer(_ members: [any GroupMember]) {
