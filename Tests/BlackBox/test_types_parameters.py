@@ -131,6 +131,45 @@ def test_untyped_parameters_setting(client):
     assert client.value("SELECT x FROM p WHERE id = 7") == "no number"
 
 
+def test_a_column_and_a_function_of_any_number_of_arguments(client):
+    """The column's affinity would convert the text; max() does not."""
+    assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["3"]).check().texts == [("5",)]
+    assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["abc"]).state == "22P02"
+    assert client.extended("SELECT min($1, 'b') FROM p WHERE t = $1", ["10"]).check().texts == [("10",)]
+
+
+@pytest.mark.parametrize(
+    "column, sent, stored",
+    [
+        # pgjdbc leaves it to the column to drop the time zone; SQLite's functions take none of these.
+        ("day", "2024-01-02 +01", "2024-01-02"),
+        ("at", "2024-01-02 03:04:05.123456+01", "2024-01-02 03:04:05.123456"),
+        # What others may have stored stays.
+        ("day", "2024-01-02 03:04:05", "2024-01-02 03:04:05"),
+        ("at", "2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
+        ("at", "2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05+01:00"),
+        ("at", "yesterday", "yesterday"),
+        ("t", "2024-01-02 +01", "2024-01-02 +01"),
+    ],
+)
+def test_dates_without_a_type(client, column, sent, stored):
+    client.extended(f"UPDATE p SET {column} = $1 WHERE id = 1", [sent]).check()
+    assert client.value(f"SELECT {column} FROM p WHERE id = 1") == stored
+    assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [sent]).check().texts == [("1",)]
+
+
+def test_dates_without_a_type_for_declared_columns(client):
+    client.query("SET result_typing = declared").check()
+    for sent, stored in [("2024-01-02T03:04:05Z", "2024-01-02 03:04:05"), ("2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05")]:
+        client.extended("UPDATE p SET at = $1 WHERE id = 1", [sent]).check()
+        assert client.value("SELECT CAST(at AS TEXT) FROM p WHERE id = 1") == stored
+
+
+@pytest.mark.parametrize("type, value", [(DATE, "yesterday"), (TIMESTAMP, "2024-13-01 00:00:00"), (DATE, "0044-03-15 BC")])
+def test_not_a_date(client, type, value):
+    assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == "22007"
+
+
 def test_misfit_for_a_number(client):
     assert client.extended("SELECT count(*) > $1 FROM p", ["abc"]).state == "22P02"
     assert client.extended("SELECT count(*) > $1 FROM p", ["abc"], types=[wire.TEXT]).state == "22P02"

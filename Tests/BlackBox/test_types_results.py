@@ -62,6 +62,7 @@ ROW_EXPRESSIONS = [
     ("sum(n) OVER (ORDER BY id)", INT8), ("lag(t) OVER (ORDER BY id)", TEXT), ("first_value(r) OVER (ORDER BY id)", FLOAT8),
     ("avg(r) OVER ()", FLOAT8), ("1", INT8), ("1.5", FLOAT8), ("'x'", TEXT), ("x'00'", BYTEA), ("NULL", TEXT),
     ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", INT8), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
+    ("-9223372036854775808", INT8), ("- 9223372036854775808", INT8), ("9223372036854775808", FLOAT8),
 ]
 
 

@@ -14,14 +14,22 @@ enum InferredTypes {
             for slot in slots { indexes[slot.number - 1].append(slot.index) }
             for number in 0..<count { result[number] = program.parameter(indexes[number]) }
         }
-        guard result.contains(where: { !$0.isDetermined }) else { return result }
-        for (number, type) in inText(sql, count: count).enumerated() where !result[number].isDetermined {
-            result[number] = type
+        let hidesArguments = program?.hidesArguments ?? false
+        guard hidesArguments || result.contains(where: { !$0.isDetermined }) else { return result }
+        for (number, contexts) in contexts(sql, count: count).enumerated() {
+            if !result[number].isDetermined {
+                result[number] = type(contexts)
+            } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
+                result[number].type != .bool
+            {
+                // A column's affinity converts it in one place; in another it may be max()'s argument, where nothing does.
+                result[number].rule = .number
+            }
         }
         return result
     }
 
-    private static func inText(_ sql: UnsafeRawBufferPointer, count: Int) -> [ParameterType] {
+    private static func contexts(_ sql: UnsafeRawBufferPointer, count: Int) -> [[ParameterContext]] {
         var contexts: [[ParameterContext]] = Array(repeating: [], count: count)
         for use in NumericContext.uses(sql) {
             let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
@@ -29,13 +37,14 @@ enum InferredTypes {
                 contexts[number - 1].append(use.context)
             }
         }
-        return contexts.map(type)
+        return contexts
     }
 
     private static func type(_ contexts: [ParameterContext]) -> ParameterType {
         let decisive = contexts.filter { $0 != .any }
         guard let first = decisive.first else { return contexts.isEmpty ? .undetermined : .text }
-        if decisive.allSatisfy({ $0 == .text }) { return .text }
+        if decisive.allSatisfy({ $0 == .array }) { return ParameterType(type: .text, rule: .array) }
+        if decisive.allSatisfy({ $0 == .text || $0 == .array }) { return .text }
         guard decisive.allSatisfy({ $0 == .number || $0 == .limit }) else { return .undetermined }
         return ParameterType(type: first == .limit ? .int8 : .numeric, rule: .number)
     }
