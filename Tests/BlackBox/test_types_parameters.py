@@ -261,6 +261,41 @@ def test_many_rows_of_values(client):
     assert reply.of("t")[0].types == [25, 16] * 500
 
 
+def parameter_types(client, sql):
+    return client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types
+
+
+def test_thousands_of_parameters(client):
+    """Rows that look like the first are not analysed, and have its types; those that do not are."""
+    def rows(count, row=lambda n: f"(${2 * n + 1}, ${2 * n + 2})"):
+        return ", ".join(row(n) for n in range(count))
+
+    assert parameter_types(client, f"INSERT INTO p (t, f) VALUES {rows(5000)}") == [25, 16] * 5000
+    odd = rows(100, lambda n: f"(${2 * n + 1}, ${2 * n + 2})" if n != 50 else f"(${2 * n + 1} || 'x', ${2 * n + 2}::int8)")
+    assert parameter_types(client, f"INSERT INTO p (t, f) VALUES {odd}") == [25, 16] * 50 + [25, 20] + [25, 16] * 49
+    many = ", ".join(f"${n + 1}" for n in range(5000))
+    assert parameter_types(client, f"SELECT id FROM p WHERE n IN ({many})") == [20] * 5000
+    assert parameter_types(client, f"SELECT id FROM p WHERE n + 0 IN ({many})") == [20] * 5000
+    typed = ", ".join(f"${n + 1}::int4" for n in range(500))
+    assert parameter_types(client, f"SELECT id FROM p WHERE x IN ({typed})") == [23] * 500
+    # A parameter that stands in another place, too, is looked at in both.
+    again = parameter_types(client, f"SELECT id FROM p WHERE n IN ({many}) AND t = $4000 || ''")
+    assert again == [20] * 3999 + [25] + [20] * 1000
+    values = [str(n) for n in range(1000)]
+    assert client.extended(f"SELECT id FROM p WHERE n + 0 IN ({', '.join(f'${n + 1}' for n in range(1000))}) ORDER BY id",
+                           values).check().texts == [("1",), ("2",), ("3",)]
+    client.extended(f"INSERT INTO p (id, n) VALUES {rows(300, lambda n: f'(${2 * n + 1}, ${2 * n + 2})')}",
+                    [str(100 + n // 2) if n % 2 == 0 else str(n) for n in range(600)]).check()
+    assert client.value("SELECT count(*) FROM p WHERE typeof(n) = 'integer' AND n = 2 * (id - 100) + 1 AND id >= 100") == "300"
+
+
+@pytest.mark.parametrize(
+    "bad, state", [("$0", "42P02"), ("$70000", "42P02"), (":a", "42P02"), ("$900", "42P18"), ("$1::nothing", "42704"), ("$1::int8, $1::text", "42P08")])
+def test_mistakes_among_many_parameters(client, bad, state):
+    many = ", ".join(f"${n + 1}" for n in range(300))
+    assert client.ask(wire.parse(f"SELECT id FROM p WHERE n IN ({many}, {bad})"), wire.sync()).state == state
+
+
 def test_text_with_nul(client):
     for oid, format in [(wire.TEXT, 0), (wire.TEXT, 1), (0, 0), (wire.VARCHAR, 1), (JSON, 1)]:
         assert client.extended("SELECT id FROM p WHERE t = $1", [b"a\0b"], types=[oid], formats=[format]).state == "22021"

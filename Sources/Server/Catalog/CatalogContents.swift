@@ -90,6 +90,14 @@ struct CatalogContents: Sendable {
             "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
             "opcnamespace": .int(Self.catalogSchema),
         ])
+        // Those that no session can set; SHOW knows the others.
+        for (name, value) in [("max_index_keys", 32), ("max_identifier_length", 63), ("max_function_args", 100), ("block_size", 8192)] {
+            let setting = CatalogValue.text(String(value))
+            add("pg_settings", [
+                "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
+                "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,
+            ])
+        }
         for type in CatalogTypes.entries {
             add("pg_type", [
                 "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),

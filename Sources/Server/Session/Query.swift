@@ -22,6 +22,8 @@ final class Query: Sendable {
     let text: SQLText
     /// What the client sent, where SQLite gets something else.
     let source: SQLText?
+    /// When there are very many.
+    let numbered: NumberedParameters?
     let head: StatementHead
     let kind: Kind
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
@@ -40,8 +42,14 @@ final class Query: Sendable {
         try DefinitionCheck.check(sql, head)
         do {
             let kind = try Self.kind(of: sql, head)
-            let rewritten = if case .sqlite = kind { Self.rewritten(sql, head) } else { nil as [UInt8]? }
-            self.kind = kind
+            var rewritten: [UInt8]?
+            var numbered: NumberedParameters?
+            if case .sqlite = kind {
+                rewritten = Self.rewritten(sql, head)
+                numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
+                rewritten = numbered?.text ?? rewritten
+            }
+            (self.kind, self.numbered) = (kind, numbered)
             text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
             source = rewritten == nil ? nil : SQLText(copying: sql)
         } catch {
@@ -69,7 +77,7 @@ final class Query: Sendable {
     }
 
     init(text: SQLText, head: StatementHead, kind: Kind) {
-        (self.text, self.head, self.kind, inner, source) = (text, head, kind, nil, nil)
+        (self.text, self.head, self.kind, inner, source, numbered) = (text, head, kind, nil, nil, nil)
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.

@@ -5,6 +5,16 @@ enum InferredTypes {
     /// By PostgreSQL's number, from 0. The program decides where it can; the text where the program does not show
     /// what a function with any number of arguments, or a virtual table, is given.
     static func infer(
+        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
+        _ abridged: AbridgedStatement? = nil
+    ) -> [ParameterType] {
+        guard let abridged else { return infer(slots, count: count, sql, program) }
+        var result = abridged.text.withUnsafeBytes { infer(slots, count: count, $0, program) }
+        for (number, standIn) in abridged.standIns { result[number - 1] = result[standIn - 1] }
+        return result
+    }
+
+    private static func infer(
         _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?
     ) -> [ParameterType] {
         guard count > 0 else { return [] }
