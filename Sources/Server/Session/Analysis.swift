@@ -75,7 +75,7 @@ final class Analysis: Sendable {
         }
         if let program { Self.apply(program, to: &columns) }
         self.columns = columns
-        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged)
+        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil

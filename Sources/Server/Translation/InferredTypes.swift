@@ -1,4 +1,5 @@
 import PostgresWire
+import SQLite
 
 /// The types of parameters that neither the client nor a `::type` says.
 enum InferredTypes {
@@ -6,16 +7,17 @@ enum InferredTypes {
     /// what a function with any number of arguments, or a virtual table, is given.
     static func infer(
         _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
-        _ abridged: AbridgedStatement? = nil
+        _ abridged: AbridgedStatement?, on connection: Connection?
     ) -> [ParameterType] {
-        guard let abridged else { return infer(slots, count: count, sql, program) }
-        var result = abridged.text.withUnsafeBytes { infer(slots, count: count, $0, program) }
+        guard let abridged else { return infer(slots, count: count, sql, program, connection) }
+        var result = abridged.text.withUnsafeBytes { infer(slots, count: count, $0, program, connection) }
         for (number, standIn) in abridged.standIns { result[number - 1] = result[standIn - 1] }
         return result
     }
 
     private static func infer(
-        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?
+        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
+        _ connection: Connection?
     ) -> [ParameterType] {
         guard count > 0 else { return [] }
         var result = Array(repeating: ParameterType.undetermined, count: count)
@@ -26,9 +28,15 @@ enum InferredTypes {
         }
         let hidesArguments = program?.hidesArguments ?? false
         guard hidesArguments || result.contains(where: { !$0.isDetermined }) else { return result }
+        // Read only when there is a parameter that nothing else decides.
+        lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
         for (number, contexts) in contexts(sql, count: count).enumerated() {
             if !result[number].isDetermined {
                 result[number] = type(contexts)
+                guard !result[number].isDetermined, let first = contexts.first, let found = virtual?.type(first),
+                    contexts.allSatisfy({ virtual?.type($0) == found })
+                else { continue }
+                result[number] = found
             } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
                 result[number].type != .bool
             {
