@@ -89,11 +89,11 @@ IMPORTED_KEYS = """
 def test_metadata_of_pgjdbc(connection):
     ask = lambda sql, *values: connection.execute(sql, values).fetchall()
     assert ask(PRIMARY_KEYS, "book") == [("book", "id", 1, "book_pkey")]
-    assert ask(PRIMARY_KEYS, "tag") == [("tag", "book_id", 1, "tag_key"), ("tag", "name", 2, "tag_key")]
-    assert ask(BEST_ROW, "tag") == [("book_id", 20), ("name", 25)]
+    assert ask(PRIMARY_KEYS, "tag") == [("tag", "book_id", 1, "tag_key"), ("tag", "word", 2, "tag_key")]
+    assert ask(BEST_ROW, "tag") == [("book_id", 20), ("word", 25)]
     assert [(row[0], row[1], row[3]) for row in ask(INDEXES, "tag") if row[0] == "tag_key"] == [
-        ("tag_key", 1, "book_id"), ("tag_key", 2, "name")]
-    assert ("author", "id", "book", "author_id", 1) in ask(IMPORTED_KEYS, "book")
+        ("tag_key", 1, "book_id"), ("tag_key", 2, "word")]
+    assert ("author", "id", "book", "author_id") in [row[:4] for row in ask(IMPORTED_KEYS, "book")]
     assert ask("SELECT setting FROM pg_catalog.pg_settings WHERE name='max_index_keys'") == [("32",)]
     (words,) = ask("select string_agg(word, ',') from pg_catalog.pg_get_keywords() where word <> ALL ('{a,limit}')")[0]
     assert "vacuum" in words.split(",") and "limit" not in words.split(",")

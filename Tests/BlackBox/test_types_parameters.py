@@ -8,6 +8,7 @@ import pytest
 from psycopg import errors
 
 import wire
+from types_fixtures import client, parameter_types  # noqa: F401 (fixtures)
 
 DATE, TIMESTAMP, UUID, JSON = 1082, 1114, 2950, 114
 
@@ -27,13 +28,6 @@ SCHEMA = """
 def db(shared):
     shared.run(SCHEMA)
     return shared
-
-
-@pytest.fixture
-def client(db):
-    with db.client() as client:
-        yield client
-        client.send(wire.terminate())
 
 
 # The table of silently wrong answers: each of these once gave no row, or a wrong one, for a number sent as text.
@@ -259,10 +253,6 @@ def test_many_rows_of_values(client):
     rows = ", ".join(f"(${2 * n + 1}, ${2 * n + 2})" for n in range(500))
     reply = client.ask(wire.parse(f"INSERT INTO p (t, f) VALUES {rows}"), wire.describe_statement()).check()
     assert reply.of("t")[0].types == [25, 16] * 500
-
-
-def parameter_types(client, sql):
-    return client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types
 
 
 def test_thousands_of_parameters(client):

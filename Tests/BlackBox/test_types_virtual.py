@@ -3,6 +3,7 @@
 import pytest
 
 import wire
+from types_fixtures import client, parameter_types  # noqa: F401 (fixtures)
 
 SCHEMA = """
     DROP VIEW IF EXISTS iv; DROP TABLE IF EXISTS it; DROP TABLE IF EXISTS ft; DROP TABLE IF EXISTS rt;
@@ -18,11 +19,9 @@ SCHEMA = """
 
 
 @pytest.fixture
-def client(shared):
+def db(shared):
     shared.run(SCHEMA)
-    with shared.client() as client:
-        yield client
-        client.send(wire.terminate())
+    return shared
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def client(shared):
     ],
 )
 def test_announced(client, sql, types):
-    assert client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == types
+    assert parameter_types(client, sql) == types
 
 
 @pytest.mark.parametrize("sql", ["INSERT INTO iv (id, more) VALUES (1, $1)", "SELECT id FROM it, ft WHERE it.kind = $1"])

@@ -95,7 +95,7 @@ enum ParameterBinder {
     ) throws {
         let (format, bytes) = parameters.value(slot.number)
         guard let bytes else { return try statement.bindNull(slot.index) }
-        if format == .binary, parameter.rule != .none { return try bindBinary(bytes, slot, parameter, statement) }
+        if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .typed: try bindText(bytes, slot, parameter.type, statement)

@@ -34,6 +34,8 @@ struct ParameterType: Equatable, Sendable {
     }
 
     var isDetermined: Bool { type != .unspecified }
+    /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
+    var takesValues: Bool { if case .none = rule { false } else { true } }
 
     init(type: TypeOID, rule: TextRule) { (self.type, self.rule) = (type, rule) }
 
