@@ -102,6 +102,8 @@ def test_metadata_of_pgjdbc(connection):
 def test_cursor_over_a_catalog_is_refused(connection):
     with connection.transaction(), pytest.raises(psycopg.errors.FeatureNotSupported):
         connection.execute("DECLARE c CURSOR FOR SELECT relname FROM pg_class")
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="PREPARE are not available"):
+        connection.execute("PREPARE p AS SELECT relname FROM pg_class")
 
 
 def test_asyncpg(library):

@@ -7,7 +7,10 @@ extension Session {
     func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
         guard let inner = query.inner else { return nil }
         try requireNewStatement(name, bytes: inner.text.bytes.count)
-        if case .sqlite = inner.kind, let wait = try analyse(inner) { return wait }
+        switch inner.kind {
+        case .sqlite, .catalog: if let wait = try analyse(inner) { return wait }
+        default: break
+        }
         var given: [TypeOID] = []
         for type in types {
             guard let known = TypeOID(sqlName: type) else {
