@@ -62,7 +62,8 @@ public enum TextCodec {
         return nil
     }
 
-    static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    /// Without white space around it.
+    public static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var range = text[...]
         while let first = range.first, isSpace(first) { range = range.dropFirst() }
         while let last = range.last, isSpace(last) { range = range.dropLast() }

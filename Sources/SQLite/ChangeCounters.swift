@@ -25,15 +25,18 @@ public final class ChangeCounters {
         // INNOCUOUS, as the built-in ones are, so that they stay usable in triggers and views while trusted_schema is
         // off: https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous
         let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
-        sqlite3_create_function_v2(
-            connection, "last_insert_rowid", 0, flags, context,
-            { call, _, _ in
-                let counters = ChangeCounters.of(call)
-                let isWriting = counters.totalChangesAtStart != nil
-                let connection = sqlite3_context_db_handle(call)
-                sqlite3_result_int64(
-                    call, isWriting ? sqlite3_last_insert_rowid(connection) : counters.values.lastInsertRowID)
-            }, nil, nil, nil)
+        // PHP's PDO asks by PostgreSQL's name for it.
+        for name in ["last_insert_rowid", "lastval"] {
+            sqlite3_create_function_v2(
+                connection, name, 0, flags, context,
+                { call, _, _ in
+                    let counters = ChangeCounters.of(call)
+                    let isWriting = counters.totalChangesAtStart != nil
+                    let connection = sqlite3_context_db_handle(call)
+                    sqlite3_result_int64(
+                        call, isWriting ? sqlite3_last_insert_rowid(connection) : counters.values.lastInsertRowID)
+                }, nil, nil, nil)
+        }
         sqlite3_create_function_v2(
             connection, "changes", 0, flags, context,
             { call, _, _ in

@@ -49,9 +49,61 @@ def test_an_oid_is_the_same_after_a_restart(library, connection):
         assert again.execute(ask).fetchone() == before
 
 
+# What pgjdbc's DatabaseMetaData asks.
+
+PRIMARY_KEYS = """
+    SELECT result.TABLE_NAME, result.COLUMN_NAME, result.KEY_SEQ, result.PK_NAME FROM (SELECT NULL AS TABLE_CAT,
+    n.nspname AS TABLE_SCHEM, ct.relname AS TABLE_NAME, a.attname AS COLUMN_NAME,
+    (information_schema._pg_expandarray(i.indkey)).n AS KEY_SEQ, ci.relname AS PK_NAME,
+    information_schema._pg_expandarray(i.indkey) AS KEYS, a.attnum AS A_ATTNUM FROM pg_catalog.pg_class ct
+    JOIN pg_catalog.pg_attribute a ON (ct.oid = a.attrelid) JOIN pg_catalog.pg_namespace n ON (ct.relnamespace = n.oid)
+    JOIN pg_catalog.pg_index i ON ( a.attrelid = i.indrelid) JOIN pg_catalog.pg_class ci ON (ci.oid = i.indexrelid)
+    WHERE true AND ct.relname = %s AND i.indisprimary ) result where result.A_ATTNUM = (result.KEYS).x
+    ORDER BY result.table_name, result.pk_name, result.key_seq"""
+
+BEST_ROW = """
+    SELECT a.attname, a.atttypid FROM pg_catalog.pg_class ct JOIN pg_catalog.pg_attribute a ON (ct.oid = a.attrelid)
+    JOIN pg_catalog.pg_namespace n ON (ct.relnamespace = n.oid) JOIN (SELECT i.indexrelid, i.indrelid, i.indisprimary,
+    information_schema._pg_expandarray(i.indkey) AS keys FROM pg_catalog.pg_index i) i
+    ON (a.attnum = (i.keys).x AND a.attrelid = i.indrelid) WHERE true AND ct.relname = %s AND i.indisprimary
+    ORDER BY a.attnum"""
+
+INDEXES = """
+    SELECT tmp.INDEX_NAME, tmp.ORDINAL_POSITION, tmp.NON_UNIQUE,
+    trim(both '"' from pg_catalog.pg_get_indexdef(tmp.CI_OID, tmp.ORDINAL_POSITION, false)) AS COLUMN_NAME
+    FROM (SELECT NOT i.indisunique AS NON_UNIQUE, ci.relname AS INDEX_NAME,
+    (information_schema._pg_expandarray(i.indkey)).n AS ORDINAL_POSITION, ci.oid AS CI_OID
+    FROM pg_catalog.pg_class ct JOIN pg_catalog.pg_index i ON (ct.oid = i.indrelid)
+    JOIN pg_catalog.pg_class ci ON (ci.oid = i.indexrelid) WHERE true AND ct.relname = %s) AS tmp
+    ORDER BY NON_UNIQUE, INDEX_NAME, ORDINAL_POSITION"""
+
+IMPORTED_KEYS = """
+    SELECT pkc.relname, pka.attname, fkc.relname, fka.attname, pos.n AS KEY_SEQ FROM pg_catalog.pg_class pkc,
+    pg_catalog.pg_attribute pka, pg_catalog.pg_class fkc, pg_catalog.pg_attribute fka, pg_catalog.pg_constraint con,
+    pg_catalog.generate_series(1, 32) pos(n), pg_catalog.pg_class pkic
+    WHERE pkc.oid = pka.attrelid AND pka.attnum = con.confkey[pos.n] AND con.confrelid = pkc.oid AND fkc.oid = fka.attrelid
+    AND fka.attnum = con.conkey[pos.n] AND con.conrelid = fkc.oid AND con.contype = 'f' AND pkic.relkind = 'i'
+    AND pkic.oid = con.conindid AND fkc.relname = %s ORDER BY pkc.relname, KEY_SEQ"""
+
+
+def test_metadata_of_pgjdbc(connection):
+    ask = lambda sql, *values: connection.execute(sql, values).fetchall()
+    assert ask(PRIMARY_KEYS, "book") == [("book", "id", 1, "book_pkey")]
+    assert ask(PRIMARY_KEYS, "tag") == [("tag", "book_id", 1, "tag_key"), ("tag", "word", 2, "tag_key")]
+    assert ask(BEST_ROW, "tag") == [("book_id", 20), ("word", 25)]
+    assert [(row[0], row[1], row[3]) for row in ask(INDEXES, "tag") if row[0] == "tag_key"] == [
+        ("tag_key", 1, "book_id"), ("tag_key", 2, "word")]
+    assert ("author", "id", "book", "author_id") in [row[:4] for row in ask(IMPORTED_KEYS, "book")]
+    assert ask("SELECT setting FROM pg_catalog.pg_settings WHERE name='max_index_keys'") == [("32",)]
+    (words,) = ask("select string_agg(word, ',') from pg_catalog.pg_get_keywords() where word <> ALL ('{a,limit}')")[0]
+    assert "vacuum" in words.split(",") and "limit" not in words.split(",")
+
+
 def test_cursor_over_a_catalog_is_refused(connection):
     with connection.transaction(), pytest.raises(psycopg.errors.FeatureNotSupported):
         connection.execute("DECLARE c CURSOR FOR SELECT relname FROM pg_class")
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="PREPARE are not available"):
+        connection.execute("PREPARE p AS SELECT relname FROM pg_class")
 
 
 def test_asyncpg(library):

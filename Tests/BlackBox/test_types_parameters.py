@@ -8,6 +8,7 @@ import pytest
 from psycopg import errors
 
 import wire
+from types_fixtures import client, parameter_types  # noqa: F401 (fixtures)
 
 DATE, TIMESTAMP, UUID, JSON = 1082, 1114, 2950, 114
 
@@ -27,13 +28,6 @@ SCHEMA = """
 def db(shared):
     shared.run(SCHEMA)
     return shared
-
-
-@pytest.fixture
-def client(db):
-    with db.client() as client:
-        yield client
-        client.send(wire.terminate())
 
 
 # The table of silently wrong answers: each of these once gave no row, or a wrong one, for a number sent as text.
@@ -131,6 +125,45 @@ def test_untyped_parameters_setting(client):
     assert client.value("SELECT x FROM p WHERE id = 7") == "no number"
 
 
+def test_a_column_and_a_function_of_any_number_of_arguments(client):
+    """The column's affinity would convert the text; max() does not."""
+    assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["3"]).check().texts == [("5",)]
+    assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["abc"]).state == "22P02"
+    assert client.extended("SELECT min($1, 'b') FROM p WHERE t = $1", ["10"]).check().texts == [("10",)]
+
+
+@pytest.mark.parametrize(
+    "column, sent, stored",
+    [
+        # pgjdbc leaves it to the column to drop the time zone; SQLite's functions take none of these.
+        ("day", "2024-01-02 +01", "2024-01-02"),
+        ("at", "2024-01-02 03:04:05.123456+01", "2024-01-02 03:04:05.123456"),
+        # What others may have stored stays.
+        ("day", "2024-01-02 03:04:05", "2024-01-02 03:04:05"),
+        ("at", "2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
+        ("at", "2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05+01:00"),
+        ("at", "yesterday", "yesterday"),
+        ("t", "2024-01-02 +01", "2024-01-02 +01"),
+    ],
+)
+def test_dates_without_a_type(client, column, sent, stored):
+    client.extended(f"UPDATE p SET {column} = $1 WHERE id = 1", [sent]).check()
+    assert client.value(f"SELECT {column} FROM p WHERE id = 1") == stored
+    assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [sent]).check().texts == [("1",)]
+
+
+def test_dates_without_a_type_for_declared_columns(client):
+    client.query("SET result_typing = declared").check()
+    for sent, stored in [("2024-01-02T03:04:05Z", "2024-01-02 03:04:05"), ("2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05")]:
+        client.extended("UPDATE p SET at = $1 WHERE id = 1", [sent]).check()
+        assert client.value("SELECT CAST(at AS TEXT) FROM p WHERE id = 1") == stored
+
+
+@pytest.mark.parametrize("type, value", [(DATE, "yesterday"), (TIMESTAMP, "2024-13-01 00:00:00"), (DATE, "0044-03-15 BC")])
+def test_not_a_date(client, type, value):
+    assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == "22007"
+
+
 def test_misfit_for_a_number(client):
     assert client.extended("SELECT count(*) > $1 FROM p", ["abc"]).state == "22P02"
     assert client.extended("SELECT count(*) > $1 FROM p", ["abc"], types=[wire.TEXT]).state == "22P02"
@@ -220,6 +253,37 @@ def test_many_rows_of_values(client):
     rows = ", ".join(f"(${2 * n + 1}, ${2 * n + 2})" for n in range(500))
     reply = client.ask(wire.parse(f"INSERT INTO p (t, f) VALUES {rows}"), wire.describe_statement()).check()
     assert reply.of("t")[0].types == [25, 16] * 500
+
+
+def test_thousands_of_parameters(client):
+    """Rows that look like the first are not analysed, and have its types; those that do not are."""
+    def rows(count, row=lambda n: f"(${2 * n + 1}, ${2 * n + 2})"):
+        return ", ".join(row(n) for n in range(count))
+
+    assert parameter_types(client, f"INSERT INTO p (t, f) VALUES {rows(5000)}") == [25, 16] * 5000
+    odd = rows(100, lambda n: f"(${2 * n + 1}, ${2 * n + 2})" if n != 50 else f"(${2 * n + 1} || 'x', ${2 * n + 2}::int8)")
+    assert parameter_types(client, f"INSERT INTO p (t, f) VALUES {odd}") == [25, 16] * 50 + [25, 20] + [25, 16] * 49
+    many = ", ".join(f"${n + 1}" for n in range(5000))
+    assert parameter_types(client, f"SELECT id FROM p WHERE n IN ({many})") == [20] * 5000
+    assert parameter_types(client, f"SELECT id FROM p WHERE n + 0 IN ({many})") == [20] * 5000
+    typed = ", ".join(f"${n + 1}::int4" for n in range(500))
+    assert parameter_types(client, f"SELECT id FROM p WHERE x IN ({typed})") == [23] * 500
+    # A parameter that stands in another place, too, is looked at in both.
+    again = parameter_types(client, f"SELECT id FROM p WHERE n IN ({many}) AND t = $4000 || ''")
+    assert again == [20] * 3999 + [25] + [20] * 1000
+    values = [str(n) for n in range(1000)]
+    assert client.extended(f"SELECT id FROM p WHERE n + 0 IN ({', '.join(f'${n + 1}' for n in range(1000))}) ORDER BY id",
+                           values).check().texts == [("1",), ("2",), ("3",)]
+    client.extended(f"INSERT INTO p (id, n) VALUES {rows(300, lambda n: f'(${2 * n + 1}, ${2 * n + 2})')}",
+                    [str(100 + n // 2) if n % 2 == 0 else str(n) for n in range(600)]).check()
+    assert client.value("SELECT count(*) FROM p WHERE typeof(n) = 'integer' AND n = 2 * (id - 100) + 1 AND id >= 100") == "300"
+
+
+@pytest.mark.parametrize(
+    "bad, state", [("$0", "42P02"), ("$70000", "42P02"), (":a", "42P02"), ("$900", "42P18"), ("$1::nothing", "42704"), ("$1::int8, $1::text", "42P08")])
+def test_mistakes_among_many_parameters(client, bad, state):
+    many = ", ".join(f"${n + 1}" for n in range(300))
+    assert client.ask(wire.parse(f"SELECT id FROM p WHERE n IN ({many}, {bad})"), wire.sync()).state == state
 
 
 def test_text_with_nul(client):

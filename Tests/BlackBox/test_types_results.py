@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 import wire
+from types_fixtures import client, result_types  # noqa: F401 (fixtures)
 
 BOOL, BYTEA, INT8, TEXT, FLOAT8 = 16, 17, 20, 25, 701
 
@@ -38,13 +39,6 @@ def db(shared):
     return shared
 
 
-@pytest.fixture
-def client(db):
-    with db.client() as client:
-        yield client
-        client.send(wire.terminate())
-
-
 EXPRESSIONS = [
     ("count(*)", INT8), ("count(n)", INT8), ("sum(n)", INT8), ("sum(r)", FLOAT8), ("total(n)", FLOAT8), ("avg(n)", FLOAT8),
     ("max(n)", INT8), ("min(r)", FLOAT8), ("max(t)", TEXT), ("max(day)", TEXT), ("min(b)", BYTEA), ("group_concat(t)", TEXT),
@@ -62,17 +56,14 @@ ROW_EXPRESSIONS = [
     ("sum(n) OVER (ORDER BY id)", INT8), ("lag(t) OVER (ORDER BY id)", TEXT), ("first_value(r) OVER (ORDER BY id)", FLOAT8),
     ("avg(r) OVER ()", FLOAT8), ("1", INT8), ("1.5", FLOAT8), ("'x'", TEXT), ("x'00'", BYTEA), ("NULL", TEXT),
     ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", INT8), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
+    ("-9223372036854775808", INT8), ("- 9223372036854775808", INT8), ("9223372036854775808", FLOAT8),
 ]
-
-
-def described(client, sql):
-    return [c.type for c in client.ask(wire.parse(sql), wire.describe_statement()).check().of("T")[0].columns]
 
 
 @pytest.mark.parametrize("expression, oid", EXPRESSIONS + ROW_EXPRESSIONS)
 def test_described_before_there_is_a_row(client, expression, oid):
     sql = f"SELECT {expression} FROM r"
-    assert described(client, sql) == [oid]
+    assert result_types(client, sql) == [oid]
     # What was announced is what comes, in both formats.
     for format in [0, 1]:
         reply = client.ask(wire.parse(sql, name="s"), wire.describe_statement("s"),
@@ -81,19 +72,19 @@ def test_described_before_there_is_a_row(client, expression, oid):
 
 
 def test_through_views_and_subqueries(client):
-    assert described(client, "SELECT name, c, s, s + 1 FROM v") == [TEXT, INT8, INT8, INT8]
-    assert described(client, "SELECT a, b FROM (SELECT n + 1 AS a, t || 'x' AS b FROM r ORDER BY n LIMIT 5)") == [INT8, TEXT]
-    assert described(client, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 5) SELECT x FROM c") == [INT8]
-    assert described(client, "SELECT n FROM r UNION ALL SELECT count(*) FROM r") == [INT8]
-    assert described(client, "SELECT count(*), t FROM r GROUP BY t ORDER BY 1 DESC") == [INT8, TEXT]
-    assert described(client, "VALUES (1, 'a', 1.5)") == [INT8, TEXT, FLOAT8]
+    assert result_types(client, "SELECT name, c, s, s + 1 FROM v") == [TEXT, INT8, INT8, INT8]
+    assert result_types(client, "SELECT a, b FROM (SELECT n + 1 AS a, t || 'x' AS b FROM r ORDER BY n LIMIT 5)") == [INT8, TEXT]
+    assert result_types(client, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 5) SELECT x FROM c") == [INT8]
+    assert result_types(client, "SELECT n FROM r UNION ALL SELECT count(*) FROM r") == [INT8]
+    assert result_types(client, "SELECT count(*), t FROM r GROUP BY t ORDER BY 1 DESC") == [INT8, TEXT]
+    assert result_types(client, "VALUES (1, 'a', 1.5)") == [INT8, TEXT, FLOAT8]
 
 
 def test_returning(client):
     for sql in ["INSERT INTO r (n, t, r) VALUES (1, 'x', 2.5) RETURNING id, n + 1, t || 'y', f, r * 2",
                 "UPDATE r SET n = n + 1 RETURNING id, n + 1, t || 'y', f, r * 2",
                 "DELETE FROM r RETURNING id, n + 1, t || 'y', f, r * 2"]:
-        assert described(client, sql) == [INT8, INT8, TEXT, BOOL, FLOAT8], sql
+        assert result_types(client, sql) == [INT8, INT8, TEXT, BOOL, FLOAT8], sql
         reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(result_formats=[1]), wire.execute()).check()
         assert len(reply.rows[0][1]) == 8
 
@@ -195,7 +186,7 @@ def test_result_typing_setting(client):
     assert client.value("SHOW result_typing") == "stored"
     assert client.query("SET result_typing = other").state == "22023"
     client.query("SET result_typing = text").check()
-    assert described(client, "SELECT id, n, f, day, count(*) OVER () FROM r") == [TEXT] * 5
+    assert result_types(client, "SELECT id, n, f, day, count(*) OVER () FROM r") == [TEXT] * 5
 
 
 def test_psql_with_declared_types(db):

@@ -48,6 +48,7 @@ import Testing
                 case .integer: "i\(value.bits)"
                 case .real: "r\(Double(bitPattern: UInt64(bitPattern: value.bits)))"
                 case .text: String(decoding: rows.bytes(value), as: UTF8.self)
+                case .made: ""
                 case .blob: "b" + rows.bytes(value).map { String($0, radix: 16) }.joined(separator: ".")
                 }
             }

@@ -47,6 +47,7 @@ import Testing
                 case .column(let range): "column:" + String(decoding: bytes[range], as: UTF8.self)
                 case .insertColumn(let index): "insert\(index)"
                 case .limit: "limit"
+                case .array: "array"
                 case .any: "any"
                 case .undecided: "undecided"
                 }

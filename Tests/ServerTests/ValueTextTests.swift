@@ -82,7 +82,18 @@ import Testing
         ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
     ] as [(String, TypeOID, String?)])
     func arrays(literal: String, type: TypeOID, expected: String?) {
-        #expect(Array(literal.utf8).withUnsafeBytes { ArrayCodec.json(ofText: $0, type) } == expected, "\(literal)")
+        let json = try? Array(literal.utf8).withUnsafeBytes { try ArrayCodec.json(ofText: $0, type, malformed: Self.malformed) }
+        #expect(json == expected, "\(literal)")
+    }
+
+    @Test(arguments: [
+        "", "1", "day", "1 day 1", "1.5 days", "1 fortnight", "25:61", "1:2:3:4", "P", "P1", "PT", "P1H", "1 day ago 2 days",
+        "999999999999999 years", "9999999999 years", "999999999999 hours", "1 day 1:-2", "--1 day",
+    ])
+    func noIntervals(text: String) {
+        // A number alone is seconds.
+        let isSeconds = text == "1" || text == "1 day 1"
+        #expect((Array(text.utf8).withUnsafeBytes { IntervalText($0) } == nil) != isSeconds, "\(text)")
     }
 
     @Test(arguments: [

@@ -16,6 +16,8 @@ struct CatalogContents: Sendable {
 
     private var tablesByName: [String: ServedSchema.Table] = [:]
     private var tablesWithTriggers: Set<String> = []
+    /// By their tables' lower-case names.
+    private var keys: [String: [Key]] = [:]
 
     private struct Key {
         var kind: TableDefinition.Constraint.Kind
@@ -49,6 +51,7 @@ struct CatalogContents: Sendable {
         }
         tablesByName = Dictionary(
             schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        for (name, found) in keys { self.keys[name.lowercased()] = found }
         tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
         relationOIDs = CatalogOID.assign(names)
         for (name, oid) in relationOIDs { relations[oid] = name }
@@ -90,6 +93,14 @@ struct CatalogContents: Sendable {
             "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
             "opcnamespace": .int(Self.catalogSchema),
         ])
+        // Those that no session can set; SHOW knows the others.
+        for (name, value) in [("max_index_keys", 32), ("max_identifier_length", 63), ("max_function_args", 100), ("block_size", 8192)] {
+            let setting = CatalogValue.text(String(value))
+            add("pg_settings", [
+                "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
+                "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,
+            ])
+        }
         for type in CatalogTypes.entries {
             add("pg_type", [
                 "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
@@ -281,6 +292,12 @@ struct CatalogContents: Sendable {
             let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary ?? []
             values["contype"] = "f"
             values["confrelid"] = .int(target.map { Int(relationOIDs[$0.name]!) } ?? 0)
+            // By this index pgjdbc and ODBC's driver find the key that is referred to.
+            let referred = keys[foreign.table.lowercased()]?.first { other in
+                (other.kind == .primaryKey || other.kind == .unique)
+                    && Set(other.columns.map { $0.lowercased() }) == Set(to.map { $0.lowercased() })
+            }
+            values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
             values["confkey"] = target.map { columnNumbers(to, $0) } ?? .null
             values["confupdtype"] = .text(Self.action(foreign.onUpdate))
             values["confdeltype"] = .text(Self.action(foreign.onDelete))

@@ -93,6 +93,9 @@ enum CatalogTables {
         pg_default_acl oid:oid defaclrole:oid defaclnamespace:oid defaclobjtype:char defaclacl:text[]
         pg_partitioned_table partrelid:oid partstrat:char partnatts:int2 partdefid:oid partattrs:int2vector
           partclass:oidvector partcollation:oidvector partexprs:text
+        pg_settings name:text setting:text unit:text category:text short_desc:text extra_desc:text context:text
+          vartype:text source:text min_val:text max_val:text enumvals:text[] boot_val:text reset_val:text
+          sourcefile:text sourceline:int4 pending_restart:bool
         pg_user usename:name usesysid:oid usecreatedb:bool usesuper:bool userepl:bool usebypassrls:bool passwd:text
           valuntil:text useconfig:text[]
         pg_ts_config oid:oid cfgname:name cfgnamespace:oid cfgowner:oid cfgparser:oid

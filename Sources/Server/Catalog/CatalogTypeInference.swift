@@ -120,7 +120,7 @@ struct CatalogTypeInference {
         case "count", "sum": return "int8"
         case "row_number": return "int8"
         case "generate_subscripts", "generate_series", "array_upper", "array_length", "pg_backend_pid", "length",
-            "array_position", "cardinality", "pg_char_to_encoding":
+            "array_position", "cardinality", "pg_char_to_encoding", "pg_expand_n":
             return "int4"
         case "bool_and", "bool_or", "every": return "bool"
         case "json_build_object", "json_object": return "json"

@@ -3,7 +3,11 @@ import PostgresWire
 /// A column that COPY FROM fills.
 struct CopyColumn: Equatable {
     /// What its values are made of: as a parameter of the column's declared type would be.
-    enum Kind: Equatable { case integer, real, boolean, bytes, text }
+    enum Kind: Equatable {
+        case integer, real, boolean, bytes, text
+        /// Text, whose binary format is that of the type it was announced as with `result_typing = declared`.
+        case declared(TypeOID)
+    }
 
     var name: String
     var kind: Kind
@@ -12,8 +16,12 @@ struct CopyColumn: Equatable {
     /// CSV: the NULL string is NULL even in quotes.
     var forcesNull = false
 
-    init(name: String, declared: String?) {
+    init(name: String, declared: String?, typing: Typing = Typing()) {
         self.name = name
+        if typing.results == .declared, let own = DeclaredType(declared)?.own, DeclaredValue.isKnown(own) {
+            kind = .declared(own)
+            return
+        }
         kind =
             switch ColumnType(declared: declared) {
             case .fixed(.int8): .integer
@@ -32,6 +40,7 @@ struct CopyColumn: Equatable {
         case .boolean: TypeOID.bool.sqlName
         case .bytes: TypeOID.bytea.sqlName
         case .text: TypeOID.text.sqlName
+        case .declared(let type): type.sqlName
         }
     }
 }

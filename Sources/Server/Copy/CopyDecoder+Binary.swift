@@ -39,7 +39,7 @@ extension CopyDecoder {
             if length < 0 {
                 rows.append(CopyValue(kind: .null))
             } else {
-                rows.append(try binaryValue(bytes, position, length, column))
+                rows.append(try binaryValue(bytes, position, length, column, rows))
                 position += length
             }
         }
@@ -97,7 +97,7 @@ extension CopyDecoder {
     /// An integer has eight bytes, as its column is announced, and no fewer: psycopg, when it is not told the types, sends
     /// every value of a column as narrow as the first one needs, cut off.
     private func binaryValue(
-        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ length: Int, _ column: Int
+        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ length: Int, _ column: Int, _ rows: CopyRows
     ) throws(WireError) -> CopyValue {
         let field = UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
         let place = CopyValue(kind: .text, count: Int32(length), bits: Int64(start))
@@ -113,13 +113,42 @@ extension CopyDecoder {
         case (.text, _):
             try requireText(field, column)
             return place
-        default:
-            var error = failure(
-                .invalidBinaryRepresentation, "incorrect binary data format", column: column, nil)
-            error.detail = "\(length) bytes cannot be a value of type \(columns[column].sqlName)."
-            error.hint = "The column takes \(wireName(column)); in psycopg, copy.set_types() says so."
-            throw error
+        case (.declared(let type), _):
+            if type == .json {
+                try requireText(field, column)
+                return place
+            }
+            return try declaredValue(field, type, column, rows)
+        default: throw malformedBinary(length, column)
         }
+    }
+
+    /// A date, UUID or decimal is stored as the text or number that a parameter of its type is.
+    private func declaredValue(
+        _ field: UnsafeRawBufferPointer, _ type: TypeOID, _ column: Int, _ rows: CopyRows
+    ) throws(WireError) -> CopyValue {
+        guard type == .numeric else {
+            do {
+                return rows.make(
+                    try ValueText.text(ofBinary: field, type, "COPY", malformed: { malformedBinary(field.count, column) }))
+            } catch {
+                var placed = failure(error.state, error.message, column: column, nil)
+                (placed.detail, placed.hint) = (error.detail, error.hint)
+                throw placed
+            }
+        }
+        guard let digits = NumericCodec.text(field) else { throw malformedBinary(field.count, column) }
+        if let value = Int64(digits) { return CopyValue(kind: .integer, bits: value) }
+        let isShort = digits.utf8.count { (0x30...0x39).contains($0) } <= 15
+        guard isShort, let value = Double(digits) else { return rows.make(digits) }
+        return try real(value, column, nil)
+    }
+
+    private func malformedBinary(_ length: Int, _ column: Int) -> WireError {
+        var error = failure(.invalidBinaryRepresentation, "incorrect binary data format", column: column, nil)
+        error.detail = "\(length) bytes cannot be a value of type \(columns[column].sqlName)."
+        error.hint = "The column takes \(wireName(column)); in psycopg, copy.set_types() says so."
+        return error
     }
 
     private func wireName(_ column: Int) -> String {

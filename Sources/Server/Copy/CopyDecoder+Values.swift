@@ -19,7 +19,7 @@ extension CopyDecoder {
         let text = try text(field, column, rows)
         let bytes = rows.bytes(text)
         switch columns[column].kind {
-        case .text:
+        case .text, .declared:
             return text
         case .integer:
             if let value = TextCodec.parseInt(bytes) { return CopyValue(kind: .integer, bits: value) }

@@ -21,13 +21,14 @@ final class CopyIn {
     /// BATCH: rows since the last commit, those turned away included.
     var rowsInBatch = 0
 
-    init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query) {
+    init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query, typing: Typing) {
         self.text = text
         self.insert = insert
         self.options = options
         isView = table.isView
         decoder = CopyDecoder(
-            table: table.name, columns: table.columns.map { CopyColumn(name: $0.name, declared: $0.declared) },
+            table: table.name,
+            columns: table.columns.map { CopyColumn(name: $0.name, declared: $0.declared, typing: typing) },
             options: options)
         rows = CopyRows(columns: table.columns.count)
     }

@@ -3,11 +3,15 @@ import PostgresWire
 
 /// A value that was decoded: itself, or where its bytes are.
 struct CopyValue: Equatable {
-    enum Kind: UInt8 { case null, integer, real, text, blob }
+    enum Kind: UInt8 {
+        case null, integer, real, text, blob
+        /// A text that is longer than what it was made of.
+        case made
+    }
 
     var kind: Kind
     var count: Int32 = 0
-    /// The integer, the real's bit pattern, or the offset of the first byte in `CopyRows`.
+    /// The integer, the real's bit pattern, or the offset of the first byte in `CopyRows` or in its made texts.
     var bits: Int64 = 0
 }
 
@@ -27,6 +31,8 @@ final class CopyRows {
     /// The line on which each row ends.
     private(set) var lines: ContiguousArray<Int> = []
     private let columns: Int
+    /// Texts of binary dates, UUIDs and decimals.
+    private var made: ContiguousArray<UInt8> = []
 
     init(columns: Int) { self.columns = columns }
 
@@ -38,7 +44,7 @@ final class CopyRows {
 
     /// As much as is inserted in one go.
     var isFull: Bool {
-        decoded - firstRow >= CopyLimits.bufferBytes || values.count >= CopyLimits.bufferedValues
+        decoded - firstRow + made.count >= CopyLimits.bufferBytes || values.count >= CopyLimits.bufferedValues
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
@@ -68,6 +74,18 @@ final class CopyRows {
     @inline(__always)
     func append(_ value: CopyValue) { values.append(value) }
 
+    func make(_ text: String) -> CopyValue {
+        defer { made.append(contentsOf: text.utf8) }
+        return CopyValue(kind: .made, count: Int32(text.utf8.count), bits: Int64(made.count))
+    }
+
+    func withMade<E: Error>(_ value: CopyValue, _ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
+        try made.withUnsafeBufferPointer { bytes throws(E) in
+            let all = UnsafeRawBufferPointer(bytes)
+            try body(UnsafeRawBufferPointer(rebasing: all[Int(value.bits)..<Int(value.bits) + Int(value.count)]))
+        }
+    }
+
     /// The row whose values were appended last is complete.
     @inline(__always)
     func endRow(line: Int, next: Int) {
@@ -79,6 +97,7 @@ final class CopyRows {
     func removeRows() {
         values.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
+        made.removeAll(keepingCapacity: true)
         firstRow = decoded
     }
 

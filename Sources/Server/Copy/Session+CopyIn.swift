@@ -24,7 +24,7 @@ extension Session {
         guard let found = try copyTable(table, options, &wait) else { return wait }
         let insert = try self.query(for: found.insert)
         if let wait = try analyse(insert) { return wait }
-        state.copyIn = CopyIn(found, options, text: query.text, insert: insert)
+        state.copyIn = CopyIn(found, options, text: query.text, insert: insert, typing: state.settings.typing)
         isCopyingIn = true
         out.copyInResponse(columns: found.columns.count, format: options.wireFormat)
         return nil
@@ -185,6 +185,7 @@ extension Session {
         case .real: try statement.bind(Double(bitPattern: UInt64(bitPattern: value.bits)), at: index)
         case .text: try statement.bindText(inPlace: rows.bytes(value), at: index)
         case .blob: try statement.bindBlob(inPlace: rows.bytes(value), at: index)
+        case .made: try rows.withMade(value) { text throws(SQLiteError) in try statement.bindText(copying: text, at: index) }
         }
     }
 }

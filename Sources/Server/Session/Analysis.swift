@@ -46,9 +46,9 @@ final class Analysis: Sendable {
     let textEncoder: RowEncoder
 
     init(
-        _ statement: Statement, head: StatementHead, sql: UnsafeRawBufferPointer, schemaGeneration: Int,
-        depth: Depth? = nil
+        _ statement: Statement, of query: Query, schemaGeneration: Int, depth: Depth? = nil
     ) throws(WireError) {
+        let (head, sql, numbered) = (query.head, query.text.bytes, query.numbered)
         self.schemaGeneration = schemaGeneration
         // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
         // next time it is not.
@@ -58,21 +58,24 @@ final class Analysis: Sendable {
         kind = head.main.statementKind
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         var columns = Self.columns(of: statement, sql: sql)
-        (slots, parameterTypes) = try Self.parameters(of: statement)
+        (slots, parameterTypes) = try Self.parameters(of: statement, numbered)
         isDeep = depth != nil
         var program: ProgramTypes?
+        let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
         if let depth {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
             let asks = !slots.isEmpty || columns.contains { $0.type == .open }
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
-                program = (try? ProgramTypes(sql, on: depth.connection)) ?? nil
+                program = (abridged?.text).map { text in
+                    text.withUnsafeBytes { (try? ProgramTypes($0, on: depth.connection)) ?? nil }
+                } ?? (try? ProgramTypes(sql, on: depth.connection)) ?? nil
             }
         }
         if let program { Self.apply(program, to: &columns) }
         self.columns = columns
-        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program)
+        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil
@@ -121,7 +124,12 @@ final class Analysis: Sendable {
         return columns
     }
 
-    private static func parameters(of statement: Statement) throws(WireError) -> ([ParameterSlot], [TypeOID]) {
+    private static func parameters(
+        of statement: Statement, _ numbered: NumberedParameters?
+    ) throws(WireError) -> ([ParameterSlot], [TypeOID]) {
+        if let numbered {
+            return ((1...numbered.count).map { ParameterSlot(index: $0, number: $0) }, numbered.types)
+        }
         var slots: [ParameterSlot] = []
         var given: [Int: TypeOID] = [:]
         guard statement.parameterCount > 0 else { return (slots, []) }

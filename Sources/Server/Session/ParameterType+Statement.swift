@@ -36,8 +36,10 @@ extension ParameterType {
 
     /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.
     private func announced(_ typing: Typing) -> ParameterType {
-        guard type.isStoredAsText, typing.results != .declared else { return self }
-        return .text
+        guard rule != .array else { return self }
+        var result = type.isStoredAsText && typing.results != .declared ? .text : self
+        if rule == .verbatim, MomentText.types.contains(type) { result.rule = .moment(type) }
+        return result
     }
 
     /// PostgreSQL refuses the statement. Here the error waits for a value that is not NULL, which has no class to

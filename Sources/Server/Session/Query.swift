@@ -20,6 +20,10 @@ final class Query: Sendable {
     }
 
     let text: SQLText
+    /// What the client sent, where SQLite gets something else.
+    let source: SQLText?
+    /// When there are very many.
+    let numbered: NumberedParameters?
     let head: StatementHead
     let kind: Kind
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
@@ -35,11 +39,19 @@ final class Query: Sendable {
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
     init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
         head = StatementHead(sql)
-        let rewritten = head.main == .insert ? SentinelInsert.rewritten(sql) : nil
-        text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
         try DefinitionCheck.check(sql, head)
         do {
-            kind = try Self.kind(of: sql, head)
+            let kind = try Self.kind(of: sql, head)
+            var rewritten: [UInt8]?
+            var numbered: NumberedParameters?
+            if case .sqlite = kind {
+                rewritten = Self.rewritten(sql, head)
+                numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
+                rewritten = numbered?.text ?? rewritten
+            }
+            (self.kind, self.numbered) = (kind, numbered)
+            text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
+            source = rewritten == nil ? nil : SQLText(copying: sql)
         } catch {
             throw WireError(
                 state: .syntaxError,
@@ -65,7 +77,19 @@ final class Query: Sendable {
     }
 
     init(text: SQLText, head: StatementHead, kind: Kind) {
-        (self.text, self.head, self.kind, inner) = (text, head, kind, nil)
+        (self.text, self.head, self.kind, inner, source, numbered) = (text, head, kind, nil, nil, nil)
+    }
+
+    /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
+    private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) -> [UInt8]? {
+        switch head.main {
+        case .insert:
+            // Types stand in it, too.
+            guard let sentinel = SentinelInsert.rewritten(sql) else { return PostgresSpelling.rewritten(sql) }
+            return sentinel.withUnsafeBytes { PostgresSpelling.rewritten($0) } ?? sentinel
+        case .select, .values, .update, .delete, .replace: return PostgresSpelling.rewritten(sql)
+        default: return nil
+        }
     }
 
     /// The statement inside DECLARE or PREPARE. Never another of these: they would nest without end.
@@ -135,7 +159,7 @@ final class QueryRegistry: Sendable {
         var hasher = Hasher()
         hasher.combine(bytes: sql)
         let key = hasher.finalize()
-        if let found = find(key), found.text.bytes.elementsEqual(sql) { return found }
+        if let found = find(key), (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
         let query = try Query(sql)
         generations.withLock { insert(query, key, &$0) }
         return query

@@ -210,7 +210,7 @@ extension Session {
         case .statement:
             let statement = try statement(named: message.name)
             try requireUsableTransaction(for: statement.query)
-            if let unknown = statement.parameters.firstIndex(where: { $0.rule == .none }) {
+            if let unknown = statement.parameters.firstIndex(where: { !$0.takesValues }) {
                 throw ParameterType.indeterminate(unknown + 1)
             }
             out.parameterDescription(statement.parameters.map(\.type))

@@ -97,8 +97,7 @@ extension Session {
         }
         defer { connection.giveBack(lease) }
         query.analysis = try Analysis(
-            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation,
-            depth: isDeep ? depth(connection, generation) : nil)
+            lease.statement, of: query, schemaGeneration: generation, depth: isDeep ? depth(connection, generation) : nil)
     }
 
     private func depth(_ connection: PooledConnection, _ generation: Int) -> Analysis.Depth? {
@@ -228,8 +227,7 @@ extension Session {
         let generation = server.schemaGeneration.load(ordering: .acquiring)
         let depth = portal.run.flatMap { self.depth($0.connection, generation) }
         let fresh = try Analysis(
-            lease.statement, head: query.head, sql: query.text.bytes, schemaGeneration: generation,
-            depth: analysis.isDeep ? depth : nil)
+            lease.statement, of: query, schemaGeneration: generation, depth: analysis.isDeep ? depth : nil)
         query.analysis = fresh
         guard !portal.isDescribed, !portal.statement.isDescribed else {
             var error = WireError(

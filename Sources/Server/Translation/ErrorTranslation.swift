@@ -130,6 +130,8 @@ enum ErrorTranslation {
         case Code.corrupt: "Run PRAGMA integrity_check, and restore a backup if it finds anything."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
+        case Code.error where error.message == "unrecognized token: \":\"":
+            "A type behind :: is understood after literals and parameters; else write CAST(x AS type)."
         default: nil
         }
     }

@@ -1,11 +1,23 @@
 import PostgresWire
+import SQLite
 
 /// The types of parameters that neither the client nor a `::type` says.
 enum InferredTypes {
     /// By PostgreSQL's number, from 0. The program decides where it can; the text where the program does not show
     /// what a function with any number of arguments, or a virtual table, is given.
     static func infer(
-        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?
+        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
+        _ abridged: AbridgedStatement?, on connection: Connection?
+    ) -> [ParameterType] {
+        guard let abridged else { return infer(slots, count: count, sql, program, connection) }
+        var result = abridged.text.withUnsafeBytes { infer(slots, count: count, $0, program, connection) }
+        for (number, standIn) in abridged.standIns { result[number - 1] = result[standIn - 1] }
+        return result
+    }
+
+    private static func infer(
+        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
+        _ connection: Connection?
     ) -> [ParameterType] {
         guard count > 0 else { return [] }
         var result = Array(repeating: ParameterType.undetermined, count: count)
@@ -14,14 +26,28 @@ enum InferredTypes {
             for slot in slots { indexes[slot.number - 1].append(slot.index) }
             for number in 0..<count { result[number] = program.parameter(indexes[number]) }
         }
-        guard result.contains(where: { !$0.isDetermined }) else { return result }
-        for (number, type) in inText(sql, count: count).enumerated() where !result[number].isDetermined {
-            result[number] = type
+        let hidesArguments = program?.hidesArguments ?? false
+        guard hidesArguments || result.contains(where: { !$0.isDetermined }) else { return result }
+        // Read only when there is a parameter that nothing else decides.
+        lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
+        for (number, contexts) in contexts(sql, count: count).enumerated() {
+            if !result[number].isDetermined {
+                result[number] = type(contexts)
+                guard !result[number].isDetermined, let first = contexts.first, let found = virtual?.type(first),
+                    contexts.allSatisfy({ virtual?.type($0) == found })
+                else { continue }
+                result[number] = found
+            } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
+                result[number].type != .bool
+            {
+                // A column's affinity converts it in one place; in another it may be max()'s argument, where nothing does.
+                result[number].rule = .number
+            }
         }
         return result
     }
 
-    private static func inText(_ sql: UnsafeRawBufferPointer, count: Int) -> [ParameterType] {
+    private static func contexts(_ sql: UnsafeRawBufferPointer, count: Int) -> [[ParameterContext]] {
         var contexts: [[ParameterContext]] = Array(repeating: [], count: count)
         for use in NumericContext.uses(sql) {
             let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
@@ -29,13 +55,14 @@ enum InferredTypes {
                 contexts[number - 1].append(use.context)
             }
         }
-        return contexts.map(type)
+        return contexts
     }
 
     private static func type(_ contexts: [ParameterContext]) -> ParameterType {
         let decisive = contexts.filter { $0 != .any }
         guard let first = decisive.first else { return contexts.isEmpty ? .undetermined : .text }
-        if decisive.allSatisfy({ $0 == .text }) { return .text }
+        if decisive.allSatisfy({ $0 == .array }) { return ParameterType(type: .text, rule: .array) }
+        if decisive.allSatisfy({ $0 == .text || $0 == .array }) { return .text }
         guard decisive.allSatisfy({ $0 == .number || $0 == .limit }) else { return .undetermined }
         return ParameterType(type: first == .limit ? .int8 : .numeric, rule: .number)
     }

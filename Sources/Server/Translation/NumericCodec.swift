@@ -12,7 +12,12 @@ enum NumericCodec {
         let scale = word(3)
         guard bytes.count == 8 + count * 2, scale <= 0x3FFF, abs(weight) <= 1000 else { return nil }
         let sign = word(2)
-        if sign == 0xC000 { return "NaN" }
+        switch sign {
+        case 0xC000: return "NaN"
+        case 0xD000: return "Infinity"
+        case 0xF000: return "-Infinity"
+        default: break
+        }
         guard sign == 0 || sign == 0x4000 else { return nil }
         var digits: [Int] = []
         for index in 0..<count {

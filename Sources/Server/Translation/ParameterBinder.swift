@@ -95,11 +95,13 @@ enum ParameterBinder {
     ) throws {
         let (format, bytes) = parameters.value(slot.number)
         guard let bytes else { return try statement.bindNull(slot.index) }
-        if format == .binary, parameter.rule != .none { return try bindBinary(bytes, slot, parameter, statement) }
+        if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .typed: try bindText(bytes, slot, parameter.type, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
+        case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
+        case .array: try bindArray(bytes, slot, statement)
         case .number: try bindNumber(bytes, slot, to: statement)
         case .numberIfPossible:
             if try !bindNumberIfPossible(bytes, slot, statement) { try bindValidText(bytes, slot, statement) }
@@ -131,6 +133,30 @@ enum ParameterBinder {
             guard var text else { return try bindValidText(bytes, slot, statement) }
             try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
         }
+    }
+
+    /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
+    private static func bindArray(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+    ) throws {
+        guard bytes.first == UInt8(ascii: "{") else { return try bindValidText(bytes, slot, statement) }
+        try requireText(bytes, "parameter \(slot.number)")
+        let json = try ArrayCodec.json(ofText: bytes, .textArray) { malformed(bytes, .textArray, slot) }
+        guard var json else { return try bindValidText(bytes, slot, statement) }
+        try json.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+    }
+
+    /// A text without a type for a column that is declared as a date or time. pgjdbc sends `2024-01-02 +01` and
+    /// `2024-01-02 03:04:05+01` and leaves it to PostgreSQL to drop the time zone; SQLite's functions take neither. All
+    /// else is what the database's other users may have stored, and stays as it is.
+    private static func bindMoment(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, isDeclared: Bool, _ statement: Statement
+    ) throws {
+        let moment = MomentText(bytes)
+        guard let moment, moment.hasForeignZone || (isDeclared && moment.offsetMicroseconds != nil),
+            var text = try moment.text(of: type)
+        else { return try bindValidText(bytes, slot, statement) }
+        try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
     }
 
     private static func bindBinary(
@@ -204,7 +230,11 @@ enum ParameterBinder {
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement, inPlace: Bool = true
     ) throws {
         if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
-        guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, .numeric, slot) }
+        guard let value = TextCodec.parseDouble(bytes) else {
+            // A number all the same, but none of SQLite's: its affinity would make infinity or zero of it.
+            let isNumber = DecimalNumber(String(decoding: bytes, as: UTF8.self)) != nil
+            throw isNumber ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
+        }
         var digits = 0
         for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
         if digits <= 15 { return try bindReal(value, slot, statement) }

@@ -2,11 +2,15 @@ import PostgresWire
 
 /// What a parameter is that the client gave no type: what it is announced as, and what a text sent for it becomes.
 struct ParameterType: Equatable, Sendable {
-    enum TextRule: Sendable {
+    enum TextRule: Sendable, Equatable {
         /// As the type's input function reads it.
         case typed
         /// As it came: SQLite's affinity converts it as it does any literal.
         case verbatim
+        /// As it came, for a column declared as a date or time: unless PostgreSQL's drivers alone spell it so.
+        case moment(TypeOID)
+        /// JSON, or an array as PostgreSQL writes it: psycopg sends lists of strings without a type.
+        case array
         /// It must be a number, integer or real, because nothing would convert it.
         case number
         /// A number if it looks like one, for `untyped_parameters = number`.
@@ -30,6 +34,8 @@ struct ParameterType: Equatable, Sendable {
     }
 
     var isDetermined: Bool { type != .unspecified }
+    /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
+    var takesValues: Bool { if case .none = rule { false } else { true } }
 
     init(type: TypeOID, rule: TextRule) { (self.type, self.rule) = (type, rule) }
 

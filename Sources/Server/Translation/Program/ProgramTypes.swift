@@ -17,6 +17,8 @@ struct ProgramTypes: Sendable {
     let results: [Result]
     private let uses: [Int: ParameterUses.Use]
     private let loaded: Set<Int>
+    /// It calls a function that takes any number of arguments, which are not seen in it.
+    let hidesArguments: Bool
 
     /// nil when the program has something nobody here knows.
     init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
@@ -26,6 +28,9 @@ struct ProgramTypes: Sendable {
         guard var interpreter = ProgramInterpreter(program, cursors: cursors), interpreter.run() else { return nil }
         results = interpreter.results.map(Result.init)
         uses = interpreter.uses.uses
+        hidesArguments = program.contains {
+            ($0.opcode == .function || $0.opcode == .pureFunction) && $0.functionArguments == nil
+        }
         loaded = Set(program.lazy.filter { $0.opcode == .variable }.map(\.p1))
     }
 

@@ -86,7 +86,7 @@ struct ExpressionClassifier {
         if first.isSymbol("~") { return .int8 }
         if first.isSymbol("-") {
             guard range.count == 2, table.tokens[range.lowerBound + 1].kind == .number else { return .numeric }
-            return single(table.tokens[range.lowerBound + 1])
+            return number("-" + table.tokens[range.lowerBound + 1].text)
         }
         if first.isSymbol("+") { return classify(range.dropFirst(), depth: depth + 1) }
         if range.count > 2, table.tokens[range.upperBound - 2].matches("collate") {
@@ -117,16 +117,20 @@ struct ExpressionClassifier {
         case .blob: return .bytea
         case .parameter: return parameter(token)
         case .number:
-            let text = token.text
-            // A hexadecimal literal is a 64-bit integer; a decimal one too large for that becomes a real.
-            if text.hasPrefix("0x") || text.hasPrefix("0X") { return .int8 }
-            return Int64(text.filter { $0 != "_" }) == nil ? .float8 : .int8
+            return number(token.text)
         case .identifier:
             if token.matches("null") { return .null }
             return token.matches("current_date") || token.matches("current_time")
                 || token.matches("current_timestamp") ? .text : nil
         default: return nil
         }
+    }
+
+    /// With its sign: the smallest integer has no positive counterpart.
+    private func number(_ text: String) -> ExpressionClass {
+        // A hexadecimal literal is a 64-bit integer; a decimal one too large for that becomes a real.
+        if text.contains("x") || text.contains("X") { return .int8 }
+        return Int64(text.filter { $0 != "_" }) == nil ? .float8 : .int8
     }
 
     private func call(

@@ -37,7 +37,7 @@ enum ExpressionClass: Sendable, Equatable {
     /// (https://www.sqlite.org/lang_corefunc.html, lang_aggfunc.html, lang_datefunc.html, lang_mathfunc.html).
     init?(function: String) {
         switch function {
-        case "count", "length", "octet_length", "instr", "unicode", "changes", "total_changes", "last_insert_rowid",
+        case "count", "length", "octet_length", "instr", "unicode", "changes", "total_changes", "last_insert_rowid", "lastval",
             "row_number", "rank", "dense_rank", "ntile", "random", "json_array_length", "json_valid", "glob", "like":
             self = .int8
         case "total", "avg", "julianday", "round", "percent_rank", "cume_dist", "sqrt", "exp", "ln", "log", "log2",

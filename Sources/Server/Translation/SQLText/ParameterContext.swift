@@ -12,6 +12,8 @@ enum ParameterContext: Sendable, Equatable {
     case insertColumn(Int)
     /// LIMIT or OFFSET: an integer.
     case limit
+    /// json_each() takes it apart.
+    case array
     /// The class makes no difference: `$1 IS NULL`.
     case any
     case undecided
@@ -187,6 +189,8 @@ private struct ParameterReader {
         if table.valuesRows.contains(opener) { return insert?.context(parameter.ordinal) ?? .undecided }
         if before.matches("in") { return member(of: opener) }
         guard before.kind == .identifier, !before.isReservedWord, before.bytes.count < 24 else { return .undecided }
+        if before.matches("json_each"), parameter.ordinal == 0 { return .array }
+        if before.matches("generate_series") || before.matches("pg_sleep") { return .number }
         switch ExpressionClass.argument(of: before.name, at: parameter.ordinal) {
         case .text: return .text
         case .numeric: return .number

@@ -52,9 +52,11 @@ enum ArrayCodec {
         case .int4: text = BinaryCodec.int32(bytes).map { String($0) }
         case .oid: text = BinaryCodec.int32(bytes).map { String(UInt32(bitPattern: $0)) }
         case .int8: text = BinaryCodec.int64(bytes).map { String($0) }
-        case .float4: text = BinaryCodec.float(bytes).flatMap { JSONText.number(Double($0)) }
-        case .float8: text = BinaryCodec.double(bytes).flatMap(JSONText.number)
-        case .numeric: text = NumericCodec.text(bytes).flatMap { $0 == "NaN" ? nil : $0 }
+        case .float4: text = try BinaryCodec.float(bytes).map { value throws(WireError) in try number(Double(value)) }
+        case .float8: text = try BinaryCodec.double(bytes).map { value throws(WireError) in try number(value) }
+        case .numeric:
+            guard let digits = NumericCodec.text(bytes) else { throw malformed() }
+            text = digits == "NaN" || digits.hasSuffix("y") ? try number(Double(digits) ?? .nan) : digits
         case .text, .varchar, .bpchar, .name, .json:
             try ParameterBinder.requireText(bytes, subject)
             let value = String(decoding: bytes, as: UTF8.self)
@@ -70,35 +72,50 @@ enum ArrayCodec {
         return text
     }
 
+    /// JSON has no infinity, but SQLite reads a number that is too large as one.
+    private static func number(_ value: Double) throws(WireError) -> String {
+        if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
+        guard let text = JSONText.number(value) else {
+            throw WireError(
+                state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite", hint: "Send NULL instead.")
+        }
+        return text
+    }
+
     // MARK: Text
 
     /// Of PostgreSQL's `{1,2,NULL,"a b"}`; nil when it is none.
-    static func json(ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> String? {
+    static func json(
+        ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
+    ) throws(WireError) -> String? {
         guard let element = type.element, var reader = ArrayLiteral(bytes) else { return nil }
         var items: [String] = []
         while let next = reader.next() {
-            guard let text = next.isNull ? "null" : item(ofText: next.text, element) else { return nil }
+            guard let text = next.isNull ? "null" : try item(ofText: next.text, element, malformed) else { return nil }
             items.append(text)
         }
         return reader.hasFailed ? nil : "[" + items.joined(separator: ",") + "]"
     }
 
-    private static func item(ofText text: String, _ type: TypeOID) -> String? {
-        var text = text
-        return text.withUTF8 { utf8 -> String? in
+    private static func item(
+        ofText text: String, _ type: TypeOID, _ malformed: () -> WireError
+    ) throws(WireError) -> String? {
+        try Array(text.utf8).withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
             let bytes = UnsafeRawBufferPointer(utf8)
             switch type {
             case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
             case .int2, .int4, .int8, .oid: return TextCodec.parseInt(bytes).map { String($0) }
-            case .float4, .float8: return TextCodec.parseDouble(bytes).flatMap(JSONText.number)
+            case .float4, .float8:
+                return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
             case .numeric:
-                guard let value = TextCodec.parseDouble(bytes), value.isFinite else { return nil }
                 // As it is, unless it is spelt as JSON does not (`.5`, `5.`, `+5`).
-                return isJSONNumber(bytes) ? String(decoding: bytes, as: UTF8.self) : JSONText.number(value)
+                if isJSONNumber(bytes) { return String(decoding: bytes, as: UTF8.self) }
+                return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
             case .json, .jsonb: return String(decoding: bytes, as: UTF8.self)
             case .bytea: return nil
-            case .uuid: return UUIDCodec.canonical(bytes).map(JSONText.string)
-            default: return JSONText.string(String(decoding: bytes, as: UTF8.self))
+            default:
+                let canonical = try ValueText.canonical(bytes, type, malformed: malformed)
+                return JSONText.string(canonical ?? String(decoding: bytes, as: UTF8.self))
             }
         }
     }

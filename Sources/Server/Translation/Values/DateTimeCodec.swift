@@ -12,7 +12,7 @@ enum DateTimeCodec {
     static func date(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
         guard let days = BinaryCodec.int32(bytes) else { return nil }
         guard days != Int32.max, days != Int32.min else { throw outOfRange("infinity") }
-        return try dateText(Int64(days))
+        return try text(days: Int64(days))
     }
 
     static func time(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
@@ -20,23 +20,40 @@ enum DateTimeCodec {
         else { return nil }
         // 24:00:00 is a time in PostgreSQL and none in SQLite.
         guard microseconds < microsecondsPerDay else { throw outOfRange("24:00:00") }
-        return timeText(microseconds)
+        return text(time: microseconds)
+    }
+
+    /// A time and then the seconds from it to UTC, so that what is east of Greenwich is negative. Source: timetz_recv.
+    static func timetz(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
+        guard bytes.count == 12, let time = try time(UnsafeRawBufferPointer(rebasing: bytes[0..<8])),
+            let zone = BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: bytes[8..<12])),
+            abs(Int64(zone)) < 57_600
+        else { return nil }
+        // SQLite's time zones have no seconds, and nobody's have any since 1972.
+        let minutes = Int64(zone.magnitude) / 60
+        return time + (zone <= 0 ? "+" : "-") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
     }
 
     static func timestamp(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
         guard let microseconds = BinaryCodec.int64(bytes) else { return nil }
         guard microseconds != Int64.max, microseconds != Int64.min else { throw outOfRange("infinity") }
-        let days = floor(microseconds, microsecondsPerDay)
-        return try dateText(days) + " " + timeText(microseconds - days * microsecondsPerDay)
+        return try text(timestamp: microseconds)
     }
 
-    private static func dateText(_ days: Int64) throws(WireError) -> String {
+    /// - Parameter microseconds: since 2000-01-01.
+    static func text(timestamp microseconds: Int64) throws(WireError) -> String {
+        let days = floor(microseconds, microsecondsPerDay)
+        return try text(days: days) + " " + text(time: microseconds - days * microsecondsPerDay)
+    }
+
+    /// - Parameter days: since 2000-01-01.
+    static func text(days: Int64) throws(WireError) -> String {
         let (year, month, day) = civil(days + epoch)
         guard (0...9999).contains(year) else { throw outOfRange("the year \(year)") }
         return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
     }
 
-    private static func timeText(_ microseconds: Int64) -> String {
+    static func text(time microseconds: Int64) -> String {
         let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let text = padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2)
         return fraction == 0 ? text : text + "." + padded(fraction, 6)

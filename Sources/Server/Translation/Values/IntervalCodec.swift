@@ -10,10 +10,14 @@ enum IntervalCodec {
             let days = BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: bytes[8..<12])),
             let months = BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: bytes[12..<16]))
         else { return nil }
+        return text(months: Int64(months), days: Int64(days), microseconds: microseconds)
+    }
+
+    static func text(months: Int64, days: Int64, microseconds: Int64) -> String {
         if microseconds == 0, days == 0, months == 0 { return "PT0S" }
         var text = "P"
         func part(_ value: Int64, _ unit: String) -> String { value == 0 ? "" : "\(value)\(unit)" }
-        text += part(Int64(months / 12), "Y") + part(Int64(months % 12), "M") + part(Int64(days), "D")
+        text += part(months / 12, "Y") + part(months % 12, "M") + part(days, "D")
         guard microseconds != 0 else { return text }
         let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         text += "T" + part(seconds / 3600, "H") + part(seconds / 60 % 60, "M")

@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// A date or time as SQLite's date functions take and make it: `YYYY-MM-DD`, `HH:MM`, `HH:MM:SS.SSS`, or both with a
 /// space or a T between, and a time zone (https://www.sqlite.org/lang_datefunc.html#time_values). Numbers, which there
 /// may be days or seconds, are none: nothing says which.
@@ -8,6 +10,8 @@ struct MomentText {
     private(set) var microseconds: Int64?
     /// What has to be subtracted for UTC; nil without a time zone.
     private(set) var offsetMicroseconds: Int64?
+    /// The time zone is one that PostgreSQL's drivers write and SQLite's functions do not take: `+02`, or behind a date.
+    private(set) var hasForeignZone = false
 
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
@@ -21,7 +25,14 @@ struct MomentText {
             else { return nil }
             days = DateTimeCodec.days(year: year, month: month, day: day)
             if index == text.count { return }
-            guard skip(" ") || skip("T") else { return nil }
+            let isSeparated = skip(" ") || skip("T")
+            // `2024-01-02 +01`: pgjdbc's setDate().
+            if index < text.count, text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") {
+                guard readZone(), index == text.count else { return nil }
+                hasForeignZone = true
+                return
+            }
+            guard isSeparated else { return nil }
         }
         guard readTime(), readZone(), index == text.count else { return nil }
     }
@@ -71,13 +82,20 @@ struct MomentText {
         }
         let isEast = skip("+")
         guard isEast || skip("-") else { return true }
-        guard let hours = number(2), hours <= 14 else { return false }
-        var minutes: Int64 = 0
+        guard let hours = number(2), hours <= 15 else { return false }
+        var seconds = hours * 3600
+        hasForeignZone = index == bytes.count
         if skip(":") || index < bytes.count {
-            guard let found = number(2), found < 60 else { return false }
-            minutes = found
+            guard let minutes = number(2), minutes < 60 else { return false }
+            seconds += minutes * 60
         }
-        offsetMicroseconds = (hours * 60 + minutes) * (isEast ? 60_000_000 : -60_000_000)
+        // Local mean times of long ago.
+        if skip(":") {
+            guard let found = number(2), found < 60 else { return false }
+            seconds += found
+            hasForeignZone = true
+        }
+        offsetMicroseconds = seconds * (isEast ? 1_000_000 : -1_000_000)
         return true
     }
 
@@ -103,5 +121,26 @@ struct MomentText {
     var timestamptz: Int64? {
         guard let days else { return nil }
         return days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0) - (offsetMicroseconds ?? 0)
+    }
+
+    // MARK: As SQLite's text of PostgreSQL's types
+
+    static let types: [TypeOID] = [.date, .time, .timestamp, .timestamptz]
+
+    /// What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any time zone indication" for a
+    /// timestamp without one, and turns one that has it into UTC.
+    /// https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-INPUT-TIME-STAMPS
+    func text(of type: TypeOID) throws(WireError) -> String? {
+        switch type {
+        case .date: return try days.map { days throws(WireError) in try DateTimeCodec.text(days: days) }
+        case .time: return microseconds.map { DateTimeCodec.text(time: $0) }
+        case .timestamp:
+            guard let days else { return nil }
+            return try DateTimeCodec.text(timestamp: days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0))
+        case .timestamptz:
+            guard let timestamptz else { return nil }
+            return try DateTimeCodec.text(timestamp: timestamptz) + "+00:00"
+        default: return nil
+        }
     }
 }

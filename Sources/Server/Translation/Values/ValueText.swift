@@ -26,6 +26,7 @@ enum ValueText {
             text = String(decoding: rest, as: UTF8.self)
         case .date: text = try DateTimeCodec.date(bytes)
         case .time: text = try DateTimeCodec.time(bytes)
+        case .timetz: text = try DateTimeCodec.timetz(bytes)
         case .timestamp: text = try DateTimeCodec.timestamp(bytes)
         case .timestamptz: text = try DateTimeCodec.timestamp(bytes).map { $0 + "+00:00" }
         case .interval: text = IntervalCodec.text(bytes)
@@ -46,12 +47,24 @@ enum ValueText {
     static func canonical(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
     ) throws(WireError) -> String? {
-        if type == .uuid {
-            guard let text = UUIDCodec.canonical(bytes) else { throw malformed() }
-            return text
+        let text: String?
+        switch type {
+        case .uuid: text = UUIDCodec.canonical(bytes)
+        case .date, .time, .timestamp, .timestamptz:
+            var error = malformed()
+            error.state = .invalidDatetimeFormat
+            guard let moment = try MomentText(TextCodec.trimmed(bytes))?.text(of: type) else { throw error }
+            text = moment
+        case .interval:
+            var error = malformed()
+            error.state = .invalidDatetimeFormat
+            guard let interval = IntervalText(TextCodec.trimmed(bytes)) else { throw error }
+            text = interval.text
+        default:
+            guard type.element != nil else { return nil }
+            text = try ArrayCodec.json(ofText: bytes, type, malformed: malformed)
         }
-        guard type.element != nil else { return nil }
-        guard let json = ArrayCodec.json(ofText: bytes, type) else { throw malformed() }
-        return json
+        guard let text else { throw malformed() }
+        return text
     }
 }

@@ -1,0 +1,128 @@
+/// Casts, subscripts and calls, in the order in which they are written.
+extension CatalogRewriter {
+    mutating func expressions(_ nodes: [Node]) throws(CatalogSyntaxError) -> [Node] {
+        var result: [Node] = []
+        var index = 0
+        while index < nodes.count {
+            let node = nodes[index]
+            index += 1
+            if node.isSymbol("::") {
+                let type = try CatalogCast.typeName(nodes, &index)
+                try cast(&result, from: CatalogCast.operandStart(result), to: type)
+            } else if let inside = node.subscriptNodes {
+                try subscripted(&result, inside)
+            } else if let arguments = node.group, let word = result.last?.word {
+                try call(word, arguments, &result)
+            } else {
+                result.append(node)
+            }
+        }
+        return result
+    }
+
+    /// A group behind a word: a function, or a keyword that looks like one.
+    private mutating func call(
+        _ word: String, _ arguments: [Node], _ result: inout [Node]
+    ) throws(CatalogSyntaxError) {
+        switch word {
+        case "cast":
+            guard let at = arguments.lastIndex(where: { $0.isWord("as") }) else { break }
+            var index = at + 1
+            let type = try CatalogCast.typeName(arguments, &index)
+            result.removeLast()
+            let start = result.count
+            result += arguments[..<at]
+            return try cast(&result, from: start, to: type)
+        case "any", "some", "all":
+            return try quantified(word, arguments, &result)
+        case "array" where arguments.first?.isWord("select") == true:
+            result.removeLast()
+            let table: [Node] = [.word("with"), .word("array_"), .group([.word("v")]), .word("as"), .group(arguments)]
+            result.append(
+                .group(
+                    table + [.word("select")] + Node.call("json_group_array", [.word("v")])
+                        + [.word("from"), .word("array_")]))
+            return
+        case "array_agg", "string_agg":
+            return result.append(.group(try orderedAggregate(arguments)))
+        case "json_build_object":
+            result[result.count - 1] = .word("json_object")
+        case "substring":
+            result[result.count - 1] = .word("substr")
+            var arguments = arguments
+            for index in arguments.indices where arguments[index].isWord("from") || arguments[index].isWord("for") {
+                arguments[index] = .symbol(",")
+            }
+            return result.append(.group(arguments))
+        case "position":
+            guard let at = arguments.firstIndex(where: { $0.isWord("in") }) else { break }
+            result[result.count - 1] = .word("instr")
+            return result.append(.group(arguments[(at + 1)...] + [.symbol(",")] + arguments[..<at]))
+        case "trim":
+            guard let at = arguments.firstIndex(where: { $0.isWord("from") }) else { break }
+            let side = arguments[0].word
+            let names = ["leading": "ltrim", "trailing": "rtrim", "both": "trim"]
+            result[result.count - 1] = .word(side.flatMap { names[$0] } ?? "trim")
+            let characters = arguments[..<at].dropFirst(side.flatMap { names[$0] } == nil ? 0 : 1)
+            let set: [Node] = characters.isEmpty ? [] : [.symbol(",")] + characters
+            return result.append(.group(Array(arguments[(at + 1)...]) + set))
+        default: break
+        }
+        result.append(.group(arguments))
+    }
+
+    /// `f(x ORDER BY y)`: the key becomes a last argument, by which the function sorts.
+    private func orderedAggregate(_ arguments: [Node]) throws(CatalogSyntaxError) -> [Node] {
+        guard let at = arguments.firstIndex(where: { $0.isWord("order") }) else { return arguments }
+        var key = Array(arguments[(at + 2)...])
+        if key.last?.isWord("asc") == true { key.removeLast() }
+        guard CatalogSyntax.split(key).count == 1, key.last?.isWord("desc") != true else {
+            throw CatalogSyntaxError(message: "an aggregate can be ordered by one ascending key only")
+        }
+        return arguments[..<at] + [.symbol(",")] + Node.call("pg_sort_key", key)
+    }
+
+    /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`.
+    private func quantified(
+        _ word: String, _ arguments: [Node], _ result: inout [Node]
+    ) throws(CatalogSyntaxError) {
+        result.removeLast()
+        guard let op = result.popLast() else { throw CatalogSyntaxError(message: "syntax error at or near \"\(word)\"") }
+        if word == "all", op.isOp("<>") || op.isOp("!=") {
+            result.append(.word("not"))
+        } else if word == "all" || !op.isOp("=") {
+            throw CatalogSyntaxError(message: "only = ANY and <> ALL are available for catalogs")
+        }
+        let isQuery = arguments.first?.isWord("select") == true
+        let elements: [Node] = Node.call("json_each", Node.call("pg_array", arguments))
+        result += [.word("in"), .group(isQuery ? arguments : [.word("select"), .word("value"), .word("from")] + elements)]
+    }
+
+    private func subscripted(_ result: inout [Node], _ inside: [Node]) throws(CatalogSyntaxError) {
+        if result.last?.isWord("array") == true {
+            result.removeLast()
+            result += Node.call("json_array", inside)
+            return
+        }
+        guard !inside.contains(where: { $0.isSymbol(":") }) else {
+            throw CatalogSyntaxError(message: "array slices are not available")
+        }
+        let start = CatalogCast.operandStart(result)
+        let operand = Array(result[start...])
+        result.removeSubrange(start...)
+        result += Node.call("pg_element", operand + [.symbol(",")] + inside)
+    }
+
+    private mutating func cast(
+        _ result: inout [Node], from start: Int, to type: CatalogCast.TypeName
+    ) throws(CatalogSyntaxError) {
+        let operand = Array(result[start...])
+        result.removeSubrange(start...)
+        if operand.count == 1, let token = operand[0].token, token.kind == .parameter,
+            let number = Int(token.text.dropFirst())
+        {
+            parameterTypes[number] = type.name + (type.isArray ? "[]" : "")
+        }
+        result += try CatalogCast.cast(operand, to: type)
+    }
+}

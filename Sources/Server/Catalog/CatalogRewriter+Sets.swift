@@ -1,0 +1,134 @@
+/// Functions that return several rows: in a select list, and in FROM.
+extension CatalogRewriter {
+    private static let setReturning: Set = ["unnest", "generate_subscripts", "generate_series", "pg_expand_n", "pg_expand_x"]
+
+    /// Functions in a select list that return several rows become a json_each in FROM; returns that.
+    mutating func expandSets(_ items: inout [Node]) throws(CatalogSyntaxError) -> [Node]? {
+        var driver: [Node]?
+        var alias = ""
+        var result: [Node] = []
+        var index = -1
+        while index + 1 < items.count {
+            index += 1
+            result.append(items[index])
+            guard let name = items[index].word, Self.setReturning.contains(name), index + 1 < items.count,
+                let arguments = items[index + 1].group
+            else { continue }
+            let array = CatalogSyntax.split(arguments)[0]
+            if driver == nil {
+                functionsInFrom += 1
+                alias = "srf\(functionsInFrom)_"
+                let elements = Self.elements(of: name, arguments)
+                driver = Node.call("json_each", elements) + [.word("as"), .word(alias)]
+            } else if name == "generate_series" {
+                throw CatalogSyntaxError(message: "two set-returning functions side by side are not available")
+            }
+            let key: [Node] = [.word(alias), .symbol("."), .word("key")]
+            let value: [Node]
+            switch name {
+            case "pg_expand_n": value = key + [.op("+"), .number(1)]
+            case "generate_subscripts": value = key + [.op("+")] + Node.call("pg_lower_bound", array)
+            default: value = Node.call("pg_nth", Self.elements(of: name, arguments) + [.symbol(",")] + key)
+            }
+            result[result.count - 1] = .group(value)
+            index += 1
+        }
+        items = result
+        return driver
+    }
+
+    /// pgjdbc asks which words are keywords beyond the standard's: of https://www.sqlite.org/lang_keywords.html.
+    private static let keywords =
+        #"["abort","analyze","attach","autoincrement","conflict","database","detach","explain","fail","glob","ignore","index","indexed","instead","isnull","limit","match","materialized","notnull","offset","plan","pragma","query","raise","regexp","reindex","rename","replace","temp","vacuum","virtual"]"#
+
+    /// pgjdbc numbers an array's elements with `information_schema._pg_expandarray(x)`, a set of rows of which it takes
+    /// `(…).n` and `(…).x`. Here the row is its x.
+    static func expandedArrays(_ nodes: [Node]) -> [Node] {
+        guard nodes.contains(where: { $0.isSymbol(".") || $0.name == expandArray }) else { return nodes }
+        var result: [Node] = []
+        var index = 0
+        while index < nodes.count {
+            let node = nodes[index]
+            let part = index + 2 < nodes.count && nodes[index + 1].isSymbol(".") ? nodes[index + 2].word : nil
+            if let inside = node.group, part == "n" || part == "x" {
+                if inside.count == 2, inside[0].name == expandArray, let array = inside[1].group {
+                    result += Node.call(part == "n" ? "pg_expand_n" : "pg_expand_x", array)
+                    index += 3
+                    continue
+                }
+                if part == "x", inside.count == 3, inside[0].isName, inside[1].isSymbol("."), inside[2].isName {
+                    result += inside
+                    index += 3
+                    continue
+                }
+            }
+            result.append(node.name == expandArray ? .word("pg_expand_x") : node)
+            index += 1
+        }
+        return result
+    }
+
+    private static let expandArray = "information_schema._pg_expandarray"
+
+    /// What json_each is to be given for a function that returns a set.
+    private static func elements(of function: String, _ arguments: [Node]) -> [Node] {
+        switch function {
+        case "unnest", "pg_expand_n", "pg_expand_x": Node.call("pg_array", arguments)
+        case "pg_get_keywords": [.string(keywords)]
+        case "generate_subscripts": Node.call("pg_array", CatalogSyntax.split(arguments)[0])
+        case "generate_series": Node.call("pg_series", arguments)
+        default: Node.call(function, arguments)
+        }
+    }
+
+    /// `FROM f(x) [WITH ORDINALITY] [AS] alias [(columns)]`: SQLite names no columns of a table function.
+    func functionsAsTables(_ nodes: [Node]) throws(CatalogSyntaxError) -> [Node] {
+        var result: [Node] = []
+        var index = 0
+        var isTablePlace = false
+        while index < nodes.count {
+            let node = nodes[index]
+            guard isTablePlace, let function = node.word, index + 1 < nodes.count, let arguments = nodes[index + 1].group,
+                !node.isWord("lateral")
+            else {
+                if node.isWord("lateral"), index + 1 < nodes.count, nodes[index + 1].group != nil {
+                    throw CatalogSyntaxError(message: "LATERAL subqueries are not available")
+                }
+                isTablePlace =
+                    node.isWord("from") || node.isWord("join") || node.isSymbol(",") || node.isWord("lateral")
+                if !node.isWord("lateral") { result.append(node) }
+                index += 1
+                continue
+            }
+            index += 2
+            var hasOrdinality = false
+            if index + 1 < nodes.count, nodes[index].isWord("with"), nodes[index + 1].isWord("ordinality") {
+                hasOrdinality = true
+                index += 2
+            }
+            if index < nodes.count, nodes[index].isWord("as") { index += 1 }
+            var alias = function
+            if index < nodes.count, let name = nodes[index].name, !Self.joinWords.contains(name) {
+                alias = name
+                index += 1
+            }
+            var columns = [function == "pg_get_keywords" ? "word" : alias, "ordinality"]
+            if index < nodes.count, let names = nodes[index].group {
+                for (position, name) in CatalogSyntax.split(names).enumerated() where position < 2 {
+                    columns[position] = name.first?.name ?? columns[position]
+                }
+                index += 1
+            }
+            var select: [Node] = [.word("select"), .word("value"), .word("as"), .token(.init(kind: .quoted, text: columns[0]))]
+            if hasOrdinality {
+                select += [.symbol(","), .word("key"), .op("+"), .number(1), .word("as"), .token(.init(kind: .quoted, text: columns[1]))]
+            }
+            select += [.word("from")] + Node.call("json_each", Self.elements(of: function, arguments))
+            result += [.group(select), .word("as"), .token(.init(kind: .quoted, text: alias))]
+            isTablePlace = false
+        }
+        return result
+    }
+
+    private static let joinWords: Set = ["join", "left", "right", "inner", "full", "cross", "on", "natural", "using"]
+}

@@ -1,0 +1,76 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// DECLARE, FETCH and MOVE.
+extension Session {
+    func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws -> Wait? {
+        guard state.transaction.isExplicit else {
+            throw WireError(
+                state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
+        }
+        guard !cursor.holds else {
+            throw WireError(
+                state: .featureNotSupported, message: "cursors WITH HOLD are not available",
+                hint: "Keep the transaction open while reading: a READ COMMITTED one holds nobody up.")
+        }
+        guard let inner = query.inner else { return nil }
+        if let wait = try analyse(inner) { return wait }
+        guard let analysis = inner.analysis, analysis.isRead, !analysis.columns.isEmpty else {
+            throw WireError(state: .invalidCursorDefinition, message: "DECLARE CURSOR needs a query that only reads")
+        }
+        try requireNewPortal(cursor.name)
+        let portal = Portal(
+            name: cursor.name,
+            statement: PreparedStatement(
+                query: inner, analysis: analysis, given: invocation.parameterTypes, typing: state.settings.typing))
+        portal.savepointDepth = state.transaction.savepoints.count
+        if let parameters = invocation.parameters { portal.parameters.load(copying: parameters) }
+        guard analysis.parameterTypes.count == portal.parameters.count else {
+            throw WireError(state: .undefinedParameter, message: "there is no parameter $1")
+        }
+        if cursor.isBinary {
+            portal.resultFormats = [.binary]
+            portal.isBinaryCursor = true
+        }
+        state.portals[cursor.name] = portal
+        try requireRoom(for: portal)
+        complete("DECLARE CURSOR")
+        return nil
+    }
+
+    func fetch(_ fetch: CursorFetch, _ invocation: Invocation) throws -> Wait? {
+        guard case .forward(let count) = fetch.direction, count.map({ $0 >= 0 }) ?? true else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
+                hint: "FETCH FORWARD n, FETCH NEXT and FETCH ALL are available.")
+        }
+        let portal = try portal(fetch.name)
+        let maxRows = count.map { Int(clamping: $0) } ?? 0
+        if let wait = try start(portal) { return wait }
+        if fetch.isMove { return try move(portal, maxRows, count) }
+        if let formats = invocation.formats { portal.changeFormats(formats) }
+        if invocation.describes {
+            describeColumns(of: portal, again: portal.rowsOfExecute == 0)
+        } else {
+            ensureEncoder(of: portal)
+        }
+        if count != 0, portal.isRunning {
+            switch try sendRows(of: portal, maxRows: maxRows) {
+            case .full: return .output
+            case .end: finish(portal)
+            case .limit: break
+            }
+        }
+        out.commandComplete("FETCH", count: Int64(portal.rowsOfExecute))
+        portal.rowsOfExecute = 0
+        return nil
+    }
+
+    /// MOVE: rows are passed over, not sent.
+    private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws -> Wait? {
+        let moved = count == 0 ? 0 : try skipRows(of: portal, maxRows: maxRows)
+        out.commandComplete("MOVE", count: Int64(moved))
+        return nil
+    }
+}

@@ -1,0 +1,76 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// PREPARE and EXECUTE as statements.
+extension Session {
+    func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
+        guard let inner = query.inner else { return nil }
+        try requireNewStatement(name, bytes: inner.text.bytes.count)
+        switch inner.kind {
+        case .sqlite, .catalog: if let wait = try analyse(inner) { return wait }
+        default: break
+        }
+        var given: [TypeOID] = []
+        for type in types {
+            guard let known = TypeOID(sqlName: type) else {
+                throw WireError(state: .undefinedObject, message: "type \"\(type)\" does not exist")
+            }
+            given.append(known)
+        }
+        state.statements[name] = PreparedStatement(
+            query: inner, analysis: inner.analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
+        complete("PREPARE")
+        return nil
+    }
+
+    func execute(
+        _ name: String, _ arguments: [Range<Int>], _ query: Query, _ invocation: Invocation
+    ) throws -> Wait? {
+        guard let statement = state.statements[name] else {
+            throw WireError(
+                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
+        }
+        guard case .sqlite = statement.query.kind else {
+            throw WireError(state: .featureNotSupported, message: "EXECUTE runs only queries and data changes")
+        }
+        if !simplePortal.isRunning {
+            guard arguments.count == statement.parameters.count else {
+                throw WireError(
+                    state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
+                    detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
+            }
+            let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
+            // A literal has a type of its own where PREPARE gave none.
+            let types = zip(statement.givenTypes, literals).map { $0 == .unspecified ? $1.type : $0 }
+            let typed = PreparedStatement(
+                query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
+                allowsUntyped: true)
+            typed.isDescribed = statement.isDescribed
+            simplePortal.reuse(for: typed)
+            simplePortal.resultFormats = invocation.formats ?? []
+            simplePortal.parameters.load(texts: literals.map(\.text))
+        }
+        return try runToEnd(simplePortal, maxRows: 0, describes: invocation.describes)
+    }
+
+    /// A literal argument; its text is nil for NULL.
+    private static func literal(
+        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>
+    ) throws -> (text: String?, type: TypeOID) {
+        let tokens = Array(SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])))
+        if tokens.count == 1, let token = tokens.first {
+            if token.matches("null") { return (nil, .unspecified) }
+            if token.matches("true") { return ("1", .int8) }
+            if token.matches("false") { return ("0", .int8) }
+            if token.kind == .string { return (token.name, .text) }
+            if token.kind == .number { return (token.text, .numeric) }
+        }
+        if tokens.count == 2, tokens[0].isSymbol("-") || tokens[0].isSymbol("+"), tokens[1].kind == .number {
+            return (tokens[0].text + tokens[1].text, .numeric)
+        }
+        throw WireError(
+            state: .featureNotSupported, message: "an argument of EXECUTE must be a literal",
+            hint: "Use the extended query protocol to pass parameters.")
+    }
+}
