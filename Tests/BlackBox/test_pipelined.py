@@ -1,0 +1,103 @@
+"""synchronous = pipelined: what waits for the disk keeps nobody else, and is answered when it is there."""
+
+import sys
+
+import pytest
+
+import wire
+from daemon import REPOSITORY, Daemon, eventually
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+from support.limits import SyncDelay
+
+SYNC_MICROSECONDS = 300_000
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """A daemon whose syncs take long, and what counts them."""
+    delay = SyncDelay(tmp_path, SYNC_MICROSECONDS)
+    with monkeypatch.context() as patch:
+        for name, value in delay.environment.items():
+            patch.setenv(name, value)
+        daemon = Daemon(options=["--synchronous", "pipelined"])
+    try:
+        with daemon.client() as client:
+            assert client.query("CREATE TABLE t(id INTEGER PRIMARY KEY)").tag == "CREATE TABLE"
+        yield daemon, delay
+    finally:
+        daemon.close()
+
+
+def test_commits_that_wait_keep_no_thread_and_share_a_sync(slow):
+    """Far more of them than the daemon has threads, each begun while those before wait for the disk."""
+    daemon, delay = slow
+    clients = [daemon.client() for _ in range(40)]
+    before = delay.syncs
+    for number, client in enumerate(clients):
+        assert client.query("BEGIN").status == "T"
+        assert client.query(f"INSERT INTO t VALUES ({number})").tag == "INSERT 0 1"
+        client.send(wire.query("COMMIT"))
+    with daemon.client() as reader:
+        # Visible before it is answered, which is what the mode is.
+        eventually(lambda: reader.query("SELECT count(*) FROM t").value == "40")
+    for client in clients:
+        reply = client.reply()
+        assert reply.tag == "COMMIT" and reply.status == "I"
+    assert 0 < delay.syncs - before < len(clients)
+    for client in clients:
+        assert client.query("SELECT 1").value == "1"
+        client.close()
+
+
+def test_what_follows_a_commit_in_the_same_message(slow):
+    daemon, _ = slow
+    with daemon.client() as client:
+        reply = client.query("BEGIN; INSERT INTO t VALUES (1); COMMIT; SELECT count(*) FROM t; INSERT INTO t VALUES (2)")
+        assert reply.tags == ["BEGIN", "INSERT 0 1", "COMMIT", "SELECT 1", "INSERT 0 1"] and reply.status == "I"
+        # An interactive block whose end comes with more behind it.
+        assert client.query("BEGIN").status == "T"
+        assert client.query("INSERT INTO t VALUES (3)").status == "T"
+        reply = client.query("COMMIT; SELECT max(id) FROM t")
+        assert reply.tags == ["COMMIT", "SELECT 1"] and reply.status == "I"
+        assert client.query("BEGIN").status == "T"
+        assert client.query("INSERT INTO t VALUES (4)").status == "T"
+        reply = client.query("INSERT INTO t VALUES (5); COMMIT AND CHAIN")
+        assert reply.tags == ["INSERT 0 1", "COMMIT"] and reply.status == "T"
+        assert client.query("ROLLBACK").status == "I"
+
+
+def extended(*statements):
+    return [part for sql in statements for part in (wire.parse(sql), wire.bind(), wire.execute())]
+
+
+def test_pipelines(slow):
+    daemon, _ = slow
+    with daemon.client() as client:
+        # The writer is held from before, so the COMMIT is no member of a group; behind it Sync, or another transaction.
+        for number, behind in enumerate([[], ["SELECT 7"], ["BEGIN", "INSERT INTO t VALUES (100)", "COMMIT"], ["nonsense"]]):
+            assert client.query("BEGIN").status == "T"
+            assert client.query(f"INSERT INTO t VALUES ({number})").status == "T"
+            client.send(*extended("COMMIT", *behind), wire.sync())
+            reply = client.reply()
+            assert reply.tags[0] == "COMMIT" and reply.status == "I"
+            assert len(reply.tags) + len(reply.errors) == 1 + len(behind)
+        # Two pipelines sent at once: the second one's answers come behind the first one's.
+        assert client.query("BEGIN").status == "T"
+        assert client.query("INSERT INTO t VALUES (50)").status == "T"
+        client.send(*extended("COMMIT"), wire.sync(), *extended("SELECT count(*) FROM t"), wire.sync())
+        assert client.reply().tag == "COMMIT"
+        assert client.reply().value == "6"
+
+
+def test_a_client_that_goes_while_its_commit_waits(slow):
+    daemon, _ = slow
+    client = daemon.client()
+    assert client.query("BEGIN").status == "T"
+    assert client.query("INSERT INTO t VALUES (1)").status == "T"
+    client.send(wire.query("COMMIT"))
+    client.close()
+    with daemon.client() as other:
+        assert other.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"
+        eventually(lambda: other.query("SELECT count(*) FROM t").value == "2")
