@@ -55,6 +55,9 @@ static inline int walpool_epoll_wait_for(int poller, int64_t nanoseconds, uint64
     struct epoll_event event;
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     int count = epoll_pwait2(poller, &event, 1, &limit, 0);
+    /* Before Linux 5.11, or kept away by a filter: in milliseconds, rounded up. */
+    if (count < 0 && (errno == ENOSYS || errno == EPERM))
+        count = epoll_wait(poller, &event, 1, (int)((nanoseconds + 999999) / 1000000));
     if (count == 1) {
         *token = event.data.u64;
         *is_hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;

@@ -23,7 +23,8 @@ final class PipelinedSync: @unchecked Sendable {
     private var isSyncing = false
     /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
     private var failure: SQLiteError?
-    /// Commits whose clients are answered once they are on the disk, in order.
+    /// Commits whose clients are answered once they are on the disk. Not in their order: a thread may be late to say that its
+    /// commit waits.
     private var unanswered: [(commit: Int, members: [any GroupMember])] = []
     /// A thread goes on syncing for as long as there are any.
     private var isAnswered = false
@@ -94,21 +95,19 @@ final class PipelinedSync: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while isSyncing { pthread_cond_wait(condition, mutex) }
-        if failure == nil, let last = unanswered.last, last.commit > synced { syncOnce() }
+        if failure == nil, unanswered.contains(where: { $0.commit > synced }) { syncOnce() }
         var result = Synced(error: failure)
-        // In the order of their commits, and a failure is for all that come after it.
-        var answered = 0
+        var left: [(commit: Int, members: [any GroupMember])] = []
         for (commit, members) in unanswered {
             if commit <= synced {
                 result.durable += members
             } else if failure != nil {
                 result.failed += members
             } else {
-                break
+                left.append((commit, members))
             }
-            answered += 1
         }
-        unanswered.removeFirst(answered)
+        unanswered = left
         isAnswered = !unanswered.isEmpty
         result.goesOn = isAnswered
         return result

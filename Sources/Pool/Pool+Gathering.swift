@@ -23,6 +23,7 @@ extension Pool {
         let commit = writer.lastCommitNanoseconds
         return state.withLock { state in
             state.gathering.committed(nanoseconds: commit)
+            guard state.writerQueue.waitsOnlyForMembers else { return nil }
             return state.gathering.plan(
                 answered: answered, waiting: state.writerQueue.waitingCount, limit: state.writerQueue.groupLimit)
         }
@@ -43,11 +44,13 @@ extension Pool {
         let now = MonotonicClock.now
         return state.withLock { state in
             guard let (gathering, count, grant) = state.writerQueue.endGathering(now: now) else {
-                if state.writerQueue.gathering == nil { gatheringUntil.store(0, ordering: .relaxed) }
+                // Whoever made it seem over has gone again.
+                gatheringUntil.store(state.writerQueue.gathering?.until.nanoseconds ?? 0, ordering: .relaxed)
                 return nil
             }
             gatheringUntil.store(0, ordering: .relaxed)
-            state.gathering.gathered(count, of: gathering.plan)
+            // Somebody who was not waited for may have ended it: that says nothing of those who were.
+            if count >= gathering.plan.members || gathering.until <= now { state.gathering.gathered(count, of: gathering.plan) }
             return state.resumption(grant)
         }
     }

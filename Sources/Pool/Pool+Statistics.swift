@@ -47,7 +47,7 @@ extension Pool {
     private func borrowWriter() -> Bool {
         let now = MonotonicClock.now
         return state.withLock { state in
-            guard state.writerQueue.holder == .nobody else { return false }
+            guard state.writerQueue.holder == .nobody, state.writerQueue.gathering == nil else { return false }
             return state.writerQueue.request(WriterJob.statistics.client, .job, now: now) != nil
         }
     }

@@ -86,14 +86,18 @@ extension Pool {
 
     /// Syncs once for all who wait for it, this commit's members among them.
     ///
+    /// - Parameter willFail: called before one of them is told that its commit failed.
     /// - Returns: who may be answered now, whether the caller has to go on with another sync, and the recovery if that
     ///   failed and the writer is free for it.
     public func syncUnanswered(
-        _ commit: UnsyncedCommit
+        _ commit: UnsyncedCommit, willFail: (any GroupMember) -> Void = { _ in }
     ) -> (answered: [any GroupMember], goesOn: Bool, recovery: Resumption?) {
         let synced = commit.sync.syncUnanswered()
         guard let error = synced.error else { return (synced.durable, synced.goesOn, nil) }
-        for member in synced.failed { member.commitFailed(error) }
+        for member in synced.failed {
+            willFail(member)
+            member.commitFailed(error)
+        }
         return (synced.durable + synced.failed, synced.goesOn, syncFailed(commit))
     }
 

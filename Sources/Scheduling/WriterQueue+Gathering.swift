@@ -7,10 +7,12 @@ extension WriterQueue {
         public let until: Instant
     }
 
+    /// Nobody waits who would be granted the writer alone.
+    public var waitsOnlyForMembers: Bool { waiting.allSatisfy { $0.purpose == .member } }
+
     /// The holder is done, and the next group is given time to gather. Returns who is next where that has no point.
     public mutating func release(gathering plan: GroupGathering.Plan, now: Instant) -> Grant? {
-        let isOnlyMembers = waiting.allSatisfy { $0.purpose == .member }
-        guard isOnlyMembers, !isPaused, waiting.count < plan.members else { return release(now: now) }
+        guard waitsOnlyForMembers, !isPaused, waiting.count < plan.members else { return release(now: now) }
         usage.released(holder, now: now)
         holder = .nobody
         gathering = Gathering(
@@ -21,7 +23,8 @@ extension WriterQueue {
     /// Whether nobody else is to be waited for.
     public func isGatheringOver(now: Instant) -> Bool {
         guard let gathering else { return false }
-        return waiting.count >= gathering.plan.members || gathering.until <= now || waiting.last?.purpose != .member
+        return waiting.count >= gathering.plan.members || gathering.until <= now
+            || !waitsOnlyForMembers
     }
 
     /// Grants the group that has gathered, if it is time.

@@ -65,6 +65,8 @@ public final class Server: Sendable {
         /// The first of as many as may be: a listening socket each.
         static let firstListener = UInt64.max - 3 - UInt64(mostListeners)
     }
+    /// What wakes a thread that shall only look what there is to do.
+    static let wakeUpEvent = Poller.Event(token: Event.wakeUp, isHungUp: false)
     /// More would be a mistake in a unit file.
     public static let mostListeners = 16
 

@@ -1,5 +1,6 @@
 """synchronous = pipelined: what waits for the disk keeps nobody else, and is answered when it is there."""
 
+import os
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from daemon import REPOSITORY, Daemon, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
+from support.faults import FaultControl, compile_library
 from support.limits import SyncDelay
 
 SYNC_MICROSECONDS = 300_000
@@ -101,3 +103,75 @@ def test_a_client_that_goes_while_its_commit_waits(slow):
     with daemon.client() as other:
         assert other.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"
         eventually(lambda: other.query("SELECT count(*) FROM t").value == "2")
+
+
+def test_no_tag_of_a_commit_before_the_disk(slow):
+    """A client that reads slowly is sent what came before the COMMIT while that waits, and no more."""
+    daemon, delay = slow
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT printf('%100d', i) FROM n"
+    with daemon.client() as client:
+        assert client.query("BEGIN").status == "T"
+        assert client.query("INSERT INTO t VALUES (1)").status == "T"
+        before = delay.syncs
+        client.send(*extended(rows, "COMMIT"), wire.sync())
+        with daemon.client() as other:
+            eventually(lambda: other.query("SELECT count(*) FROM t").value == "1")
+        tags = []
+        while tags[-1:] != ["COMMIT"]:
+            message = client.receive()
+            if message.kind == "C":
+                tags.append(message.tag)
+        assert tags == ["SELECT 20000", "COMMIT"]
+        assert delay.syncs > before
+        assert client.reply().status == "I"
+
+
+@pytest.fixture
+def faulty(tmp_path, monkeypatch):
+    """A daemon whose syncs can be made to fail."""
+    control = FaultControl(tmp_path / "control")
+    daemon = Daemon(options=["--synchronous", "pipelined"], start=False)
+    # What it logs of the errors is expected.
+    daemon.may_fail = True
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", os.fspath(compile_library(tmp_path)))
+        patch.setenv("FAULTS_BELOW", os.fspath(daemon.directory.resolve()))
+        patch.setenv("FAULTS_CONTROL", os.fspath(control.path))
+        daemon.start()
+    try:
+        with daemon.client() as client:
+            assert client.query("CREATE TABLE t(id INTEGER PRIMARY KEY)").tag == "CREATE TABLE"
+        yield daemon, control
+    finally:
+        control.disarm()
+        daemon.close()
+        control.close()
+
+
+def test_the_sync_of_a_pipeline_that_came_in_parts_fails(faulty):
+    """The error takes ReadyForQuery's place, also of a session that was a member of a group before."""
+    daemon, control = faulty
+    with daemon.client() as client:
+        assert client.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+        client.send(*extended("INSERT INTO t VALUES (2)"), wire.flush())
+        assert [client.receive().kind for _ in range(3)] == ["1", "2", "C"]
+        control.arm("sync", 1, "EIO", 1)
+        client.send(wire.sync())
+        reply = client.reply()
+        assert reply.state == "08007" and reply.status == "I"
+        eventually(lambda: client.query("INSERT INTO t VALUES (3)").state is None)
+
+
+def test_the_sync_of_a_commit_fails(faulty):
+    """What the block has set is undone, and the client hears of it before the error."""
+    daemon, control = faulty
+    with daemon.client(application_name="outer") as client:
+        assert client.query("BEGIN").status == "T"
+        assert client.query("SET application_name = 'inner'").status == "T"
+        assert client.query("INSERT INTO t VALUES (1)").status == "T"
+        assert client.parameters["application_name"] == "inner"
+        control.arm("sync", 1, "EIO", 1)
+        reply = client.query("COMMIT")
+        assert reply.state == "08007" and reply.status == "I" and not reply.tags
+        assert client.parameters["application_name"] == "outer"
+        assert client.query("SHOW application_name").value == "outer"

@@ -36,6 +36,19 @@ import Testing
         #expect(test.pool.work.atSync.changes == before)
     }
 
+    /// A thread may be late to say that its commit waits: a sync has served it, and a later commit is waiting already.
+    @Test func inWhateverOrderTheyAreSaid() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let sync = try #require(test.pool.pipelinedSync)
+        let early = sync.didCommit()
+        try sync.waitUntilDurable(early)
+        let later = sync.didCommit()
+        #expect(sync.answerWhenDurable(later, [test.member()]))
+        #expect(!sync.answerWhenDurable(early, [test.member()]))
+        let synced = sync.syncUnanswered()
+        #expect(members(synced) == [1, 2] && !synced.goesOn)
+    }
+
     /// When the writer has been closed after an error, nobody is told that a commit is on the disk.
     @Test func afterAFailureNothingIsDurable() throws {
         let test = try TestPool { $0.durability = .pipelined }

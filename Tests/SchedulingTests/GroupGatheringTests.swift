@@ -144,6 +144,22 @@ import Testing
         #expect(queue.resume(now: ms(4))?.picture == "1+2")
     }
 
+    /// A transaction that queued behind a member ends the gathering although a member came after it.
+    @Test func aTransactionInTheMiddle() {
+        var queue = queue("")
+        #expect(queue.release(gathering: plan, now: ms(1)) == nil)
+        #expect(queue.request(1, .member, now: ms(1)) == nil)
+        #expect(!queue.isGatheringOver(now: ms(1)))
+        #expect(queue.request(2, .transaction, now: ms(1)) == nil)
+        #expect(queue.request(3, .member, now: ms(1)) == nil)
+        #expect(queue.isGatheringOver(now: ms(1)))
+        // It was withdrawn before anybody looked.
+        let withdrawn = queue.withdraw(2)
+        #expect(withdrawn && !queue.isGatheringOver(now: ms(1)))
+        let end = queue.endGathering(now: ms(1))
+        #expect(end == nil && queue.gathering != nil)
+    }
+
     /// Those who wait no longer are not waited with.
     @Test func withdrawal() {
         var queue = queue("mm")

@@ -63,6 +63,8 @@ final class Worker: @unchecked Sendable {
                 guard handleWhileGathering(until: end, &now) else { return }
             } else {
                 guard server.crew.mayPollOn(now: now) else { return }
+                // It may have stood in reserve meanwhile.
+                if server.pool.gatheringEnd != nil { continue }
                 guard handle(server.poller.waitForEvent(), &now) else { return }
             }
         }
@@ -241,16 +243,17 @@ final class Worker: @unchecked Sendable {
 
     /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
-        if let event = server.poller.waitForEvent(until: end) { return handle(event, &now) }
-        endGathering()
-        runResumptions()
-        now = MonotonicClock.now
-        return true
+        // `handle` begins the group, since what it does may be long or stuck as any event may.
+        handle(server.poller.waitForEvent(until: end) ?? Server.wakeUpEvent, &now)
     }
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.
     private func letGather(_ plan: GroupGathering.Plan) {
-        if let next = server.pool.releaseWriter(gathering: plan) { enqueue(next) }
+        if let next = server.pool.releaseWriter(gathering: plan) {
+            enqueue(next)
+        } else if isLong || note.isReplaced.load(ordering: .relaxed) {
+            leaveGathering()
+        }
     }
 
     private func endGathering() {
@@ -265,9 +268,11 @@ final class Worker: @unchecked Sendable {
     func answer(_ members: [any GroupMember]) {
         for member in members {
             guard let session = member as? Session else { continue }
+            // What it counts, it counts on this thread.
+            session.worker = self
             session.replyAfterGroup()
-            // What a client has sent besides may be long, and the others must not wait for it.
-            if session.hasMoreInput { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+            // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
+            if session.hasMoreInput || session.slowStatement != nil { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
         }
     }
 
@@ -286,7 +291,7 @@ final class Worker: @unchecked Sendable {
         while true {
             handOver()
             if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit)
+            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
             counters.setMark(MonotonicClock.now)
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.

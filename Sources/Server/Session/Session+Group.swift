@@ -118,11 +118,12 @@ extension Session: GroupMember {
             return out.error(commitError(error))
         }
         out.truncate(toEnd: commitMark)
+        if let settings = unsynced?.settings { goBack(to: settings) }
         let refusal = commitError(error)
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
-        if let settings = unsynced?.settings ?? markedState?.settings { state.settings = settings }
+        if let settings = markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         notePassage()
         readyForQuery()

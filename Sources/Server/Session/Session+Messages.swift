@@ -35,7 +35,8 @@ extension Session {
         if isUnsynced, out.end == replyEnd { return .durability }
         if state.query != nil { return try continueQuery() }
         if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
-        if out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
+        // Nothing leaves between a commit and the disk, its tag least of all.
+        if !isUnsynced, out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         switch frame {
@@ -159,7 +160,7 @@ extension Session {
     /// The end of a pipeline: an implicit transaction is committed, and the client hears that it may go on.
     private func sync(_ next: Int) throws -> Wait? {
         state.skipsUntilSync = false
-        if !memberHasEnded && !isUnsynced { commitMark = out.end }
+        if !isUnsynced, !memberHasEnded || writerMode != .group { commitMark = out.end }
         if !state.transaction.isExplicit {
             closePortals()
             try endImplicitTransaction()

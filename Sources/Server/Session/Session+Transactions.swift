@@ -129,16 +129,17 @@ extension Session {
 
     /// - Parameter settings: those that hold from here on.
     private func endBlock(settings: Settings?) {
-        if let settings {
-            let before = Settings.reported.map { state.settings.value($0) }
-            state.settings = settings
-            for (name, value) in zip(Settings.reported, before) where state.settings.value(name) != value {
-                report(name)
-            }
-        }
+        if let settings { goBack(to: settings) }
         state.transaction = Transaction()
         notePassage()
         releaseReaderIfUnused()
+    }
+
+    /// These settings hold again, and the client hears of those that PostgreSQL reports.
+    func goBack(to settings: Settings) {
+        let before = Settings.reported.map { state.settings.value($0) }
+        state.settings = settings
+        for (name, value) in zip(Settings.reported, before) where state.settings.value(name) != value { report(name) }
     }
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
@@ -256,6 +257,8 @@ extension Session {
     /// behind it, the session is parked until then; otherwise its thread waits.
     private func answerWhenDurable(_ commit: UnsyncedCommit) throws(WireError) {
         guard isLastOfItsReply else { return try waitUntilDurable(commit) }
+        // What has been sent cannot be taken back: an error comes behind it.
+        if commitMark < out.start { commitMark = out.end }
         unsynced = (commit, state.transaction.settingsAtBegin)
         isUnsynced = true
         isInCommit = true
