@@ -13,6 +13,8 @@ extension Pool {
         guard !state.queuedJobs.contains(.recovery),
             let mode = state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied)
         else { return }
+        // It waits for readers, in its turn, and writers go on.
+        if state.gateClosing != nil, state.queuedJobs.contains(.checkpoint) { return }
         if mode == .gate, state.queuedJobs.contains(.checkpoint),
             state.writerQueue.withdraw(WriterJob.checkpoint.client)
         {
@@ -42,7 +44,7 @@ extension Pool {
         var again = false
         let resumptions: [Resumption]
         switch job {
-        case .checkpoint: resumptions = checkpoint(endSnapshots)
+        case .checkpoint: (resumptions, again) = checkpoint(endSnapshots)
         case .recovery: resumptions = recover(endSnapshots)
         case .maintenance: (resumptions, again) = maintain()
         // The release that follows does it.
@@ -56,14 +58,18 @@ extension Pool {
         return resumptions
     }
 
-    private func checkpoint(_ endSnapshots: EndSnapshots) -> [Resumption] {
+    private func checkpoint(_ endSnapshots: EndSnapshots) -> (resumptions: [Resumption], again: Bool) {
         let frames = writer.walFrames
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
-        var resumptions: [Resumption] = []
-        if mode == .gate { closeGate(endSnapshots) }
-        resumptions += attempt(mode).resumptions
-        if mode == .gate { resumptions += openGate() }
-        return resumptions
+        if mode == .gate, !readersHaveLeft(frames.all, endSnapshots) { return ([], true) }
+        let closed = state.withLock { state in
+            defer { state.gateClosing = nil }
+            return state.gateClosing
+        }
+        if mode == .gate { closeGate(endSnapshots, since: closed) }
+        var resumptions = attempt(mode).resumptions
+        if mode == .gate || closed != nil { resumptions += openGate() }
+        return (resumptions, false)
     }
 
     /// One checkpoint, after which nothing is left in the WAL, or something still is.

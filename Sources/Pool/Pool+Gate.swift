@@ -12,15 +12,17 @@ public typealias EndSnapshots = (_ before: Instant) -> Int
 extension Pool {
     /// Closes the gate and waits until no client has a reader; the caller holds the writer and has said that it will be
     /// long. Returns false when some would not end.
+    ///
+    /// - Parameter since: when it was closed, if it is already.
     @discardableResult
-    func closeGate(_ endSnapshots: EndSnapshots) -> Bool {
+    func closeGate(_ endSnapshots: EndSnapshots, since: Instant? = nil) -> Bool {
         state.withLock { state in
             state.readerQueue.closeGate()
             state.analystQueue.closeGate()
         }
         backups.snapshots.close()
         let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
-        let expiry = MonotonicClock.now.advanced(byMilliseconds: gateMilliseconds)
+        let expiry = (since ?? MonotonicClock.now).advanced(byMilliseconds: gateMilliseconds)
         var ended = 0
         defer { noteEnded(ended) }
         while MonotonicClock.now < expiry {
@@ -38,6 +40,26 @@ extension Pool {
             if readersAreBack(within: 2) { return true }
         }
         return false
+    }
+
+    /// Closes the gate and lets writers go on while readers leave, so that writers wait for the copying alone. True once the
+    /// readers have left, or are not to be waited for in this way any longer.
+    func readersHaveLeft(_ frames: Int, _ endSnapshots: EndSnapshots) -> Bool {
+        let now = MonotonicClock.now
+        let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
+        let (since, holdFrames, nobodyWrites) = state.withLock { state in
+            state.readerQueue.closeGate()
+            state.analystQueue.closeGate()
+            let since = state.gateClosing ?? now
+            state.gateClosing = since
+            return (since, state.policy.emergencyFrames * 7 / 6, state.writerQueue.waitingCount == 0)
+        }
+        backups.snapshots.close()
+        let isOver = now.milliseconds(since: since) >= min(limits.gateDrainMilliseconds, gateMilliseconds)
+        if isOver || frames >= holdFrames || readersAreBack(within: 0) { return true }
+        noteEnded(endSnapshots(now.advanced(byMilliseconds: -gateMilliseconds)))
+        // With nobody in the queue this job has its next turn at once.
+        return readersAreBack(within: nobodyWrites ? 1 : 0)
     }
 
     private func noteEnded(_ count: Int) {

@@ -57,6 +57,8 @@ public final class Pool: Sendable {
         /// How often the writer was opened anew.
         var recoveries = 0
         var pause = PoolPause.none
+        /// Since when the gate is closed while writers go on; see `readersHaveLeft`.
+        var gateClosing: Instant?
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {
             ids.compactMap { parked.removeValue(forKey: $0) }

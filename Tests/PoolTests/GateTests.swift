@@ -6,11 +6,12 @@ import Testing
 
 @Suite struct GateTests {
     /// A pool whose WAL may have 100 pages: half of them for TRUNCATE, 75 for the gate.
-    private func smallPool() throws -> TestPool {
+    private func smallPool(drainMilliseconds: Int64 = 0, gateMilliseconds: Int64 = 10) throws -> TestPool {
         let test = try TestPool { limits in
             limits.walLimitBytes = 100 * (4096 + 24)
-            limits.gateMilliseconds = 10
+            limits.gateMilliseconds = gateMilliseconds
             limits.truncateMilliseconds = 10
+            limits.gateDrainMilliseconds = drainMilliseconds
             limits.readers = 2
         }
         _ = test.pool.run(.checkpoint)
@@ -21,6 +22,51 @@ import Testing
         let member = test.member("INSERT INTO t VALUES(\(id), hex(randomblob(1000)))")
         _ = test.pool.requestWriter(member, .member, deadline: .distantFuture)
         #expect(test.pool.commitGroup([member]).count == 1 && member.succeeded)
+    }
+
+    ///     reader 0                writer                          client 3
+    ///     reads
+    ///                             commits until the WAL is large
+    ///                             the gate closes, and 2 writes on
+    ///                                                             asks for a reader: waits
+    ///     is done
+    ///                             the WAL is emptied
+    ///                                                             has a reader
+    @Test func writersGoOnWhileReadersLeave() throws {
+        let test = try smallPool(drainMilliseconds: 60_000, gateMilliseconds: 60_000)
+        let pool = test.pool
+        let index = try #require(pool.requestReader(test.member(), deadline: .distantFuture).value)
+        #expect(try pool.reader(at: index).rows("SELECT count(*) FROM t", test.member()) == [["0"]])
+        var next: Resumption?
+        var id = 0
+        while pool.walStatus.frames < 75 {
+            id += 1
+            commit(test, id)
+            next = pool.releaseWriter()
+            guard pool.walStatus.frames < 75 else { break }
+            while case .job(let job) = next {
+                _ = pool.run(job)
+                next = pool.releaseWriter()
+            }
+        }
+        #expect(next?.picture == "checkpoint")
+        let waiting = test.member("INSERT INTO t VALUES(-1, -1)"), late = test.member()
+        #expect(pool.requestWriter(waiting, .member, deadline: .distantFuture).picture == "parked")
+        #expect(pool.run(.checkpoint).isEmpty)
+        #expect(pool.walStatus.isGateClosed)
+        #expect(pool.requestReader(late, deadline: .distantFuture).picture == "parked")
+        #expect(pool.releaseWriter()?.picture == "\(waiting.clientID)")
+        #expect(pool.commitGroup([waiting]).count == 1 && waiting.succeeded)
+        #expect(pool.releaseWriter()?.picture == "checkpoint")
+        // It looks again and again, also when nobody writes.
+        #expect(pool.run(.checkpoint).isEmpty)
+        #expect(pool.releaseWriter()?.picture == "checkpoint")
+        #expect(pool.releaseReader(index) == nil)
+        #expect(pool.run(.checkpoint).map(\.picture) == ["\(late.clientID)@\(index)"])
+        #expect(pool.releaseWriter() == nil)
+        let status = pool.walStatus
+        #expect(status.frames == 0 && !status.isGateClosed && status.checkpoints.snapshotsEnded == 0)
+        #expect(try pool.reader(at: index).rows("SELECT count(*) FROM t", late) == [["\(id + 1)"]])
     }
 
     ///     reader 0                writer                          client 3
