@@ -11,7 +11,7 @@ public struct PoolLimits: Sendable {
     public var groupMilliseconds: Int64 = 20
     /// How long a holder of the writer may be idle while somebody waits.
     public var writerIdleMilliseconds: Int64 = 5_000
-    /// Prepared statements kept per connection. Each takes a few KB; the least recently used goes first.
+    /// Prepared statements kept per connection. Each takes a few KB; see `StatementCache` for which goes first.
     public var statementsPerConnection = 256
     /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
     /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.

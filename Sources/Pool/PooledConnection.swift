@@ -140,8 +140,13 @@ public class PooledConnection: @unchecked Sendable {
         guard let prepared else {
             throw SQLiteError(extendedCode: 21, message: "the statement is empty")
         }
-        return PreparedLease(entry: statements.add(text, prepared))
+        // It was prepared here to see what it is, and will run on the writer.
+        let isKept = !isReader || prepared.isReadOnly
+        return PreparedLease(entry: isKept ? statements.add(text, prepared) : statements.once(text, prepared))
     }
+
+    /// Writes are analysed on readers, but never run there.
+    var isReader: Bool { false }
 
     @inline(__always)
     public func giveBack(_ lease: PreparedLease) {
@@ -173,6 +178,7 @@ public class PooledConnection: @unchecked Sendable {
     }
 
     var statementBytes: Int { statements.bytes }
+    func hasStatement(for text: SQLText) -> Bool { statements.has(text.id) }
 
     func forgetStatements() { statements.removeIdle() }
 }

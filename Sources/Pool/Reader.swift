@@ -31,6 +31,8 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         super.init(connection: connection, limits: limits, counters: counters)
     }
 
+    override var isReader: Bool { true }
+
     override var reasonOfOwn: StopReason? { gate.isExpired.load(ordering: .relaxed) ? .snapshotTooOld : nil }
 
     /// Makes sure that the newest snapshot is the one statements will see.

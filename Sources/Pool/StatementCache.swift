@@ -2,6 +2,10 @@ import SQLite
 
 /// The prepared statements of one connection, by the number of their SQL text.
 ///
+/// Which one goes when there is no room is decided as a clock does: a hand goes around, passes over those that were used
+/// again since it was last there, and takes the next. So it costs the same however many there are, a use is one store,
+/// and texts that come only once (literals make each new) push out each other and not what is used again and again.
+///
 /// A statement in use stays out of everybody else's hands: the same text run again meanwhile (by a second portal of
 /// the session) is prepared afresh and finalised afterwards.
 struct StatementCache {
@@ -13,7 +17,10 @@ struct StatementCache {
         let isCached: Bool
         /// When it was prepared.
         let bytes: Int
-        var lastUse: UInt64 = 0
+        /// Where it stands in the ring.
+        fileprivate var place = 0
+        /// Since the hand was last here.
+        fileprivate var wasUsedAgain = false
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
         var verifiedFor: AnyObject?
         var preparationsSeen: Int32 = -1
@@ -29,17 +36,18 @@ struct StatementCache {
     }
 
     private var entries: [Int: Entry] = [:]
+    /// The same, around which the hand goes; nil where one was taken away.
+    private var ring: [Entry?] = []
+    private var freePlaces: [Int] = []
+    private var hand = -1
     private let limit: Int
     private let byteLimit: Int
     /// What the entries take.
     private(set) var bytes = 0
-    private var clock: UInt64 = 0
 
     private let observer: (any StatementObserver)?
-    /// Uses of a statement that was there are counted by the clock, which also ticks for each new one.
+    private var hits = 0
     private var misses = 0
-    private var added: UInt64 = 0
-    private var clockAtCount: UInt64 = 0
 
     init(limit: Int, byteLimit: Int, observer: (any StatementObserver)? = nil) {
         self.limit = limit
@@ -50,11 +58,13 @@ struct StatementCache {
     /// The idle statement for `textID`, now in use.
     mutating func take(_ textID: Int) -> Entry? {
         guard let entry = entries[textID], !entry.isInUse else { return nil }
-        clock &+= 1
-        entry.lastUse = clock
+        hits &+= 1
+        entry.wasUsedAgain = true
         entry.isInUse = true
         return entry
     }
+
+    func has(_ textID: Int) -> Bool { entries[textID] != nil }
 
     /// A freshly prepared statement, in use.
     mutating func add(_ text: SQLText, _ statement: Statement) -> Entry {
@@ -64,15 +74,20 @@ struct StatementCache {
         guard entries[text.id] == nil, size <= byteLimit / Self.leastEntries else {
             return Entry(text: text, statement: statement, isCached: false)
         }
-        while entries.count >= limit || bytes + size > byteLimit, evictOldest() {}
+        while entries.count >= limit || bytes + size > byteLimit, evictOne() {}
         guard bytes + size <= byteLimit else { return Entry(text: text, statement: statement, isCached: false) }
         let entry = Entry(text: text, statement: statement, isCached: true, bytes: size)
-        clock &+= 1
-        added &+= 1
-        entry.lastUse = clock
         entries[text.id] = entry
+        entry.place = freePlaces.popLast() ?? ring.count
+        if entry.place == ring.count { ring.append(entry) } else { ring[entry.place] = entry }
         bytes += size
         return entry
+    }
+
+    /// A freshly prepared statement that is finalised when it is given back.
+    mutating func once(_ text: SQLText, _ statement: Statement) -> Entry {
+        misses &+= 1
+        return Entry(text: text, statement: statement, isCached: false)
     }
 
     /// The longest ones leave room for so many of their kind.
@@ -89,17 +104,26 @@ struct StatementCache {
         for entry in entries.values.filter({ !$0.isInUse }) { forget(entry) }
     }
 
-    /// Runs only when a new text arrives at a full cache, so a scan is good enough. False: all are in use.
-    private mutating func evictOldest() -> Bool {
-        let oldest = entries.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
-        guard let oldest else { return false }
-        forget(oldest)
-        return true
+    /// False: all are in use. Twice around finds one that is not.
+    private mutating func evictOne() -> Bool {
+        for _ in 0..<2 * ring.count {
+            hand = hand + 1 < ring.count ? hand + 1 : 0
+            guard let entry = ring[hand], !entry.isInUse else { continue }
+            if entry.wasUsedAgain {
+                entry.wasUsedAgain = false
+            } else {
+                forget(entry)
+                return true
+            }
+        }
+        return false
     }
 
     private mutating func forget(_ entry: Entry) {
         tell(entry)
         entries[entry.text.id] = nil
+        ring[entry.place] = nil
+        freePlaces.append(entry.place)
         bytes -= entry.bytes
     }
 
@@ -123,8 +147,8 @@ struct StatementCache {
     mutating func takeCounts() -> ConnectionUsage {
         var usage = ConnectionUsage()
         usage.statementMisses = misses
-        usage.statementHits = Int(clock &- clockAtCount &- added)
-        (misses, added, clockAtCount) = (0, 0, clock)
+        usage.statementHits = hits
+        (hits, misses) = (0, 0)
         return usage
     }
 }

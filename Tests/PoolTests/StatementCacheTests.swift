@@ -14,7 +14,7 @@ import Testing
         return ObjectIdentifier(lease.statement)
     }
 
-    @Test func theLeastRecentlyUsedGoes() throws {
+    @Test func whatWasUsedAgainStays() throws {
         let test = try TestPool { $0.statementsPerConnection = 3 }
         let writer = test.pool.writer
         weak var zero: Statement?
@@ -29,13 +29,49 @@ import Testing
         _ = try use(writer, 2)
         _ = try use(writer, 0)
         #expect(zero != nil && one != nil)
-        // A fourth text: 1 was not used for the longest time.
+        // A fourth text: 1 has been there for the longest time of those that nobody used again.
         _ = try use(writer, 3)
         #expect(zero != nil && one == nil)
         _ = try use(writer, 4)
         #expect(zero != nil)
         _ = try use(writer, 1)
         #expect(zero == nil)
+    }
+
+    /// Literals make each text new: such texts push out each other.
+    @Test func textsThatComeOnceLeaveTheOthers() throws {
+        let test = try TestPool { $0.statementsPerConnection = 4 }
+        let writer = test.pool.writer
+        let used = try (0..<2).map { try use(writer, $0) }
+        for round in 0..<50 {
+            for (index, statement) in used.enumerated() { #expect(try use(writer, index) == statement) }
+            let lease = try writer.statement(for: text("SELECT 'once', \(round)"))
+            writer.giveBack(lease)
+        }
+    }
+
+    /// A full cache goes on taking new texts and giving up old ones, whatever was taken out of its middle.
+    @Test func itIsNeverLargerThanItsLimit() throws {
+        let test = try TestPool { $0.statementsPerConnection = 3 }
+        let writer = test.pool.writer
+        let texts = (0..<40).map { text("SELECT 'many', \($0)") }
+        for (index, each) in texts.enumerated() {
+            writer.giveBack(try writer.statement(for: each))
+            if index % 3 == 1 { writer.giveBack(try writer.statementAfresh(for: texts[index - 1])) }
+            if index == 20 { writer.forgetStatements() }
+            let size = texts[0...index].filter { writer.hasStatement(for: $0) }.count
+            #expect(size == min(3, index <= 20 ? index + 1 : index - 20) || index == 20 && size == 0)
+        }
+    }
+
+    /// What a reader prepares only to see what it is does not push out what it runs.
+    @Test func aReaderKeepsNoWrites() throws {
+        let test = try TestPool()
+        let index = try #require(test.pool.requestReader(test.member(), deadline: .distantFuture).value)
+        let reader = try test.pool.reader(at: index)
+        let (write, read) = (text("INSERT INTO t VALUES(1, 1)"), text("SELECT * FROM t"))
+        for each in [write, read] { reader.giveBack(try reader.statementAfresh(for: each)) }
+        #expect(!reader.hasStatement(for: write) && reader.hasStatement(for: read))
     }
 
     /// The same text run by two portals at once: each has its own statement, and only one of them is kept.
