@@ -161,6 +161,9 @@ struct GroupCommit {
             }
             return nil
         }
-        func willBeLong() { members.first?.willBeLong() }
+        func willBeLong() {
+            members.first?.willBeLong()
+            members.first?.writerWillBeLong()
+        }
     }
 }

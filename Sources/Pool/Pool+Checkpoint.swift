@@ -13,8 +13,8 @@ extension Pool {
         guard !state.queuedJobs.contains(.recovery),
             let mode = state.policy.due(frames: state.walFrames.all, copied: state.walFrames.copied)
         else { return }
-        // It waits for readers, in its turn, and writers go on.
-        if state.gateClosing != nil, state.queuedJobs.contains(.checkpoint) { return }
+        // It waits for readers, in its turn, and writers go on; but not for longer than they may.
+        if state.queuedJobs.contains(.checkpoint), mayReadersLeave(frames: state.walFrames.all, state, now: now) { return }
         if mode == .gate, state.queuedJobs.contains(.checkpoint),
             state.writerQueue.withdraw(WriterJob.checkpoint.client)
         {
@@ -62,10 +62,7 @@ extension Pool {
         let frames = writer.walFrames
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
         if mode == .gate, !readersHaveLeft(frames.all, endSnapshots) { return ([], true) }
-        let closed = state.withLock { state in
-            defer { state.gateClosing = nil }
-            return state.gateClosing
-        }
+        let closed = state.withLock { $0.gateClosing }
         if mode == .gate { closeGate(endSnapshots, since: closed) }
         var resumptions = attempt(mode).resumptions
         if mode == .gate || closed != nil { resumptions += openGate() }
@@ -99,10 +96,11 @@ extension Pool {
     }
 
     /// Empties the WAL, unless readers or another process are in the way for longer than a moment.
-    func truncate() throws(SQLiteError) -> Connection.Checkpoint {
+    func truncate(patienceMilliseconds: Int64? = nil) throws(SQLiteError) -> Connection.Checkpoint {
         // While it waits, no snapshot lease is kept: each read begins anew, and once all is copied it uses the file alone.
         // Otherwise readers that come one after the other on the same snapshot would keep it waiting for good.
-        let patience = Patience(until: MonotonicClock.now.advanced(byMilliseconds: limits.truncateMilliseconds)) {
+        let end = MonotonicClock.now.advanced(byMilliseconds: patienceMilliseconds ?? limits.truncateMilliseconds)
+        let patience = Patience(until: end) {
             self.epoch.wrappingAdd(1, ordering: .relaxed)
         }
         writer.beginRun(patience)

@@ -25,11 +25,12 @@ extension Pool {
         let expiry = (since ?? MonotonicClock.now).advanced(byMilliseconds: gateMilliseconds)
         var ended = 0
         defer { noteEnded(ended) }
-        while MonotonicClock.now < expiry {
+        // One look at least: when the gate was closed long ago, whoever is there now need not be who was there then.
+        repeat {
             if readersAreBack(within: 0) { return true }
             ended += endSnapshots(MonotonicClock.now.advanced(byMilliseconds: -gateMilliseconds))
             if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, gateMilliseconds)) { return true }
-        }
+        } while MonotonicClock.now < expiry
         gate.isExpired.store(true, ordering: .sequentiallyConsistent)
         backups.running?.cancel("its snapshot kept the WAL from being emptied for longer than gate_limit")
         defer { gate.isExpired.store(false, ordering: .sequentiallyConsistent) }
@@ -44,22 +45,39 @@ extension Pool {
 
     /// Closes the gate and lets writers go on while readers leave, so that writers wait for the copying alone. True once the
     /// readers have left, or are not to be waited for in this way any longer.
+    ///
+    /// Reads wait meanwhile, so nobody may have the writer who keeps it for as long as he likes: only members of groups,
+    /// and one whose statement turns out to be long opens the gate again (`openGateWhileReadersLeave`). What only prepares a
+    /// statement goes on, or no statement with a new text could write.
     func readersHaveLeft(_ frames: Int, _ endSnapshots: EndSnapshots) -> Bool {
         let now = MonotonicClock.now
-        let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
-        let (since, holdFrames, nobodyWrites) = state.withLock { state in
+        let (mayGoOn, nobodyWrites) = state.withLock { state in
             state.readerQueue.closeGate()
-            state.analystQueue.closeGate()
-            let since = state.gateClosing ?? now
-            state.gateClosing = since
-            return (since, state.policy.emergencyFrames * 7 / 6, state.writerQueue.waitingCount == 0)
+            state.gateClosing = state.gateClosing ?? now
+            return (
+                mayReadersLeave(frames: frames, state, now: now) && state.writerQueue.onlyMembersWait,
+                // Those whom a pause holds back do not count.
+                state.writerQueue.waitingCount == 0 || state.pause != .none
+            )
         }
         backups.snapshots.close()
-        let isOver = now.milliseconds(since: since) >= min(limits.gateDrainMilliseconds, gateMilliseconds)
-        if isOver || frames >= holdFrames || readersAreBack(within: 0) { return true }
+        if !mayGoOn || readersAreBack(within: 0) { return true }
+        let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
         noteEnded(endSnapshots(now.advanced(byMilliseconds: -gateMilliseconds)))
         // With nobody in the queue this job has its next turn at once.
         return readersAreBack(within: nobodyWrites ? 1 : 0)
+    }
+
+    /// Whether writers may still go on beside the closed gate.
+    func mayReadersLeave(frames: Int, _ state: State, now: Instant) -> Bool {
+        guard let since = state.gateClosing else { return false }
+        let milliseconds = min(limits.gateDrainMilliseconds, changeable.gateMilliseconds.load(ordering: .relaxed))
+        return now.milliseconds(since: since) < milliseconds && frames < state.policy.emergencyFrames * 7 / 6
+    }
+
+    /// The writer will be in use for long: reads must not wait for that. Called by whoever has it.
+    public func openGateWhileReadersLeave() -> [Resumption] {
+        state.withLock { $0.gateClosing == nil } ? [] : openGate()
     }
 
     private func noteEnded(_ count: Int) {
@@ -89,6 +107,7 @@ extension Pool {
     func openGate() -> [Resumption] {
         backups.snapshots.open()
         return state.withLock { state in
+            state.gateClosing = nil
             let readers = state.readerQueue.openGate()
             let analysts = state.analystQueue.openGate().map { (client: $0.client, index: analystIndex) }
             return self.readers(readers + analysts, &state)

@@ -63,8 +63,9 @@ extension Pool {
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.
     private func rescueWAL() throws(SQLiteError) {
         guard !writer.hasWALFile else { return }
-        // Somebody who only keeps it from being truncated does not matter: the copy is what counts.
-        let result = try truncate()
+        // Somebody who only keeps it from being truncated does not matter: the copy is what counts, and it is the last
+        // chance, so it may take its time.
+        let result = try truncate(patienceMilliseconds: limits.gateGraceMilliseconds)
         guard result.frames >= 0, result.frames == result.copiedFrames else {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }

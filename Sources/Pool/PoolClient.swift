@@ -42,6 +42,12 @@ public protocol GroupMember: PoolClient {
     /// The transaction was not run, because the writer's lock could not be had; `reason` is nil when nobody asked to
     /// stop and SQLite itself failed.
     func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError)
+    /// The group will keep the writer for long: see `Pool.openGateWhileReadersLeave`.
+    func writerWillBeLong()
+}
+
+extension GroupMember {
+    public func writerWillBeLong() {}
 }
 
 /// What a worker has to do next, because a connection became free for somebody who waited.

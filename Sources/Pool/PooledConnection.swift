@@ -125,10 +125,10 @@ public class PooledConnection: @unchecked Sendable {
     public func statementAfresh(for text: SQLText) throws(SQLiteError) -> PreparedLease {
         statements.remove(text.id)
         try connection.rereadSchema()
-        return try prepare(text)
+        return try prepare(text, isNew: true)
     }
 
-    private func prepare(_ text: SQLText) throws(SQLiteError) -> PreparedLease {
+    private func prepare(_ text: SQLText, isNew: Bool = false) throws(SQLiteError) -> PreparedLease {
         connection.callbacks.denial = nil
         let prepared: Statement?
         do { prepared = try connection.prepare(text.bytes).statement } catch where connection.callbacks.denial == nil {
@@ -140,9 +140,9 @@ public class PooledConnection: @unchecked Sendable {
         guard let prepared else {
             throw SQLiteError(extendedCode: 21, message: "the statement is empty")
         }
-        // It was prepared here to see what it is, and will run on the writer.
-        let isKept = !isReader || prepared.isReadOnly
-        return PreparedLease(entry: isKept ? statements.add(text, prepared) : statements.once(text, prepared))
+        // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
+        let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0
+        return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
     }
 
     /// Writes are analysed on readers, but never run there.

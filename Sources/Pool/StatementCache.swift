@@ -21,6 +21,8 @@ struct StatementCache {
         fileprivate var place = 0
         /// Since the hand was last here.
         fileprivate var wasUsedAgain = false
+        /// It was prepared to see what it is, and has not run yet.
+        fileprivate var isNew = false
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
         var verifiedFor: AnyObject?
         var preparationsSeen: Int32 = -1
@@ -59,7 +61,7 @@ struct StatementCache {
     mutating func take(_ textID: Int) -> Entry? {
         guard let entry = entries[textID], !entry.isInUse else { return nil }
         hits &+= 1
-        entry.wasUsedAgain = true
+        if entry.isNew { entry.isNew = false } else { entry.wasUsedAgain = true }
         entry.isInUse = true
         return entry
     }
@@ -67,7 +69,9 @@ struct StatementCache {
     func has(_ textID: Int) -> Bool { entries[textID] != nil }
 
     /// A freshly prepared statement, in use.
-    mutating func add(_ text: SQLText, _ statement: Statement) -> Entry {
+    ///
+    /// - Parameter isNew: it does not run yet.
+    mutating func add(_ text: SQLText, _ statement: Statement, isNew: Bool = false) -> Entry {
         misses &+= 1
         let size = statement.memoryBytes
         // One that would push out a good part of the others is not worth them.
@@ -78,6 +82,7 @@ struct StatementCache {
         guard bytes + size <= byteLimit else { return Entry(text: text, statement: statement, isCached: false) }
         let entry = Entry(text: text, statement: statement, isCached: true, bytes: size)
         entries[text.id] = entry
+        entry.isNew = isNew
         entry.place = freePlaces.popLast() ?? ring.count
         if entry.place == ring.count { ring.append(entry) } else { ring[entry.place] = entry }
         bytes += size

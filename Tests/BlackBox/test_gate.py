@@ -143,6 +143,29 @@ def test_many_readers_and_writers(db):
         assert pin.query("SELECT count(*) FROM t").state == "40001"
 
 
+def test_a_long_write_while_readers_leave(start_daemon):
+    """
+        reader                  writer                          another reader
+        SELECT: endless
+                                writes to the gate's level
+                                the gate closes, writers go on
+                                INSERT: endless
+                                                                SELECT: is answered, for the gate has opened
+    """
+    daemon = start_daemon(config=CONFIG.replace("20ms", "60s"))
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)", "INSERT INTO t (v) VALUES ('first')")
+    reader, writer, other = daemon.client(), daemon.client(), daemon.client()
+    reader.send(wire.query(ENDLESS))
+    while wal_bytes(daemon) < 48 * 4120:
+        writer.query("INSERT INTO t (v) VALUES (hex(randomblob(2000)))").check()
+    writer.send(wire.query(f"INSERT INTO t (v) {ENDLESS}"))
+    assert int(other.value("SELECT count(*) FROM t")) > 1
+    for client in (writer, reader):
+        client.cancel()
+        assert client.reply().state == "57014"
+    daemon.run("INSERT INTO t (v) VALUES ('last')")
+
+
 # What others do
 
 

@@ -6,13 +6,16 @@ import Testing
 
 @Suite struct GateTests {
     /// A pool whose WAL may have 100 pages: half of them for TRUNCATE, 75 for the gate.
-    private func smallPool(drainMilliseconds: Int64 = 0, gateMilliseconds: Int64 = 10) throws -> TestPool {
+    private func smallPool(
+        drainMilliseconds: Int64 = 0, gateMilliseconds: Int64 = 10, groupMembers: Int = 128
+    ) throws -> TestPool {
         let test = try TestPool { limits in
             limits.walLimitBytes = 100 * (4096 + 24)
             limits.gateMilliseconds = gateMilliseconds
             limits.truncateMilliseconds = 10
             limits.gateDrainMilliseconds = drainMilliseconds
             limits.readers = 2
+            limits.groupMembers = groupMembers
         }
         _ = test.pool.run(.checkpoint)
         return test
@@ -33,23 +36,8 @@ import Testing
     ///                             the WAL is emptied
     ///                                                             has a reader
     @Test func writersGoOnWhileReadersLeave() throws {
-        let test = try smallPool(drainMilliseconds: 60_000, gateMilliseconds: 60_000)
+        let (test, index, id) = try poolAtTheGate()
         let pool = test.pool
-        let index = try #require(pool.requestReader(test.member(), deadline: .distantFuture).value)
-        #expect(try pool.reader(at: index).rows("SELECT count(*) FROM t", test.member()) == [["0"]])
-        var next: Resumption?
-        var id = 0
-        while pool.walStatus.frames < 75 {
-            id += 1
-            commit(test, id)
-            next = pool.releaseWriter()
-            guard pool.walStatus.frames < 75 else { break }
-            while case .job(let job) = next {
-                _ = pool.run(job)
-                next = pool.releaseWriter()
-            }
-        }
-        #expect(next?.picture == "checkpoint")
         let waiting = test.member("INSERT INTO t VALUES(-1, -1)"), late = test.member()
         #expect(pool.requestWriter(waiting, .member, deadline: .distantFuture).picture == "parked")
         #expect(pool.run(.checkpoint).isEmpty)
@@ -67,6 +55,105 @@ import Testing
         let status = pool.walStatus
         #expect(status.frames == 0 && !status.isGateClosed && status.checkpoints.snapshotsEnded == 0)
         #expect(try pool.reader(at: index).rows("SELECT count(*) FROM t", late) == [["\(id + 1)"]])
+    }
+
+    /// A pool whose WAL has reached the gate's level while a client has reader 0, with the checkpoint about to run.
+    private func poolAtTheGate(
+        _ milliseconds: Int64 = 60_000, groupMembers: Int = 128
+    ) throws -> (test: TestPool, reader: Int, rows: Int) {
+        let test = try smallPool(
+            drainMilliseconds: milliseconds, gateMilliseconds: milliseconds, groupMembers: groupMembers)
+        let pool = test.pool
+        let index = try #require(pool.requestReader(test.member(), deadline: .distantFuture).value)
+        _ = try pool.reader(at: index).rows("SELECT count(*) FROM t", test.member())
+        var next: Resumption?
+        var id = 0
+        while true {
+            id += 1
+            commit(test, id)
+            next = pool.releaseWriter()
+            if pool.walStatus.frames >= 75 { break }
+            while case .job(let job) = next {
+                _ = pool.run(job)
+                next = pool.releaseWriter()
+            }
+        }
+        #expect(next?.picture == "checkpoint")
+        return (test, index, id)
+    }
+
+    ///     reader 0                writer                          client 3
+    ///     reads
+    ///                             the gate closes
+    ///                                                             asks for a reader: waits
+    ///                             a member's statement is long
+    ///                                                             has a reader
+    @Test func aLongStatementOpensTheGate() throws {
+        let (test, index, _) = try poolAtTheGate()
+        let pool = test.pool
+        let writer = test.member("INSERT INTO t VALUES(-1, -1)"), late = test.member()
+        #expect(pool.requestWriter(writer, .member, deadline: .distantFuture).picture == "parked")
+        #expect(pool.run(.checkpoint).isEmpty)
+        #expect(pool.requestReader(late, deadline: .distantFuture).picture == "parked")
+        #expect(pool.releaseWriter()?.picture == "\(writer.clientID)")
+        let resumed = pool.openGateWhileReadersLeave()
+        #expect(resumed.map(\.picture) == ["\(late.clientID)@\(1 - index)"])
+        #expect(!pool.walStatus.isGateClosed && pool.openGateWhileReadersLeave().isEmpty)
+        // It closes again when the checkpoint has its next turn.
+        #expect(pool.commitGroup([writer]).count == 1)
+        #expect(pool.releaseWriter()?.picture == "checkpoint")
+        #expect(pool.run(.checkpoint).isEmpty && pool.walStatus.isGateClosed)
+    }
+
+    /// What may keep the writer for as long as it likes never has it beside a closed gate.
+    ///
+    ///     reader 0                writer                          client 2
+    ///     reads                                                   waits for the writer, for a transaction
+    ///                             the gate closes and, past its
+    ///                             limit, ends who still reads
+    ///                             the gate is open again
+    ///                                                             has the writer
+    @Test func aTransactionIsNotLetIn() throws {
+        let (test, index, _) = try poolAtTheGate(30)
+        let pool = test.pool
+        let client = test.member()
+        #expect(pool.requestWriter(client, .transaction, deadline: .distantFuture).picture == "parked")
+        _ = pool.run(.checkpoint) { _ in
+            _ = pool.releaseReader(index)
+            return 1
+        }
+        let status = pool.walStatus
+        #expect(status.frames == 0 && !status.isGateClosed)
+        #expect(pool.releaseWriter()?.picture == "t\(client.clientID)")
+        #expect(pool.releaseWriter() == nil)
+    }
+
+    /// A statement with a new text is prepared beside the closed gate, or it could not write.
+    @Test func preparingGoesOnWhileReadersLeave() throws {
+        let (test, _, _) = try poolAtTheGate()
+        #expect(test.pool.run(.checkpoint).isEmpty && test.pool.walStatus.isGateClosed)
+        let request = test.pool.requestReader(test.member(), onlyToPrepare: true, deadline: .distantFuture)
+        #expect(request.value != nil)
+    }
+
+    /// However many wait, nobody writes any more once the WAL has grown by a sixth beside the closed gate.
+    @Test func theWALGrowsByASixthBesideTheGate() throws {
+        let (test, index, rows) = try poolAtTheGate(groupMembers: 1)
+        let pool = test.pool
+        let first = test.member("INSERT INTO t VALUES(-1, -1)"), second = test.member("INSERT INTO t VALUES(-2, -2)")
+        for member in [first, second] { _ = pool.requestWriter(member, .member, deadline: .distantFuture) }
+        #expect(pool.run(.checkpoint).isEmpty)
+        #expect(pool.releaseWriter()?.picture == "\(first.clientID)")
+        let large = (1...20).map { "INSERT INTO t VALUES(\(rows + $0), hex(randomblob(2000)))" }
+        #expect(pool.commitGroup([first, test.member(large[0])] + large[1...].map { test.member($0) }).count == 21)
+        // Before the second, who came earlier.
+        #expect(pool.releaseWriter()?.picture == "checkpoint")
+        _ = pool.run(.checkpoint) { _ in
+            _ = pool.releaseReader(index)
+            return 1
+        }
+        #expect(pool.walStatus.frames == 0 && !pool.walStatus.isGateClosed)
+        #expect(pool.releaseWriter()?.picture == "\(second.clientID)")
     }
 
     ///     reader 0                writer                          client 3

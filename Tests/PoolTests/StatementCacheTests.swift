@@ -70,8 +70,23 @@ import Testing
         let index = try #require(test.pool.requestReader(test.member(), deadline: .distantFuture).value)
         let reader = try test.pool.reader(at: index)
         let (write, read) = (text("INSERT INTO t VALUES(1, 1)"), text("SELECT * FROM t"))
-        for each in [write, read] { reader.giveBack(try reader.statementAfresh(for: each)) }
-        #expect(!reader.hasStatement(for: write) && reader.hasStatement(for: read))
+        let explained = text("EXPLAIN QUERY PLAN DELETE FROM t")
+        for each in [write, read, explained] { reader.giveBack(try reader.statementAfresh(for: each)) }
+        #expect(!reader.hasStatement(for: write) && reader.hasStatement(for: read) && reader.hasStatement(for: explained))
+    }
+
+    /// A statement is prepared to see what it is, and run then: that is not being used again.
+    @Test func itsFirstRunIsNoSecondUse() throws {
+        let test = try TestPool { $0.statementsPerConnection = 3 }
+        let writer = test.pool.writer
+        let once = (0..<9).map { text("SELECT 'first', \($0)") }
+        let used = try use(writer, 0)
+        #expect(try use(writer, 0) == used)
+        for each in once {
+            writer.giveBack(try writer.statementAfresh(for: each))
+            writer.giveBack(try writer.statement(for: each))
+            #expect(try use(writer, 0) == used)
+        }
     }
 
     /// The same text run by two portals at once: each has its own statement, and only one of them is kept.

@@ -204,6 +204,11 @@ extension Session: PoolClient {
     func willBeLong() {
         sendCompleteReplies()
         worker?.willBeLong()
+        if writerMode != .none { writerWillBeLong() }
+    }
+
+    func writerWillBeLong() {
+        for next in pool.openGateWhileReadersLeave() { enqueue(next) }
     }
 
     /// A client must not wait for the end of one statement to hear of the one before.
