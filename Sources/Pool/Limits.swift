@@ -24,7 +24,7 @@ public struct PoolLimits: Sendable {
     /// still makes it larger, because nothing of it can be copied before it commits.
     public var walLimitBytes = 64 << 20
     /// How long a checkpoint that empties the WAL waits for readers, with every writer waiting for it.
-    public var truncateMilliseconds: Int64 = 60
+    public var truncateMilliseconds: Int64 = 30
     /// How long writers go on beside a closed gate while readers leave; then they wait for those that are left. Never longer
     /// than `gateMilliseconds`, nor once the WAL has grown by a sixth.
     public var gateDrainMilliseconds: Int64 = 2_000
