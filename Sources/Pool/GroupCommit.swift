@@ -5,8 +5,9 @@ import Scheduling
 ///
 /// No savepoint is needed around a single statement: one that fails undoes itself alone. What can kill a whole group
 /// (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a full disk, a deferred foreign key found at COMMIT)
-/// has one remedy: roll back, let the guilty member keep its error, and run the others again, each in a transaction
-/// of its own. Nobody was answered yet, so nothing is lost.
+/// has one remedy: roll back, let the guilty member keep its error, and run the others again. Nobody was answered yet, so
+/// nothing is lost. Those before the guilty one share a commit again, or a client that does nothing else could take from
+/// all others what groups are for; each has a transaction of its own only when that fails, too.
 struct GroupCommit {
     let writer: Writer
     /// A group stops taking on members after this long.
@@ -64,14 +65,15 @@ struct GroupCommit {
             index += 1
             if writer.connection.isAutocommit {
                 // SQLite ended the transaction while this member ran; its reply says why.
-                runAgain(members[..<(index - 1)], &result)
+                runTogetherAgain(members[..<(index - 1)], &result)
                 result.finished.append(member)
                 return .killed(untouched: members[index...])
             }
             if writer.connection.hasUnresolvedForeignKeys {
                 // COMMIT would refuse for all. Alone, this member gets the error that its own COMMIT gives.
                 writer.rollback()
-                runAgain(members[..<index], &result)
+                runTogetherAgain(members[..<(index - 1)], &result)
+                runAgain([member], &result)
                 return .killed(untouched: members[index...])
             }
         }
@@ -95,11 +97,35 @@ struct GroupCommit {
         }
     }
 
-    /// The remedy: each of these in a transaction of its own.
+    /// The remedy for those who are not to blame: all in one transaction again.
+    private func runTogetherAgain(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
+        guard members.count > 1 else { return runAgain(members, &result) }
+        for member in members { member.rewind() }
+        guard writer.failure == nil else { return result.postponed += members }
+        let waiting = begin(members, &result)
+        var index = waiting.startIndex
+        while index < waiting.endIndex, writer.failure == nil {
+            waiting[index].mark()
+            waiting[index].runTransaction(on: writer)
+            index += 1
+            guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
+            // What went well a moment ago does not now: somebody was cancelled, or the disk is full.
+            writer.rollback()
+            runAgain(waiting[..<index], &result)
+            return runAlone(waiting[index...], &result)
+        }
+        result.postponed += waiting[index...]
+        if index > waiting.startIndex { commit(waiting[..<index], &result) }
+    }
+
+    /// The last remedy: each of these in a transaction of its own.
     private func runAgain(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
         for member in members { member.rewind() }
+        runAlone(members, &result)
+    }
+
+    private func runAlone(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
         // After an I/O error nothing is tried again on the same connection: the writer is opened anew first.
-        guard writer.failure == nil else { return result.postponed += members }
         for (index, member) in zip(members.indices, members) {
             guard writer.failure == nil else { return result.postponed += members[index...] }
             guard !begin([member], &result).isEmpty else { continue }

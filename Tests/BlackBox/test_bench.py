@@ -120,6 +120,9 @@ def test_what_is_no_failure_is_only_counted():
     assert measuring.failures(told) == []
     told["classes"][0]["error_states"]["57014"] = 1
     assert measuring.failures(told) == ["1 times 57014", "database is locked"]
+    # Who reads slowly on purpose is ended when the WAL must be emptied.
+    told["classes"][0]["name"] = "slow"
+    assert measuring.failures(told) == []
 
 
 def test_cpu_time_is_that_of_the_measured_seconds():

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// `k` kills the transaction, `i` inserts. Whoever had run before a killer is run again, alone; the killers are not.
+    /// `k` kills the transaction, `i` inserts. Whoever had run before a killer is run again; the killers are not.
     @Test(
         arguments: Killer.allCases,
         [("k", [1]), ("iik", [2, 2, 1]), ("kii", [1, 1, 1]), ("iki", [2, 1, 1]), ("ikiki", [2, 1, 2, 1, 1]), ("kk", [1, 1])]
@@ -109,6 +109,38 @@ import Testing
         let expected = ["0"] + zip(members, drawn.picture).filter { $1 == "i" }.map { "\($0.0.clientID)" }
         #expect(try test.lookFromOutside("SELECT id FROM t ORDER BY id") == expected.map { [$0] })
         #expect(test.pool.writer.connection.isAutocommit)
+    }
+
+    /// A client that does nothing else must not take from the others what groups are for: those before it share a commit
+    /// again, and those behind it another.
+    @Test(arguments: Killer.allCases)
+    func theOthersShareACommitAgain(_ killer: Killer) throws {
+        let test = try TestPool()
+        _ = test.run([test.member("INSERT INTO t VALUES(0, 'seed')")])
+        let members = (1...21).map { $0 == 11 ? killer.member($0) : FakeMember($0, ["INSERT INTO t VALUES(\($0), \($0))"]) }
+        let before = test.commits
+        let result = test.run(members)
+        #expect(result.finished.map(\.clientID) == Array(1...21))
+        #expect(test.commits == before + 2)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["21"]])
+    }
+
+    /// What went well the first time kills the transaction when it is run again: then each is alone.
+    @Test func theyAreKilledAgain() throws {
+        let test = try TestPool()
+        _ = test.run([test.member("INSERT INTO t VALUES(0, 'seed')")])
+        let members = (1...5).map { FakeMember($0, ["INSERT INTO t VALUES(-\($0), \($0))"]) }
+        let late = Killer.orRollback.member(6)
+        // The third is cancelled when it runs again.
+        let long = FakeMember(7, [Killer.interrupted.rawValue.replacing("100000000", with: "20000")])
+        long.whileRunning = { [unowned long] _ in long.runs > 1 ? .cancelled : nil }
+        let before = test.commits
+        let result = test.run([members[0], members[1], long, members[2], late, members[3], members[4]])
+        #expect(result.finished.map(\.clientID).sorted() == Array(1...7))
+        #expect(members.allSatisfy(\.succeeded) && long.error?.extendedCode == 9 && late.error?.extendedCode == 1555)
+        // Three alone, and two behind the killer together.
+        #expect(test.commits == before + 4)
+        #expect(try test.lookFromOutside("SELECT id FROM t WHERE id <> 0 ORDER BY id DESC") == (1...5).map { ["-\($0)"] })
     }
 
     /// A deferred foreign key that is violated when the member is done would fail the others' COMMIT.

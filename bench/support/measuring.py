@@ -15,6 +15,8 @@ SAMPLE_SECONDS = 0.1
 MOST_CLIENTS_SAMPLED = 128
 # "Begin anew" is an answer, and SQLITE_BUSY what direct access is here to show: counted, and no failures.
 COUNTED = ("40001", "SQLITE_BUSY")
+# A client that reads for so long that the WAL would outgrow its limit is ended, which is what wal_limit_bytes promises.
+ENDED_BY_PROMISE = {"slow": "57014"}
 
 
 def turns(cell):
@@ -87,7 +89,7 @@ def failures(told):
     states = {}
     for each in told["classes"]:
         for state, count in each["error_states"].items():
-            if not state.startswith(COUNTED):
+            if not state.startswith(COUNTED) and ENDED_BY_PROMISE.get(each["name"]) != state:
                 states[state] = states.get(state, 0) + count
     found = [f"{count} times {state}" for state, count in states.items()]
     if found:
