@@ -109,9 +109,11 @@ struct GroupCommit {
             waiting[index].runTransaction(on: writer)
             index += 1
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
-            // What went well a moment ago does not now: somebody was cancelled, or the disk is full.
+            // What went well a moment ago does not now: somebody was cancelled, or the disk is full. His reply says so.
+            let hasItsError = writer.connection.isAutocommit
             writer.rollback()
-            runAgain(waiting[..<index], &result)
+            runAgain(waiting[..<(index - 1)], &result)
+            if hasItsError { result.finished.append(waiting[index - 1]) } else { runAgain([waiting[index - 1]], &result) }
             return runAlone(waiting[index...], &result)
         }
         result.postponed += waiting[index...]

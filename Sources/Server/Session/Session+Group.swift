@@ -15,6 +15,7 @@ extension Session: GroupMember {
         if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
         for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
+        markedDeadlines = (statementDeadline, lockDeadline)
     }
 
     func rewind() {
@@ -30,8 +31,11 @@ extension Session: GroupMember {
         state.query?.hasStarted = false
         out.truncate(toEnd: markedEnd)
         writerMode = .none
-        // A cancel is for what runs again, too.
+        // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
+        isStatementActive = true
         activity.store(1, ordering: .relaxed)
+        (statementDeadline, lockDeadline) = markedDeadlines
+        isClosing = false
     }
 
     func runTransaction(on writer: Writer) {

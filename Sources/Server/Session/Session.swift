@@ -115,6 +115,7 @@ final class Session: @unchecked Sendable {
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
     var markedEnd = 0
+    var markedDeadlines = (statement: Instant.distantFuture, lock: Instant.distantFuture)
     var isSingleStatement = false
     /// Where the reply to the commit begins: cut off there when the commit fails.
     var commitMark = 0
