@@ -139,6 +139,9 @@ def faulty(tmp_path, monkeypatch):
         patch.setenv("FAULTS_CONTROL", os.fspath(control.path))
         daemon.start()
     try:
+        # It is synced, too, when the daemon has started, and no fault is meant for it.
+        stamp = daemon.database.with_name(daemon.database.name + "-maintenance")
+        eventually(stamp.exists, "the maintenance file")
         with daemon.client() as client:
             assert client.query("CREATE TABLE t(id INTEGER PRIMARY KEY)").tag == "CREATE TABLE"
         yield daemon, control
