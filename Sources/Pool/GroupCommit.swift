@@ -105,15 +105,16 @@ struct GroupCommit {
         let waiting = begin(members, &result)
         var index = waiting.startIndex
         while index < waiting.endIndex, writer.failure == nil {
-            waiting[index].mark()
-            waiting[index].runTransaction(on: writer)
+            let member = waiting[index]
+            member.mark()
+            member.runTransaction(on: writer)
             index += 1
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
             // What went well a moment ago does not now: somebody was cancelled, or the disk is full. His reply says so.
             let hasItsError = writer.connection.isAutocommit
             writer.rollback()
             runAgain(waiting[..<(index - 1)], &result)
-            if hasItsError { result.finished.append(waiting[index - 1]) } else { runAgain([waiting[index - 1]], &result) }
+            if hasItsError { result.finished.append(member) } else { runAgain([member], &result) }
             return runAlone(waiting[index...], &result)
         }
         result.postponed += waiting[index...]

@@ -26,7 +26,7 @@ public struct PoolLimits: Sendable {
     /// How long a checkpoint that empties the WAL waits for readers, with every writer waiting for it.
     public var truncateMilliseconds: Int64 = 30
     /// How long writers go on beside a closed gate while readers leave; then they wait for those that are left. Never longer
-    /// than `gateMilliseconds`, nor once the WAL has grown by a sixth.
+    /// than `gateMilliseconds`, nor once the WAL has `CheckpointPolicy.holdFrames`.
     public var gateDrainMilliseconds: Int64 = 2_000
     /// How long statements that read may go on once the WAL must be emptied; then they are ended. A snapshot that its
     /// client keeps without reading is ended at once when it is older than this.

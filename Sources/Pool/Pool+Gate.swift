@@ -72,7 +72,7 @@ extension Pool {
     func mayReadersLeave(frames: Int, _ state: State, now: Instant) -> Bool {
         guard let since = state.gateClosing else { return false }
         let milliseconds = min(limits.gateDrainMilliseconds, changeable.gateMilliseconds.load(ordering: .relaxed))
-        return now.milliseconds(since: since) < milliseconds && frames < state.policy.emergencyFrames * 7 / 6
+        return now.milliseconds(since: since) < milliseconds && frames < state.policy.holdFrames
     }
 
     /// The writer will be in use for long: reads must not wait for that. Called by whoever has it.

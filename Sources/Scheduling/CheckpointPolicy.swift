@@ -17,6 +17,9 @@ public struct CheckpointPolicy: Sendable {
     public private(set) var hardFrames: Int
     /// Frames in the WAL at which readers are.
     public private(set) var emergencyFrames: Int
+    /// Frames in the WAL at which writers no longer go on while readers leave: what is left to the limit is for what is on
+    /// its way.
+    public var holdFrames: Int { emergencyFrames + emergencyFrames / 6 }
 
     /// After an attempt that left something behind, the WAL must be this long before the next of its kind: trying again
     /// after every commit would be paid by all and get no further.

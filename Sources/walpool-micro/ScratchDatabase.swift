@@ -17,7 +17,8 @@ final class ScratchDatabase {
         var template = Array("/tmp/walpool-micro-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw SystemFailure(call: "mkdtemp", code: errno) }
         directory = String(cString: path)
-        // A checkpoint would come at one operation or another; here it never does.
+        // A checkpoint would come at one operation or another; here it never does. Nor can the pool lose the file; if it
+        // did, there would be nothing to measure.
         var limits = PoolLimits()
         limits.checkpointFrames = .max
         limits.walLimitBytes = .max
@@ -58,6 +59,9 @@ private final class NoDeadlines: DeadlineObserver {
 }
 
 /// A session without a client: as a member of a group it runs one insert.
+///
+/// What fails ends the program: no figure may come of work that was not done, and the protocol has no way to say so. Nobody's
+/// data is here.
 final class Inserter: GroupMember {
     let clientID: ClientID
     private let sql: SQLText?

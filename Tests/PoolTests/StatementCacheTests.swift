@@ -42,9 +42,12 @@ import Testing
     @Test func textsThatComeOnceLeaveTheOthers() throws {
         let test = try TestPool { $0.statementsPerConnection = 4 }
         let writer = test.pool.writer
-        let used = try (0..<2).map { try use(writer, $0) }
+        for index in 0..<2 { _ = try use(writer, index) }
         for round in 0..<50 {
-            for (index, statement) in used.enumerated() { #expect(try use(writer, index) == statement) }
+            for index in 0..<2 {
+                #expect(writer.hasStatement(for: Self.texts[index]))
+                _ = try use(writer, index)
+            }
             let lease = try writer.statement(for: text("SELECT 'once', \(round)"))
             writer.giveBack(lease)
         }
@@ -80,12 +83,12 @@ import Testing
         let test = try TestPool { $0.statementsPerConnection = 3 }
         let writer = test.pool.writer
         let once = (0..<9).map { text("SELECT 'first', \($0)") }
-        let used = try use(writer, 0)
-        #expect(try use(writer, 0) == used)
+        _ = try use(writer, 0)
         for each in once {
+            _ = try use(writer, 0)
             writer.giveBack(try writer.statementAfresh(for: each))
             writer.giveBack(try writer.statement(for: each))
-            #expect(try use(writer, 0) == used)
+            #expect(writer.hasStatement(for: Self.texts[0]))
         }
     }
 

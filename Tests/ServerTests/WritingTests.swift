@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import Pool
+@testable import Scheduling
 @testable import Server
 
 @Suite struct WritingTests {
@@ -153,6 +154,38 @@ import Testing
         try clients[2].query("COMMIT")
         #expect(try clients[3].reply().picture == "INSERT 0 1 I")
         #expect(try test.look("SELECT n FROM t ORDER BY id") == ["1", "2", "3"])
+    }
+
+    /// A member that runs again is at the same statement: it has no more time than it had, a cancel that comes in between
+    /// is for it, and what its first run said of leaving is undone with that run.
+    @Test func aMemberThatRunsAgain() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        try client.query("SELECT 1")
+        let announced = try #require(test.server.table.sessions.first)
+        var owned: Session?
+        // Its thread has answered and is about to let go of it.
+        while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
+        let session = try #require(owned)
+        session.beginStatement()
+        session.statementDeadline = Instant(nanoseconds: 5)
+        session.lockDeadline = Instant(nanoseconds: 7)
+        session.mark()
+        // Its first run, which ended with FATAL.
+        session.endStatement()
+        session.statementDeadline = .distantFuture
+        session.isClosing = true
+
+        session.rewind()
+        #expect(!session.cancel())
+        session.beginStatement()
+
+        #expect(session.statementDeadline == Instant(nanoseconds: 5) && session.lockDeadline == Instant(nanoseconds: 7))
+        #expect(session.reasonToStop(now: Instant(nanoseconds: 4)) == .cancelled)
+        #expect(!session.isClosing)
+        session.endStatement()
+        session.disownAndArm()
+        #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
     }
 
     // MARK: Clients that go
