@@ -7,12 +7,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent
 REPOSITORY = BENCH.parent
 POSTGRES_BIN = Path("/usr/lib/postgresql/15/bin")
 PGBENCH = POSTGRES_BIN / "pgbench"
+
+# How long processes that were killed are waited for.
+ENDING_SECONDS = 30
 
 # A file that proves a Debian package is there.
 PACKAGES = {
@@ -100,6 +104,17 @@ def uninterrupted():
             signal.signal(number, handler)
 
 
+def has_members(group):
+    """Whether a process of the group still runs. One that has ended and that nobody has waited for does not."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name before the last parenthesis may hold anything; after it come state, parent and group: proc(5).
+            state, _, its_group = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state not in "ZX":
+                return True
+    return False
+
+
 def end(process):
     """Ends a process that leads a session, and all that it started."""
     with uninterrupted():
@@ -108,6 +123,10 @@ def end(process):
         except ProcessLookupError:
             pass        # the whole group has ended
         process.wait()
+        # Those it started are killed too, but one that waits for the disk ends only when the disk has answered.
+        end = time.monotonic() + ENDING_SECONDS
+        while has_members(process.pid) and time.monotonic() < end:
+            time.sleep(0.005)
         if process.stdout:
             process.stdout.close()
 
