@@ -32,7 +32,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CHeap", dependencies: ["CSQLite"]),
-        .target(name: "SQLite", dependencies: ["CHeap", "CSQLite"], swiftSettings: settings),
+        .target(name: "CFileMap", dependencies: ["CSQLite"]),
+        .target(name: "SQLite", dependencies: ["CFileMap", "CHeap", "CSQLite"], swiftSettings: settings),
         .target(name: "PostgresWire", swiftSettings: settings),
         .target(
             name: "Scheduling",

@@ -34,7 +34,7 @@ public final class Backup: Sendable {
 
     init(database: String, settings: ConnectionSettings, snapshots: BackupSnapshots, name: String) {
         self.database = database
-        self.settings = settings
+        self.settings = Self.settings(settings)
         self.snapshots = snapshots
         self.name = name
     }
@@ -119,11 +119,17 @@ public final class Backup: Sendable {
         if let error = watch.error { throw error }
     }
 
+    /// Each page is read once, in order, which read(2) does best.
+    private static func settings(_ settings: ConnectionSettings) -> ConnectionSettings {
+        var settings = settings
+        settings.memoryMapBytes = 0
+        return settings
+    }
+
     private func openCopy(_ path: String, _ watch: Watch) throws(SQLiteError) -> Connection {
         var settings = settings
         // A value as long as the source may have, or it could not be checked.
         settings.lengthLimitBytes = 1 << 30
-        settings.memoryMapBytes = 0
         let copy = try Connection(path: path, mode: .readWrite, settings: settings)
         watch.attach(to: copy)
         // Nobody else may read it before it is complete, and its only sync is the one before it gets its name.

@@ -214,6 +214,12 @@ extension Pool {
 
     var analystIndex: Int { limits.readers }
 
+    /// Whoever gets it next shall have one that has read nothing wrong.
+    private func close(_ reader: Reader) {
+        reader.endSnapshot()
+        slots[reader.index].reader = nil
+    }
+
     /// The reader at an index one was granted, with the newest snapshot; opens it on first use.
     @inline(__always)
     public func reader(at index: Int) throws(SQLiteError) -> Reader {
@@ -236,7 +242,10 @@ extension Pool {
     public func releaseReader(_ index: Int) -> Resumption? {
         // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
         // beginning anew.
-        if let reader = slots[index].reader, reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
+        if let reader = slots[index].reader {
+            if reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
+            if reader.connection.hasUnreadablePages { close(reader) }
+        }
         if slots[index].mustTell.load(ordering: .relaxed) { tell(index) }
         return state.withLock { state in
             let next =

@@ -1,3 +1,4 @@
+import CFileMap
 import CSQLite
 
 /// One connection to a database file, opened without SQLite's own mutex.
@@ -14,6 +15,7 @@ public final class Connection: @unchecked Sendable {
     public let callbacks = Callbacks()
     /// What the functions last_insert_rowid(), changes() and total_changes() answer on this connection.
     public let changeCounters = ChangeCounters()
+    private let fileMap: FileMap?
     /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
     public var sleepLimitMilliseconds: Int64?
 
@@ -40,13 +42,21 @@ public final class Connection: @unchecked Sendable {
         guard mode == .readOnly || sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(extendedCode: SQLITE_READONLY, message: "the file can be read, but not written")
         }
+        fileMap = mode == .readOnly ? FileMap(connection: opened, limitBytes: settings.memoryMapBytes) : nil
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)
         PlainFunctions.register(on: self)
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        fileMap?.release()
+        sqlite3_close_v2(handle)
+    }
+
+    /// A page of the file could not be read through the memory map, and zeros stand in its place: nothing that was read
+    /// here is to be believed any more, and the connection is to be closed.
+    public var hasUnreadablePages: Bool { fileMap?.hasUnreadablePages ?? false }
 
     /// Prepares the first statement of `sql`.
     ///
@@ -59,10 +69,11 @@ public final class Connection: @unchecked Sendable {
         var tail: UnsafePointer<CChar>?
         let code = sqlite3_prepare_v3(
             handle, text, Int32(clamping: sql.count), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, &tail)
-        guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
+        guard code == SQLITE_OK else { throw hasUnreadablePages ? .unreadablePage : SQLiteError(connection: handle, code: code) }
         let internalCallbacks = callbacks.isInternal ? callbacks : nil
+        let unreadablePages = fileMap?.unreadablePages
         return (
-            statement.map { Statement(handle: $0, internalCallbacks: internalCallbacks) },
+            statement.map { Statement(handle: $0, internalCallbacks: internalCallbacks, unreadablePages: unreadablePages) },
             tail.map { $0 - text } ?? sql.count
         )
     }

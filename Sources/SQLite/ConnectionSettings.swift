@@ -20,7 +20,9 @@ public struct ConnectionSettings: Sendable {
     public var trustedSchema = false
     public var recursiveTriggers = false
     public var cacheSizeKibibytes = 2000
-    public var memoryMapBytes = 0
+    /// How much of the file a read-only connection maps; 0: nothing. SQLite itself maps 2 GiB less 64 KiB at most, unless
+    /// it was built otherwise: https://www.sqlite.org/compile.html#max_mmap_size
+    public var memoryMapBytes = 1 << 31
     public var lengthLimitBytes = 64 << 20
     public var sqlLengthLimitBytes = 1 << 20
     public var expressionDepthLimit = 1000
@@ -54,7 +56,7 @@ extension Connection {
         try executeInternal(
             """
             PRAGMA cache_size = -\(settings.cacheSizeKibibytes);
-            PRAGMA mmap_size = \(settings.memoryMapBytes);
+            PRAGMA mmap_size = \(mode == .readOnly ? settings.memoryMapBytes : 0);
             PRAGMA recursive_triggers = \(settings.recursiveTriggers ? 1 : 0);
             PRAGMA wal_autocheckpoint = 0;
             """)

@@ -14,9 +14,13 @@ public final class Statement {
     /// Set for a statement of the daemon's own. SQLite prepares a statement anew inside `step` when something expired it
     /// (a schema change rolled back, ANALYZE, VACUUM), and asks the authorizer again then.
     @usableFromInline let internalCallbacks: Callbacks?
+    /// Points to what counts the pages that the connection's memory map could not read, which no statement outlives; nil when
+    /// it has none.
+    @usableFromInline let unreadablePages: UnsafePointer<UInt32>?
 
-    init(handle: OpaquePointer, internalCallbacks: Callbacks?) {
+    init(handle: OpaquePointer, internalCallbacks: Callbacks?, unreadablePages: UnsafePointer<UInt32>?) {
         self.handle = handle
+        self.unreadablePages = unreadablePages
         self.internalCallbacks = internalCallbacks
         isReadOnly = sqlite3_stmt_readonly(handle) != 0
         explain = Int(sqlite3_stmt_isexplain(handle))
@@ -31,6 +35,8 @@ public final class Statement {
     @inlinable
     public func step() throws(SQLiteError) -> Step {
         let code = internalCallbacks == nil ? sqlite3_step(handle) : stepInternally()
+        // Also for the row before, which was looked at since.
+        if let unreadablePages, unreadablePages.pointee != 0 { throw .unreadablePage }
         if code == SQLITE_ROW { return .row }
         if code == SQLITE_DONE { return .done }
         throw failure(code)

@@ -143,6 +143,22 @@ def test_no_commit_is_acknowledged_on_a_lost_file(watched, event, how):
     check_exit(watched)
 
 
+def test_a_page_that_is_gone_from_under_the_map(watched):
+    """What a reader has mapped and cannot read is a signal, SIGBUS: it must become an error, and no zeros."""
+    reader, other = watched.client(), watched.client()
+    assert reader.value("SELECT sum(length(x)) FROM filler") == "100000"
+    assert other.query("BEGIN; SELECT hex(x) FROM filler").texts[-1:] == [("00" * 100_000,)]
+    truncate(watched)
+    # Who opens the file anew, in the place of a reader that could not read, finds it too short.
+    for client, states in (reader, ["58030"]), (other, ["58030", "XX001"]), (reader, ["58030", "XX001"]):
+        reply = client.query("SELECT hex(x) FROM filler")
+        assert reply.error["C"] in states and not reply.tags, reply
+        assert watched.is_running
+    # Whoever writes finds out why.
+    check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (2)")])
+    check_exit(watched)
+
+
 @pytest.mark.parametrize("event", LOST_WAL, ids=lambda event: event.__name__)
 @pytest.mark.parametrize("how", ["single", "block", "group"])
 def test_a_lost_wal_is_saved(watched, event, how):

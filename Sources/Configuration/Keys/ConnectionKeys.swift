@@ -5,10 +5,10 @@ extension ConfigurationKey {
             "Page cache of each connection", details: "There are as many connections as readers, and two more."),
         .integer(
             "mmap_size_bytes", \.server.connection.memoryMapBytes, 0...(1 << 40), unit: "bytes", .restart,
-            "Memory map of each connection; 0: none",
+            "Memory map of each reader; 0: none",
             details: """
-                Reads become faster when it covers the file, but an I/O error is then a signal that ends the daemon instead \
-                of an error that ends a statement.
+                Pages within it are read without being copied. SQLite maps 2 GiB at most, unless it was built otherwise, and \
+                reads the rest as without a map.
                 """),
         .integer(
             "length_limit_bytes", \.server.connection.lengthLimitBytes, 1000...(64 << 20), unit: "bytes", .restart,

@@ -1,0 +1,31 @@
+import CFileMap
+import CSQLite
+
+/// A read-only connection's memory map of the database file; see file_map.h.
+struct FileMap {
+    private let map: OpaquePointer
+    /// How many pages could not be read. The address is good for as long as the program runs.
+    let unreadablePages: UnsafePointer<UInt32>
+
+    /// nil: the connection reads its pages with read(2).
+    init?(connection: OpaquePointer, limitBytes: Int) {
+        guard let map = walpool_file_map_keep(connection, Int64(limitBytes)) else { return nil }
+        self.map = map
+        unreadablePages = walpool_file_map_faults(map)
+    }
+
+    /// To be called before the connection is closed.
+    func release() { walpool_file_map_release(map) }
+
+    var hasUnreadablePages: Bool { unreadablePages.pointee != 0 }
+}
+
+extension SQLiteError {
+    /// What a read through the memory map ends with where read(2) would have failed.
+    @usableFromInline static var unreadablePage: SQLiteError {
+        SQLiteError(extendedCode: ioErrorMemoryMap, message: "a page of the database file cannot be read")
+    }
+
+    /// SQLITE_IOERR_MMAP, which is an expression in sqlite3.h and not imported.
+    private static let ioErrorMemoryMap = SQLITE_IOERR | 24 << 8
+}
