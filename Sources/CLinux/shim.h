@@ -39,29 +39,29 @@ static inline void walpool_epoll_remove(int poller, int fd) {
     struct epoll_event unused = {0};
     epoll_ctl(poller, EPOLL_CTL_DEL, fd, &unused);
 }
-/* One event; 1, its token and whether the other side has hung up, 0 when a signal came instead, -1 with errno. */
-static inline int walpool_epoll_wait(int poller, uint64_t *token, int *is_hung_up) {
-    struct epoll_event event;
-    int count = epoll_wait(poller, &event, 1, -1);
-    if (count == 1) {
-        *token = event.data.u64;
-        *is_hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-    }
+/* An event as a word: its token, and in the highest bit, which the token of a session leaves free, whether the other side
+   has hung up. */
+static inline uint64_t walpool_event_word(const struct epoll_event *event) {
+    uint64_t is_hung_up = (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    return event->data.u64 | is_hung_up << 63;
+}
+/* As many events as there are, up to `capacity`, but not more than 16; 0 when a signal came instead, -1 with errno. */
+static inline int walpool_epoll_wait(int poller, uint64_t *words, int capacity) {
+    struct epoll_event events[16];
+    int count = epoll_wait(poller, events, capacity < 16 ? capacity : 16, -1);
+    for (int i = 0; i < count; i++) words[i] = walpool_event_word(&events[i]);
     return count < 0 && errno == EINTR ? 0 : count;
 }
 
-/* The same, for so many nanoseconds at most; 0 also when they are over. */
-static inline int walpool_epoll_wait_for(int poller, int64_t nanoseconds, uint64_t *token, int *is_hung_up) {
+/* One event, waited for so many nanoseconds at most; 0 also when they are over. */
+static inline int walpool_epoll_wait_for(int poller, int64_t nanoseconds, uint64_t *word) {
     struct epoll_event event;
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     int count = epoll_pwait2(poller, &event, 1, &limit, 0);
     /* Before Linux 5.11, or kept away by a filter: in milliseconds, rounded up. */
     if (count < 0 && (errno == ENOSYS || errno == EPERM))
         count = epoll_wait(poller, &event, 1, (int)((nanoseconds + 999999) / 1000000));
-    if (count == 1) {
-        *token = event.data.u64;
-        *is_hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-    }
+    if (count == 1) *word = walpool_event_word(&event);
     return count < 0 && errno == EINTR ? 0 : count;
 }
 

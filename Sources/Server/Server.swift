@@ -66,7 +66,7 @@ public final class Server: Sendable {
         static let firstListener = UInt64.max - 3 - UInt64(mostListeners)
     }
     /// What wakes a thread that shall only look what there is to do.
-    static let wakeUpEvent = Poller.Event(token: Event.wakeUp, isHungUp: false)
+    static let wakeUpEvent = Poller.Event(token: Event.wakeUp)
     /// More would be a mistake in a unit file.
     public static let mostListeners = 16
 
@@ -139,6 +139,7 @@ public final class Server: Sendable {
     public func start() throws(StartError) {
         do throws(SystemError) {
             try addEvents()
+            crew.announceAgain = { [unowned self] in self.announceAgain($0) }
             for _ in 0..<threadCount {
                 let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
                 threads.withLock { $0.append(thread) }
@@ -211,6 +212,21 @@ public final class Server: Sendable {
         default: accept(from: listeners[Int(token - Event.firstListener)], token, worker)
         }
         return true
+    }
+
+    /// A thread was told of this event and does not come to it: another one is told.
+    func announceAgain(_ event: Poller.Event) {
+        switch event.token {
+        case Event.timer: try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
+        case Event.wakeUp: wakeOne()
+        // Everybody is told for as long as it is so.
+        case Event.stop: break
+        case Event.metricsListener: if let metricsListener { arm(metricsListener, Event.metricsListener) }
+        case Event.firstListener...: arm(listeners[Int(event.token - Event.firstListener)], event.token)
+        default:
+            // When another thread owns it, that one is told by this.
+            table.ownAtEvent(slot: Int(event.token >> 32), generation: event.token & 0xFFFF_FFFF)?.announceEventAgain()
+        }
     }
 
     private func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {

@@ -44,9 +44,11 @@ import Testing
     ///     polls               stands by, watches  stands by
     ///     begins an event
     ///     is stuck
-    ///                         or                  polls
+    ///                         or                  polls; what thread 1 had not come to is announced again
     @Test func anotherThreadPollsInPlaceOfOneThatIsStuck() throws {
         let crew = Crew(threads: 3, pollers: 2, quickPollers: 1)
+        let announced = Locked<[UInt64]>([])
+        crew.announceAgain = { event in announced.withLock { $0.append(event.word) } }
         #expect(crew.joinOrStandBy())
         let polling = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
@@ -57,10 +59,13 @@ import Testing
             }
         }
         let note = crew.watch.newNote()
+        var words: [UInt64] = [7, 8]
+        words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
         note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
         note.events.store(1, ordering: .sequentiallyConsistent)
         if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { crew.wakeWatcher() }
         #expect(polling.wait(timeout: .now() + 30) == .success)
+        #expect(announced.withLock { $0 } == [7, 8])
         crew.stop()
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
     }

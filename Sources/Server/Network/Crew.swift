@@ -23,6 +23,11 @@ final class Crew: @unchecked Sendable {
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private var hasWatcher = false
+    /// How many events a thread takes at once while it polls alone. Beside others it takes one: nobody shall sleep while
+    /// another has events lying.
+    private let quickBatch: Int
+    /// Has others told of an event. Set before the first thread joins.
+    var announceAgain: (Poller.Event) -> Void = { _ in }
 
     /// - Parameters:
     ///   - threads: of the crew.
@@ -30,6 +35,7 @@ final class Crew: @unchecked Sendable {
     init(threads: Int, pollers: Int, quickPollers: Int) {
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
         watch = Watch(threads: threads)
+        quickBatch = census.quickTarget == 1 ? EventBatch.capacity : 1
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -88,10 +94,19 @@ final class Crew: @unchecked Sendable {
             case .allIsWell:
                 wait(nanoseconds: Watch.intervalNanoseconds)
             case .stuck(let count):
+                // First, for the one who watches may be the one who is called.
+                announceEventsOfStuckThreads()
                 for _ in 0..<count where census.willBeLong() { call(1) }
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
         }
+    }
+
+    /// Not with the mutex held: it is a system call for each.
+    private func announceEventsOfStuckThreads() {
+        pthread_mutex_unlock(mutex)
+        defer { pthread_mutex_lock(mutex) }
+        for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
     }
 
     private func wait(nanoseconds: Int64) {
@@ -124,6 +139,10 @@ final class Crew: @unchecked Sendable {
     func wasSlow(_ nanoseconds: Int64, now: Instant) {
         locked { call(census.wasSlow(nanoseconds, now: now)) }
     }
+
+    /// How many events a polling thread takes at once: one while more threads poll than quick events need.
+    @inline(__always)
+    var eventsAtOnce: Int { lookAgainAt.load(ordering: .relaxed) == .max ? quickBatch : 1 }
 
     /// Between two events: returns when the thread shall poll on, false when the crew stops.
     @inline(__always)

@@ -28,6 +28,8 @@ final class Watch: Sendable {
         let events = Atomic<Int>(0)
         /// The watcher has had another thread poll in its place: when it is done it joins anew.
         let isReplaced = Atomic<Bool>(false)
+        /// The events its thread comes to next.
+        let batch = EventBatch()
         /// The thread, as pthread_self(3) and as the kernel have it; 0 before it has started.
         let thread = Atomic<UInt>(0)
         let threadNumber = Atomic<Int32>(0)
@@ -69,6 +71,11 @@ final class Watch: Sendable {
         if now == sum { return true }
         isAsleep.store(false, ordering: .relaxed)
         return false
+    }
+
+    /// What stuck threads were told and do not come to.
+    func takeEventsOfStuckThreads() -> [Poller.Event] {
+        notes.filter { $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.batch.takeOver() }
     }
 
     /// One look; only one thread at a time does so.

@@ -13,6 +13,8 @@ final class Worker: @unchecked Sendable {
     private var resumptions: [Resumption] = []
     private var isLong = false
     private let note: Watch.Note
+    /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
+    private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.capacity)
     /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
@@ -30,7 +32,10 @@ final class Worker: @unchecked Sendable {
         counters.setMark(MonotonicClock.now)
     }
 
-    deinit { server.metrics.giveBack(counters) }
+    deinit {
+        server.metrics.giveBack(counters)
+        words.deallocate()
+    }
 
     /// Starts the thread; the worker lives as long as it runs.
     func start(stackBytes: Int) throws(SystemError) -> pthread_t {
@@ -58,16 +63,31 @@ final class Worker: @unchecked Sendable {
         guard server.crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            if let end = server.pool.gatheringEnd {
+            if let event = note.batch.take() {
+                guard handle(event, &now) else { return }
+            } else if let end = server.pool.gatheringEnd {
                 // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
             } else {
                 guard server.crew.mayPollOn(now: now) else { return }
                 // It may have stood in reserve meanwhile.
                 if server.pool.gatheringEnd != nil { continue }
-                guard handle(server.poller.waitForEvent(), &now) else { return }
+                guard handle(waitForEvents(), &now) else { return }
             }
         }
+    }
+
+    /// The first of the events there are now.
+    @inline(__always)
+    private func waitForEvents() -> Poller.Event {
+        let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
+        if count > 1 { note.batch.keep(words[1..<count]) }
+        return Poller.Event(word: words[0])
+    }
+
+    /// This thread does not come to the events it was told of besides: others do.
+    private func leaveBatch() {
+        while let event = note.batch.take() { server.announceAgain(event) }
     }
 
     /// One event and all that comes of it; false when the thread shall end.
@@ -84,12 +104,16 @@ final class Worker: @unchecked Sendable {
         let taken = now.nanoseconds &- began.nanoseconds
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
+            leaveBatch()
             leaveGathering()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
             return server.crew.joinOrStandBy()
         }
-        if taken > PollerCensus.slowNanoseconds { server.crew.wasSlow(taken, now: now) }
+        if taken > PollerCensus.slowNanoseconds {
+            server.crew.wasSlow(taken, now: now)
+            if server.crew.eventsAtOnce == 1 { leaveBatch() }
+        }
         return true
     }
 
@@ -121,6 +145,7 @@ final class Worker: @unchecked Sendable {
         isLong = true
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
+        leaveBatch()
         handOver()
         leaveGathering()
         server.crew.willBeLong()
@@ -130,7 +155,9 @@ final class Worker: @unchecked Sendable {
     /// on, more threads poll.
     @inline(__always)
     func willBlock() {
-        if !isLong { server.crew.willBlock(now: MonotonicClock.now) }
+        guard !isLong else { return }
+        leaveBatch()
+        server.crew.willBlock(now: MonotonicClock.now)
     }
 
     @inline(__always)

@@ -191,6 +191,12 @@ extension Session {
         server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
     }
 
+    /// The calling thread was told of an event of this session's, which it owns, and leaves it to another.
+    func announceEventAgain() {
+        needsArming = true
+        disownAndArm()
+    }
+
     // MARK: Deadlines while nobody owns the session
 
     func armDeadline(_ awaited: Awaited, afterMilliseconds milliseconds: Int64, orAt other: Instant = .distantFuture) {

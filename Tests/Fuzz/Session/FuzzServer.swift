@@ -58,7 +58,8 @@ final class FuzzServer {
     func handleEvent() -> Bool {
         var waiting = pollfd(fd: server.poller.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 0) == 1 else { return false }
-        require(worker.handle(server.poller.waitForEvent(), &now), "nobody has stopped the crew")
+        guard let event = server.poller.waitForEvent(until: MonotonicClock.now.advanced(byMilliseconds: 1000)) else { return false }
+        require(worker.handle(event, &now), "nobody has stopped the crew")
         return true
     }
 

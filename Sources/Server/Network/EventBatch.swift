@@ -1,0 +1,57 @@
+import Synchronization
+
+/// What a thread was told by one `epoll_wait` and has not come to yet.
+///
+/// While one thread polls and every event is a quick one, it takes several at a time: a system call for each was 8 % of what a
+/// point SELECT costs. But nobody else is told of these events. So when their thread is about to be long, blocks, or is found
+/// to be stuck, they are announced again for the others. A stuck thread cannot do that itself: so whoever takes an event
+/// does it by an atomic exchange, and only one of the two gets it.
+///
+/// `@unchecked Sendable`: `next` and `count` are only the owning thread's, the words are atomic.
+final class EventBatch: @unchecked Sendable {
+    /// An event takes microseconds, and the last of them waits for the others.
+    static let capacity = 16
+
+    /// Of an allocation of its own, which lives as long as this.
+    private let words = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: capacity)
+    private var next = 0
+    private var count = 0
+    /// No event has this word: there are not so many places for sessions.
+    private static let none = UInt64.max >> 1
+
+    init() {
+        for index in 0..<Self.capacity { (words + index).initialize(to: Atomic(Self.none)) }
+    }
+
+    deinit {
+        words.deinitialize(count: Self.capacity)
+        words.deallocate()
+    }
+
+    /// The owner is going to come to these later; there must be none left of before.
+    func keep(_ events: UnsafeMutableBufferPointer<UInt64>.SubSequence) {
+        for (index, event) in events.enumerated() { words[index].store(event, ordering: .releasing) }
+        next = 0
+        count = events.count
+    }
+
+    /// The owner's next event.
+    @inline(__always)
+    func take() -> Poller.Event? { next < count ? takeKept() : nil }
+
+    private func takeKept() -> Poller.Event? {
+        while next < count {
+            next += 1
+            if let event = take(next - 1) { return event }
+        }
+        return nil
+    }
+
+    private func take(_ index: Int) -> Poller.Event? {
+        let word = words[index].exchange(Self.none, ordering: .acquiringAndReleasing)
+        return word == Self.none ? nil : Poller.Event(word: word)
+    }
+
+    /// All that are left, for any thread.
+    func takeOver() -> [Poller.Event] { (0..<Self.capacity).compactMap(take(_:)) }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Pool
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite struct EventBatchTests {
+    private func keep(_ words: [UInt64], in batch: EventBatch) {
+        let buffer = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: words.count)
+        defer { buffer.deallocate() }
+        _ = buffer.initialize(from: words)
+        batch.keep(buffer[...])
+    }
+
+    private func takeAll(_ batch: EventBatch) -> [UInt64] {
+        var taken: [UInt64] = []
+        while let event = batch.take() { taken.append(event.word) }
+        return taken
+    }
+
+    @Test func inTheirOrder() {
+        let batch = EventBatch()
+        #expect(takeAll(batch).isEmpty && batch.takeOver().isEmpty)
+        keep([3, 1, 2], in: batch)
+        #expect(takeAll(batch) == [3, 1, 2])
+        #expect(takeAll(batch).isEmpty && batch.takeOver().isEmpty)
+        keep(Array(0..<UInt64(EventBatch.capacity)), in: batch)
+        #expect(takeAll(batch).count == EventBatch.capacity)
+    }
+
+    ///     owner           another
+    ///     takes 10
+    ///                     takes over 11, 12
+    ///     has none left
+    @Test func whatAnotherThreadTookOver() {
+        let batch = EventBatch()
+        keep([10, 11, 12], in: batch)
+        #expect(batch.take()?.word == 10)
+        #expect(batch.takeOver().map(\.word) == [11, 12])
+        #expect(batch.take() == nil)
+        keep([13], in: batch)
+        #expect(takeAll(batch) == [13])
+    }
+
+    @Test func eachIsTakenOnce() {
+        let batch = EventBatch()
+        let others = Mutex<[UInt64]>([])
+        let isOver = Atomic<Bool>(false)
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isOver.load(ordering: .relaxed) {
+                let taken = batch.takeOver().map(\.word)
+                others.withLock { $0 += taken }
+            }
+            ended.signal()
+        }
+        var own: [UInt64] = []
+        for round in 0..<UInt64(20_000) {
+            keep((0..<4).map { round * 4 + $0 }, in: batch)
+            own += takeAll(batch)
+        }
+        isOver.store(true, ordering: .relaxed)
+        ended.wait()
+        let all = (own + others.withLock { $0 }).sorted()
+        #expect(all == Array(0..<80_000))
+    }
+
+    /// A session's word has room for the hang-up, the daemon's own tokens do not change with it.
+    @Test(arguments: [0, 1, 0x0000_4E20_FFFF_FFFF, UInt64.max, UInt64.max - 25])
+    func words(_ token: UInt64) {
+        #expect(Poller.Event(token: token).token == token && !Poller.Event(token: token).isHungUp)
+        let hungUp = Poller.Event(word: token | 1 << 63)
+        #expect(hungUp.token == token)
+        #expect(hungUp.isHungUp == (token < 1 << 62))
+    }
+}
