@@ -185,20 +185,20 @@ public class PooledConnection: @unchecked Sendable {
 
 /// A prepared statement checked out of its connection's cache.
 public struct PreparedLease {
-    let entry: StatementCache.Entry
+    @usableFromInline let entry: StatementCache.Entry
 
-    @inline(__always)
+    @inlinable @inline(__always)
     public var statement: Statement { entry.statement }
 
     /// Whether the statement's columns were compared with `description` since SQLite last prepared it. SQLite does so
     /// by itself when the schema has changed, and the columns may then be others.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func isVerified(for description: AnyObject) -> Bool {
         entry.verifiedFor === description && entry.preparationsSeen == entry.statement.preparations
     }
 
     /// A run of it has ended, which took so long.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func didRun(nanoseconds: Int, rows: Int) {
         let entry = entry
         entry.usage.calls &+= 1

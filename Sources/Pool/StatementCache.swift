@@ -8,10 +8,12 @@ import SQLite
 ///
 /// A statement in use stays out of everybody else's hands: the same text run again meanwhile (by a second portal of
 /// the session) is prepared afresh and finalised afterwards.
+@usableFromInline
 struct StatementCache {
+    @usableFromInline
     final class Entry {
         let text: SQLText
-        let statement: Statement
+        @usableFromInline let statement: Statement
         var isInUse = true
         /// False for a second copy, which is finalised on return.
         let isCached: Bool
@@ -24,10 +26,10 @@ struct StatementCache {
         /// It was prepared to see what it is, and has not run yet.
         fileprivate var isNew = false
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
-        var verifiedFor: AnyObject?
-        var preparationsSeen: Int32 = -1
+        @usableFromInline var verifiedFor: AnyObject?
+        @usableFromInline var preparationsSeen: Int32 = -1
         /// Since it was last told to the observer.
-        var usage = StatementUsage()
+        @usableFromInline var usage = StatementUsage()
 
         init(text: SQLText, statement: Statement, isCached: Bool, bytes: Int = 0) {
             self.text = text

@@ -36,13 +36,13 @@ public final class Connection: @unchecked Sendable {
             throw error
         }
         handle = opened
+        fileMap = mode == .readOnly && settings.memoryMapBytes > 0 ? FileMap(connection: opened) : nil
         // SQLite opens a file it may not write to for reading instead, after an I/O error too, and says nothing: "The
         // database is opened for reading and writing if possible, or reading only if the file is write protected by
         // the operating system." https://www.sqlite.org/c3ref/open.html
         guard mode == .readOnly || sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(extendedCode: SQLITE_READONLY, message: "the file can be read, but not written")
         }
-        fileMap = mode == .readOnly ? FileMap(connection: opened, limitBytes: settings.memoryMapBytes) : nil
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)
@@ -69,7 +69,12 @@ public final class Connection: @unchecked Sendable {
         var tail: UnsafePointer<CChar>?
         let code = sqlite3_prepare_v3(
             handle, text, Int32(clamping: sql.count), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, &tail)
-        guard code == SQLITE_OK else { throw hasUnreadablePages ? .unreadablePage : SQLiteError(connection: handle, code: code) }
+        // Also when all seems well: the schema may have been read from such a page.
+        guard !hasUnreadablePages else {
+            sqlite3_finalize(statement)
+            throw .unreadablePage
+        }
+        guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
         let internalCallbacks = callbacks.isInternal ? callbacks : nil
         let unreadablePages = fileMap?.unreadablePages
         return (
@@ -108,6 +113,7 @@ public final class Connection: @unchecked Sendable {
         callbacks.isInternal = true
         defer { callbacks.isInternal = false }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard !hasUnreadablePages else { throw .unreadablePage }
         guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
     }
 

@@ -8,8 +8,8 @@ struct FileMap {
     let unreadablePages: UnsafePointer<UInt32>
 
     /// nil: the connection reads its pages with read(2).
-    init?(connection: OpaquePointer, limitBytes: Int) {
-        guard let map = walpool_file_map_keep(connection, Int64(limitBytes)) else { return nil }
+    init?(connection: OpaquePointer) {
+        guard let map = walpool_file_map_keep(connection) else { return nil }
         self.map = map
         unreadablePages = walpool_file_map_faults(map)
     }

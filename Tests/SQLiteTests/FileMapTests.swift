@@ -121,6 +121,20 @@ import Testing
         #expect(!another.hasUnreadablePages)
     }
 
+    /// Of a file this small no page is handed out of the map, but page 1 is copied from it.
+    @Test func aSmallFileThatIsGone() throws {
+        let database = try TemporaryDatabase("CREATE TABLE t(a)")
+        let writer = try database.open()
+        try writer.executeInternal("INSERT INTO t VALUES(1); PRAGMA wal_checkpoint(PASSIVE)")
+        let reader = try database.open(.readOnly)
+        #expect(try reader.value("SELECT a FROM t") == "1")
+        try writer.executeInternal("INSERT INTO t VALUES(2)")
+        #expect(try reader.value("SELECT count(*) FROM t") == "2")
+        try #require(truncate(database.path, 0) == 0)
+        try writer.executeInternal("INSERT INTO t VALUES(3)")
+        #expect(reader.failure("SELECT count(*) FROM t") != nil)
+    }
+
     /// A row whose content is on pages that are gone is not sent as zeros: the step after it says so.
     @Test func overflowPagesThatAreGone() throws {
         let database = try TemporaryDatabase("""

@@ -16,8 +16,12 @@ import Testing
         note.began.store(at(100).nanoseconds, ordering: .relaxed)
         #expect(watch.look(now: at(102)) == .allIsWell)
         #expect(watch.look(now: at(103)) == .stuck(1))
-        // Another polls in its place; once is enough.
-        #expect(watch.look(now: at(105)) == .allIsWell)
+        // Another polls in its place; once is enough. But what it was told is looked for at each look: it may have come back
+        // just when it was found, and be stuck anew.
+        var words: [UInt64] = [7]
+        words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
+        #expect(watch.look(now: at(105)) == .stuck(0))
+        #expect(watch.takeEventsOfStuckThreads().map(\.word) == [7])
         note.began.store(0, ordering: .relaxed)
         let isReplaced = note.isReplaced.exchange(false, ordering: .relaxed)
         #expect(isReplaced)

@@ -18,9 +18,10 @@
 
 struct walpool_file_map;
 
-/* Has the connection map its database file, which is open, up to `limit` bytes of it. NULL, and it reads as ever, when
-   that cannot be had. The connection and its statements are used by one thread at a time. */
-struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection, int64_t limit);
+/* Keeps the map that the connection makes of its database file, of as much as its `PRAGMA mmap_size` allows. To be called
+   when the file is open and not mapped yet. NULL, and the connection is as it was, when there is no such file. The connection
+   and its statements are used by one thread at a time. */
+struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection);
 
 /* To be called before the connection is closed. The map itself is SQLite's to unmap. */
 void walpool_file_map_release(struct walpool_file_map *map);

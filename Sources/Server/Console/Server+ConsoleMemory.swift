@@ -8,7 +8,9 @@ extension Server {
     func showMemory(_ rows: inout ConsoleTable) {
         let page = Int64(sysconf(Int32(_SC_PAGESIZE)))
         if let pages = Self.residentPages {
-            rows.append(["process", .init(page), .init(pages), .null, .init(pages * page)])
+            rows.append(["process", .init(page), .init(pages.own), .null, .init(pages.own * page)])
+            // Of the program and of the database file, which is counted for each reader that has mapped it.
+            rows.append(["mapped_files", .init(page), .init(pages.ofFiles), .null, .init(pages.ofFiles * page)])
         }
         let heap = walpool_heap()
         rows.append(["heap", .init(1), .init(Int64(heap.used)), .init(Int64(heap.free)), .init(Int64(heap.used + heap.free))])
@@ -23,8 +25,9 @@ extension Server {
         rows.append(["query_texts", .null, .init(texts), .init(max(0, 2 * configuration.rememberedTexts - texts)), .null])
     }
 
-    /// "resident: resident set size", the second number of /proc/self/statm, in pages: proc(5).
-    private static var residentPages: Int64? {
+    /// "resident: resident set size", of which "shared" are pages of files: the second and third number of /proc/self/statm,
+    /// in pages, proc(5).
+    private static var residentPages: (own: Int64, ofFiles: Int64)? {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -32,6 +35,7 @@ extension Server {
         let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
         let words = String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ")
-        return words.count > 1 ? Int64(words[1]) : nil
+        guard words.count > 2, let resident = Int64(words[1]), let ofFiles = Int64(words[2]) else { return nil }
+        return (resident - ofFiles, ofFiles)
     }
 }

@@ -8,9 +8,9 @@ extension Session {
     /// A client is told of an error. Called before the message it is about has been passed over.
     func noteError(_ error: WireError) {
         let code = error.state.code
-        let configuration = server.eventLog.configuration
+        let configuration = eventLog.configuration
         guard let (kind, level) = Self.importance(of: error, code, configuration.clientErrors),
-            server.eventLog.log.logLevel <= level, admitsLine(kind)
+            eventLog.log.logLevel <= level, admitsLine(kind)
         else { return }
         let statement = statementAtHand
         var metadata = identity
@@ -25,7 +25,7 @@ extension Session {
             case .sessionEvicted: "a session was ended"
             default: error.severity == .fatal ? "a session ended with an error" : "a statement failed"
             }
-        server.eventLog.log.log(level: level, kind, message, metadata: metadata)
+        eventLog.log.log(level: level, kind, message, metadata: metadata)
     }
 
     private static func importance(
@@ -56,9 +56,9 @@ extension Session {
     // MARK: Coming and going
 
     func noteConnected() {
-        let level: Logger.Level = server.eventLog.configuration.connections ? .info : .debug
-        guard server.eventLog.log.logLevel <= level, admitsLine(.connected) else { return }
-        server.eventLog.log.log(
+        let level: Logger.Level = eventLog.configuration.connections ? .info : .debug
+        guard eventLog.log.logLevel <= level, admitsLine(.connected) else { return }
+        eventLog.log.log(
             level: level, .connected, "connected",
             metadata: identity.merging(["database": isConsole ? "walpool" : "\(server.configuration.databaseName)"]) { $1 })
     }
@@ -66,25 +66,25 @@ extension Session {
     /// Only of those that were let in; the others were noted as refused.
     func noteDisconnected() {
         guard introduction != nil else { return }
-        let level: Logger.Level = server.eventLog.configuration.disconnections ? .info : .debug
-        guard server.eventLog.log.logLevel <= level, admitsLine(.disconnected) else { return }
+        let level: Logger.Level = eventLog.configuration.disconnections ? .info : .debug
+        guard eventLog.log.logLevel <= level, admitsLine(.disconnected) else { return }
         var metadata = identity
         metadata["duration"] = .stringConvertible(
             LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - connected.nanoseconds))
-        server.eventLog.log.log(level: level, .disconnected, "disconnected", metadata: metadata)
+        eventLog.log.log(level: level, .disconnected, "disconnected", metadata: metadata)
     }
 
     /// It was ended because its client does not take what it asked for.
     func noteUnreadReply() {
         guard admitsLine(.sessionEvicted) else { return }
-        server.eventLog.log.notice(
+        eventLog.log.notice(
             .sessionEvicted, "a session was ended: its client did not take its reply", metadata: identity)
     }
 
     /// Drivers ask PostgreSQL's catalogs unprompted. Whoever wonders what does not work finds it here.
     func noteCatalogQuery(_ sql: UnsafeRawBufferPointer) {
         guard admitsLine(.catalogQuery) else { return }
-        server.eventLog.log.info(
+        eventLog.log.info(
             .catalogQuery, "catalog query",
             metadata: identity.merging(["sql": "\(StatementAtHand(sql: sql).text)"]) { $1 })
     }

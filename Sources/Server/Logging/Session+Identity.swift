@@ -29,7 +29,7 @@ extension Session {
     var limitKey: UInt32 { peer?.user ?? .max }
 
     func admitsLine(_ kind: EventKind, now: Instant = MonotonicClock.now) -> Bool {
-        server.eventLog.admits(kind, user: limitKey, now: now, server.deadlines)
+        eventLog.admits(kind, user: limitKey, now: now, server.deadlines)
     }
 
     // MARK: The statement at hand
@@ -82,7 +82,7 @@ extension Session {
     /// `$1 = 'a', $2 = NULL`, each cut; nil unless they are to be logged.
     func loggedParameters(of portal: Portal?) -> String? {
         guard let portal, portal.parameters.count > 0 else { return nil }
-        let configuration = server.eventLog.configuration
+        let configuration = eventLog.configuration
         guard configuration.parameters else { return nil }
         let count = min(portal.parameters.count, LogLimits.parameters)
         var texts = (1...count).map { number in

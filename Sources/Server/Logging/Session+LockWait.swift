@@ -17,7 +17,7 @@ extension Session {
         metadata["place"] = "\(place)"
         if let statement = statementAtHand { metadata["sql"] = "\(statement.text)" }
         metadata.merge(server.describeHolder(holder, now: now)) { $1 }
-        server.eventLog.log.notice(.lockWait, "a session still waits for the writer", metadata: metadata)
+        eventLog.log.notice(.lockWait, "a session still waits for the writer", metadata: metadata)
     }
 
     /// It has the writer now; what was said of its wait is not left without its end.
@@ -27,7 +27,7 @@ extension Session {
         var metadata = identity
         metadata["wait"] = .stringConvertible(
             LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - waitBegan.nanoseconds))
-        server.eventLog.log.notice(.lockWaitEnded, "a session has the writer it waited for", metadata: metadata)
+        eventLog.log.notice(.lockWaitEnded, "a session has the writer it waited for", metadata: metadata)
     }
 }
 

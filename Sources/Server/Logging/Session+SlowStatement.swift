@@ -21,12 +21,12 @@ extension Session {
 
     /// It was parked, and has what it waited for: from here on it runs.
     func noteRunning(at now: @autoclosure () -> Instant = MonotonicClock.now) {
-        if isStatementActive, server.eventLog.isTiming { times.runBegan = now() }
+        if isStatementActive, eventLog.isTiming { times.runBegan = now() }
     }
 
     /// Its client has not taken what there is of the result, so the statement stands still.
     func noteUnread() {
-        if isStatementActive, times.unreadSince == nil, server.eventLog.isTiming { times.unreadSince = MonotonicClock.now }
+        if isStatementActive, times.unreadSince == nil, eventLog.isTiming { times.unreadSince = MonotonicClock.now }
     }
 
     func noteRead() {
@@ -38,7 +38,7 @@ extension Session {
     /// A statement has ended well. Its message is still at hand.
     @inline(__always)
     func finishStatement() {
-        if server.eventLog.isTiming { measure() }
+        if eventLog.isTiming { measure() }
         endStatement()
     }
 
@@ -49,18 +49,18 @@ extension Session {
         // Zero when measuring was switched on while it ran.
         guard isStatementActive, times.began.nanoseconds > 0 else { return }
         let taken = now.nanoseconds - times.began.nanoseconds - times.unread
-        if server.eventLog.isSlow(taken) { wasSlow(taken, now) }
+        if eventLog.isSlow(taken) { wasSlow(taken, now) }
     }
 
     private func wasSlow(_ taken: Int64, _ now: Instant) {
         // The console's commands take as long as they take, and have lines of their own.
-        guard !isConsole, server.eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
+        guard !isConsole, eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
         var slow = SlowStatement(
             text: statement.text, taken: taken,
             waited: min(taken, times.runBegan.nanoseconds - times.began.nanoseconds), unread: times.unread,
             rows: times.rows, parameters: loggedParameters(of: statement.portal))
         // One at a time: of a pipeline the first is explained.
-        guard slowStatement == nil, Self.hasPlan(statement), server.eventLog.admitsPlan(user: limitKey, now: now)
+        guard slowStatement == nil, Self.hasPlan(statement), eventLog.admitsPlan(user: limitKey, now: now)
         else { return log(slow, nil) }
         slow.explained = String(decoding: statement.sql, as: UTF8.self)
         slowStatement = slow
@@ -86,7 +86,7 @@ extension Session {
     }
 
     private func log(_ slow: SlowStatement, _ plan: QueryPlan?) {
-        server.eventLog.log.notice(
+        eventLog.log.notice(
             .slowStatement, "a statement was slow", metadata: identity.merging(slow.metadata(plan)) { $1 })
     }
 

@@ -69,8 +69,8 @@ extension Server {
         }
         page.counter("walpool_statement_cache_hits", "Statements that were found prepared.", samples: samples(\.statementHits))
         page.counter("walpool_statement_cache_misses", "Statements that had to be prepared.", samples: samples(\.statementMisses))
-        page.counter("walpool_page_cache_hits", "Pages that were found in a connection's cache.", samples: samples(\.pageHits))
-        page.counter("walpool_page_cache_misses", "Pages that had to be read.", samples: samples(\.pageMisses))
+        page.counter("walpool_page_cache_hits", "Pages that were found in a connection's cache; those a reader has mapped are not counted.", samples: samples(\.pageHits))
+        page.counter("walpool_page_cache_misses", "Pages that had to be read; those a reader has mapped are not counted.", samples: samples(\.pageMisses))
         page.counter("walpool_page_cache_writes", "Pages that were written.", samples: samples(\.pageWrites))
         page.gauge("walpool_page_cache_size_bytes", "Memory of all page caches.", unit: .bytes, statistics.pageCacheBytes)
     }

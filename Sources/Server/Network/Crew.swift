@@ -175,7 +175,10 @@ final class Crew: @unchecked Sendable {
 
     /// A thread that was replaced twice, because it announced itself when the watcher had just done it.
     func wasReplacedTwice() {
-        locked { census.wasCountedTwice() }
+        locked {
+            census.wasCountedTwice()
+            noteFullUntil()
+        }
     }
 
     func stop() {

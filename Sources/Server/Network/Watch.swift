@@ -12,7 +12,8 @@ import Synchronization
 final class Watch: Sendable {
     enum Finding: Equatable {
         case nothingHappens, allIsWell
-        /// So many more threads than at the last look: others must poll in their place.
+        /// So many more threads than at the last look: others must poll in their place. It may be none: one that came back
+        /// just when it was found to be stuck is stuck anew.
         case stuck(Int)
     }
 
@@ -81,7 +82,8 @@ final class Watch: Sendable {
     /// One look; only one thread at a time does so.
     func look(now: Instant) -> Finding {
         var sum = 0
-        var stuck = 0
+        var newlyStuck = 0
+        var isAnyStuck = false
         var isBusy = false
         for note in notes {
             sum &+= note.events.load(ordering: .relaxed)
@@ -89,7 +91,8 @@ final class Watch: Sendable {
             guard began != 0 else { continue }
             isBusy = true
             guard now.nanoseconds &- began > Self.intervalNanoseconds else { continue }
-            if !note.isReplaced.exchange(true, ordering: .sequentiallyConsistent) { stuck += 1 }
+            isAnyStuck = true
+            if !note.isReplaced.exchange(true, ordering: .sequentiallyConsistent) { newlyStuck += 1 }
         }
         if sum == lastSum.exchange(sum, ordering: .relaxed), !isBusy {
             let looks = quiet.wrappingAdd(1, ordering: .relaxed).newValue
@@ -98,6 +101,6 @@ final class Watch: Sendable {
             quiet.store(0, ordering: .relaxed)
             isAsleep.store(false, ordering: .relaxed)
         }
-        return stuck > 0 ? .stuck(stuck) : .allIsWell
+        return isAnyStuck ? .stuck(newlyStuck) : .allIsWell
     }
 }

@@ -20,7 +20,7 @@ extension Session {
     func openParking(now: Instant) {
         let delay = state.settings.queueNoticeMilliseconds
         let notice = delay > 0 ? now.advanced(byMilliseconds: delay) : nil
-        let report = server.eventLog.lockWaitReport(now: now)
+        let report = eventLog.lockWaitReport(now: now)
         guard notice != nil || report != nil else { return }
         waitBegan = now
         hasLoggedWait = false

@@ -68,7 +68,7 @@ extension Session {
         var skipped = 0
         while hasRow, maxRows == 0 || skipped < maxRows {
             skipped += 1
-            hasRow = try nextRow(run.lease.statement, run.connection, portal.query)
+            hasRow = try nextRow(run.lease.statement, run.connection, portal)
         }
         portal.standOnRow(hasRow)
         if !hasRow { finish(portal) }

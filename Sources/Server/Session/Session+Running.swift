@@ -106,9 +106,9 @@ extension Session {
     }
 
     @inline(__always)
-    private func prepare(_ query: Query, on connection: PooledConnection) throws(WireError) -> PreparedLease {
-        do { return try connection.statement(for: query.text) } catch {
-            throw preparationError(error, query, connection)
+    private func prepare(_ portal: Portal, on connection: PooledConnection) throws(WireError) -> PreparedLease {
+        do { return try connection.statement(for: portal.query.text) } catch {
+            throw preparationError(error, portal.query, connection)
         }
     }
 
@@ -151,7 +151,7 @@ extension Session {
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
-        do { lease = try prepare(portal.query, on: connection) } catch {
+        do { lease = try prepare(portal, on: connection) } catch {
             releaseReaderIfUnused()
             throw error
         }
@@ -169,7 +169,7 @@ extension Session {
         } catch let error as SQLiteError {
             throw ErrorTranslation.wireError(error)
         }
-        portal.standOnRow(try nextRow(lease.statement, connection, portal.query))
+        portal.standOnRow(try nextRow(lease.statement, connection, portal))
         if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease) }
         return nil
     }
@@ -190,12 +190,12 @@ extension Session {
     /// Steps once, as this session's statement.
     @inline(__always)
     func nextRow(
-        _ statement: Statement, _ connection: PooledConnection, _ query: Query
+        _ statement: Statement, _ connection: PooledConnection, _ portal: Portal
     ) throws(WireError) -> Bool {
         connection.beginRun(self)
         defer { connection.endRun() }
         do { return try statement.step() == .row } catch {
-            throw stepError(error, connection, query)
+            throw stepError(error, connection, portal.query)
         }
     }
 

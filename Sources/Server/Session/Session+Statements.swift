@@ -256,7 +256,7 @@ extension Session {
     private func showAll(_ formats: [Format], _ describes: Bool) {
         let rows =
             state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
-            + server.eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
+            + eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
         answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
     }
 }

@@ -14,6 +14,9 @@ import Synchronization
 final class Session: @unchecked Sendable {
     // MARK: Identity, never changed
     let server: Server
+    // Two of the server's, at hand: what is reached in two steps is retained and released at each use.
+    let pool: Pool
+    let eventLog: EventLog
     let socket: Int32
     let slot: Int
     let generation: UInt64
@@ -161,6 +164,8 @@ final class Session: @unchecked Sendable {
         server: Server, socket: Int32, slot: Int, generation: UInt64, processID: Int32
     ) {
         self.server = server
+        pool = server.pool
+        eventLog = server.eventLog
         self.socket = socket
         self.slot = slot
         self.generation = generation
@@ -174,7 +179,6 @@ final class Session: @unchecked Sendable {
             name: "", statement: PreparedStatement(server.emptyQuery))
     }
 
-    var pool: Pool { server.pool }
     var token: Poller.Token { UInt64(slot) << 32 | (generation & 0xFFFF_FFFF) }
 }
 
@@ -265,7 +269,7 @@ extension Session {
         // Whoever was granted something by what this thread did last must not wait for what it does next.
         worker?.handOverIfAny()
         isStatementActive = true
-        if server.eventLog.isTiming { beginTiming() }
+        if eventLog.isTiming { beginTiming() }
         activity.store(1, ordering: .relaxed)
         nextLookAtClient = Instant(nanoseconds: 0)
         let timeout = state.settings.statementTimeoutMilliseconds
