@@ -43,7 +43,7 @@ let package = Package(
             name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
         .target(
             name: "Pool",
-            dependencies: ["Journal", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Server",

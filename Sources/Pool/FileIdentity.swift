@@ -1,18 +1,18 @@
-import Glibc
+import CLinux
 
 /// Which files the paths of a database lead to, to notice that one was replaced or deleted while it was open: SQLite
 /// goes on writing to a file nobody will find again.
 ///
-/// By stat(2) only. A descriptor of the database's file must not be opened beside SQLite's: "If one process has the same
+/// By the path only. A descriptor of the database's file must not be opened beside SQLite's: "If one process has the same
 /// file open twice, and one of the file descriptors is closed, … all POSIX advisory locks … are dropped"
 /// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
 struct FileIdentity: Equatable {
-    private let device: dev_t
-    private let inode: ino_t
+    private let device: UInt64
+    private let inode: UInt64
 
-    init(_ status: stat) {
-        device = status.st_dev
-        inode = status.st_ino
+    init(_ file: walpool_file) {
+        device = file.device
+        inode = file.inode
     }
 }
 
@@ -22,13 +22,13 @@ struct OpenFiles {
     private let database: FileIdentity?
     private let wal: FileIdentity?
     /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
-    private var databaseBytes: off_t
+    private var databaseBytes: UInt64
 
     init(path: String) {
         self.path = path
         let status = Self.status(path)
         database = status.map(FileIdentity.init)
-        databaseBytes = status?.st_size ?? 0
+        databaseBytes = status?.bytes ?? 0
         wal = Self.status(path + "-wal").map(FileIdentity.init)
     }
 
@@ -36,7 +36,7 @@ struct OpenFiles {
     /// a new database and deletes its -wal.
     var hasDatabase: Bool {
         guard let status = Self.status(path) else { return false }
-        return FileIdentity(status) == database && (status.st_size > 0 || databaseBytes == 0)
+        return FileIdentity(status) == database && (status.bytes > 0 || databaseBytes == 0)
     }
 
     var hasWAL: Bool { Self.status(path + "-wal").map(FileIdentity.init) == wal }
@@ -49,17 +49,17 @@ struct OpenFiles {
         guard let status = Self.status(path), FileIdentity(status) == database, hasWAL else {
             return "the database's file or its -wal was moved, replaced or deleted while it was open"
         }
-        let isShorter = status.st_size < databaseBytes
-        guard !isShorter || (wasCheckpointed && status.st_size > 0) else {
+        let isShorter = status.bytes < databaseBytes
+        guard !isShorter || (wasCheckpointed && status.bytes > 0) else {
             return "the database's file was truncated while it was open"
         }
-        databaseBytes = status.st_size
+        databaseBytes = status.bytes
         return nil
     }
 
     /// nil when there is no such file.
-    private static func status(_ path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status : nil
+    private static func status(_ path: String) -> walpool_file? {
+        var file = walpool_file()
+        return walpool_look_at_file(path, &file) == 0 ? file : nil
     }
 }
