@@ -48,8 +48,9 @@ static sqlite3_int64 mappable(struct walpool_file_map *map) {
     /* "If the argument is negative", the limit in force is only told:
        https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlmmapsize */
     sqlite3_int64 limit = -1;
-    if (map->original->xFileSize(map->file, &bytes) != SQLITE_OK) return 0;
-    if (map->original->xFileControl(map->file, SQLITE_FCNTL_MMAP_SIZE, &limit) != SQLITE_OK || limit < 0) return 0;
+    if (map->original->xFileControl(map->file, SQLITE_FCNTL_MMAP_SIZE, &limit) != SQLITE_OK) return 0;
+    /* SQLite sets it to 0 when mmap(2) has failed. */
+    if (limit <= OVERREAD_BYTES || map->original->xFileSize(map->file, &bytes) != SQLITE_OK) return 0;
     return bytes < limit ? bytes : limit;
 }
 
@@ -73,6 +74,8 @@ static void look_for_map(struct walpool_file_map *map, sqlite3_int64 bytes_befor
 
 static int fetch_first(struct walpool_file_map *map, sqlite3_int64 offset, int bytes, void **page) {
     sqlite3_int64 bytes_before = mappable(map);
+    /* Of so little no page could be handed out, and the map would not be found. */
+    if (bytes_before <= OVERREAD_BYTES) return *page = 0, SQLITE_OK;
     int code = map->original->xFetch(map->file, offset, bytes, page);
     if (code == SQLITE_OK) look_for_map(map, bytes_before);
     return code;
@@ -83,12 +86,11 @@ static int fetch(sqlite3_file *file, sqlite3_int64 offset, int bytes, void **pag
     int code = __builtin_expect(map->begin == NOWHERE, 0) ? fetch_first(map, offset, bytes, page)
                                                            : map->original->xFetch(file, offset, bytes, page);
     if (code != SQLITE_OK) return code;
-    if (!*page) {
-        map->has_missed = 1;
-    } else if (__builtin_expect(offset + bytes + OVERREAD_BYTES > map->mapped, 0)) {
+    if (__builtin_expect(*page && offset + bytes + OVERREAD_BYTES > map->mapped, 0)) {
         map->original->xUnfetch(file, offset, *page);
         *page = 0;
     }
+    if (!*page && offset + bytes > map->mapped) map->has_missed = 1;
     return SQLITE_OK;
 }
 
@@ -121,9 +123,10 @@ static void page_is_unreadable(int signal_number, siginfo_t *info, void *context
     void *page = (void *)(address & ~(page_bytes - 1));
     if (!is_known ||
         mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-        /* Not a database's: what would have happened without this. It comes when this returns. */
+        /* Not a database's: what would have happened without this. A fault comes again when this returns, and what somebody
+           sent does not. */
         sigaction(signal_number, &previous_action, 0);
-        raise(signal_number);
+        if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO) raise(signal_number);
     }
     errno = error;
 }

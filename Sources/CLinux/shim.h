@@ -12,7 +12,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <time.h>
@@ -96,10 +98,18 @@ struct walpool_file {
 };
 static inline int walpool_look_at_file(const char *path, struct walpool_file *file) {
     struct statx status;
-    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_SIZE, &status) != 0) return -1;
-    file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
-    file->inode = status.stx_ino;
-    file->bytes = status.stx_size;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_SIZE, &status) == 0) {
+        file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+        file->inode = status.stx_ino;
+        file->bytes = status.stx_size;
+        return 0;
+    }
+    /* Kept away by the filter of an older container. */
+    struct stat old;
+    if ((errno != ENOSYS && errno != EPERM) || stat(path, &old) != 0) return -1;
+    file->device = (uint64_t)major(old.st_dev) << 32 | minor(old.st_dev);
+    file->inode = old.st_ino;
+    file->bytes = (uint64_t)old.st_size;
     return 0;
 }
 
@@ -155,7 +165,7 @@ static inline int walpool_epoll_wait_many(int poller, uint64_t *tokens, int capa
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     if (capacity > 64) capacity = 64;
     int count = (int)syscall(SYS_epoll_pwait2, poller, events, capacity, nanoseconds < 0 ? 0 : &limit, 0, 0);
-    if (count < 0 && errno == ENOSYS)
+    if (count < 0 && (errno == ENOSYS || errno == EPERM))
         count = epoll_wait(poller, events, capacity, nanoseconds < 0 ? -1 : (int)((nanoseconds + 999999) / 1000000));
     for (int i = 0; i < count; i++) tokens[i] = events[i].data.u64;
     return count < 0 && errno == EINTR ? 0 : count;

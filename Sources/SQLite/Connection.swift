@@ -54,6 +54,9 @@ public final class Connection: @unchecked Sendable {
         sqlite3_close_v2(handle)
     }
 
+    /// It reads through a map that is watched over.
+    var keepsFileMap: Bool { fileMap != nil }
+
     /// A page of the file could not be read through the memory map, and zeros stand in its place: nothing that was read
     /// here is to be believed any more, and the connection is to be closed.
     public var hasUnreadablePages: Bool { fileMap?.hasUnreadablePages ?? false }

@@ -53,10 +53,11 @@ extension Connection {
             guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
         }
         for (limit, value) in settings.limits(mode) { sqlite3_limit(handle, limit, Int32(clamping: value)) }
+        // The map first: the others read the schema, and a map that is made by then would be made anew.
         try executeInternal(
             """
+            PRAGMA mmap_size = \(keepsFileMap ? settings.memoryMapBytes : 0);
             PRAGMA cache_size = -\(settings.cacheSizeKibibytes);
-            PRAGMA mmap_size = \(mode == .readOnly ? settings.memoryMapBytes : 0);
             PRAGMA recursive_triggers = \(settings.recursiveTriggers ? 1 : 0);
             PRAGMA wal_autocheckpoint = 0;
             """)
