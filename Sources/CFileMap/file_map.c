@@ -28,9 +28,9 @@ struct walpool_file_map {
 enum { MAPS = 1024 };
 static struct walpool_file_map maps[MAPS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const volatile uint32_t no_faults;
 static uintptr_t page_bytes;
 static struct sigaction previous_action;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int has_handler;
 
 /* Mapping a file anew costs a fault for each 64 KiB that is read then, so it must have grown by a part of itself. */
@@ -131,17 +131,18 @@ static void page_is_unreadable(int signal_number, siginfo_t *info, void *context
     errno = error;
 }
 
-static int install_handler(void) {
+static void install_handler(void) {
     struct sigaction action = {.sa_sigaction = page_is_unreadable, .sa_flags = SA_SIGINFO};
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    return sigaction(SIGBUS, &action, &previous_action) == 0;
+    has_handler = sigaction(SIGBUS, &action, &previous_action) == 0;
 }
 
 static struct walpool_file_map *take(void) {
     struct walpool_file_map *map = 0;
+    pthread_once(&once, install_handler);
+    if (!has_handler) return 0;
     pthread_mutex_lock(&lock);
-    if (!has_handler) has_handler = install_handler();
-    for (int i = 0; has_handler && i < MAPS && !map; i++) {
+    for (int i = 0; i < MAPS && !map; i++) {
         if (!maps[i].is_used) map = &maps[i];
     }
     if (map) map->is_used = 1;
@@ -177,9 +178,8 @@ struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection) {
 }
 
 void walpool_file_map_release(struct walpool_file_map *map) {
-    if (!map) return;
     map->file->pMethods = map->original;
     give_back(map);
 }
 
-const volatile uint32_t *walpool_file_map_faults(struct walpool_file_map *map) { return map ? &map->faults : &no_faults; }
+const volatile uint32_t *walpool_file_map_faults(struct walpool_file_map *map) { return &map->faults; }

@@ -49,10 +49,12 @@ static inline uint64_t walpool_event_word(const struct epoll_event *event) {
     uint64_t is_hung_up = (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
     return event->data.u64 | is_hung_up << 63;
 }
-/* As many events as there are, up to `capacity`, but not more than 16; 0 when a signal came instead, -1 with errno. */
+/* An event takes microseconds, and the last of those that a thread takes at once waits for the others. */
+enum { WALPOOL_EVENTS_AT_ONCE = 16 };
+/* As many events as there are, up to `capacity`, but not more than that; 0 when a signal came instead, -1 with errno. */
 static inline int walpool_epoll_wait(int poller, uint64_t *words, int capacity) {
-    struct epoll_event events[16];
-    int count = epoll_wait(poller, events, capacity < 16 ? capacity : 16, -1);
+    struct epoll_event events[WALPOOL_EVENTS_AT_ONCE];
+    int count = epoll_wait(poller, events, capacity < WALPOOL_EVENTS_AT_ONCE ? capacity : WALPOOL_EVENTS_AT_ONCE, -1);
     for (int i = 0; i < count; i++) words[i] = walpool_event_word(&events[i]);
     return count < 0 && errno == EINTR ? 0 : count;
 }

@@ -216,6 +216,7 @@ extension Pool {
 
     /// Whoever gets it next shall have one that has read nothing wrong.
     private func close(_ reader: Reader) {
+        tell(reader.index)
         reader.endSnapshot()
         slots[reader.index].reader = nil
     }
@@ -242,11 +243,9 @@ extension Pool {
     public func releaseReader(_ index: Int) -> Resumption? {
         // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
         // beginning anew.
-        if let reader = slots[index].reader {
-            if reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
-            if reader.connection.hasUnreadablePages { close(reader) }
-        }
+        if let reader = slots[index].reader, reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
         if slots[index].mustTell.load(ordering: .relaxed) { tell(index) }
+        if let reader = slots[index].reader, reader.connection.hasUnreadablePages { close(reader) }
         return state.withLock { state in
             let next =
                 index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)

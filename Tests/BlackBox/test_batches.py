@@ -1,7 +1,8 @@
 """Requests that one thread is told of together, and the first of them keeps it.
 
 While the daemon is stopped several clients send something, so all of it is there when it goes on, and a thread that polls
-alone takes all of it in one epoll_wait."""
+alone takes all of it in one epoll_wait. The short sleeps let it poll alone again: no answer depends on them, but without them
+each request would be taken by itself, and be answered too."""
 
 import os
 import signal

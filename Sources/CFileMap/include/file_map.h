@@ -26,5 +26,5 @@ struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection);
 /* To be called before the connection is closed. The map itself is SQLite's to unmap. */
 void walpool_file_map_release(struct walpool_file_map *map);
 
-/* How many pages could not be read so far: for as long as the program runs the address is good, and 0 for no map. */
+/* How many pages could not be read so far. The address is good for as long as the program runs. */
 const volatile uint32_t *walpool_file_map_faults(struct walpool_file_map *map);

@@ -1,3 +1,4 @@
+import CLinux
 import Synchronization
 
 /// What a thread was told by one `epoll_wait` and has not come to yet.
@@ -9,8 +10,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: `next` and `count` are only the owning thread's, the words are atomic.
 final class EventBatch: @unchecked Sendable {
-    /// An event takes microseconds, and the last of them waits for the others.
-    static let capacity = 16
+    static let capacity = Int(WALPOOL_EVENTS_AT_ONCE)
 
     /// Of an allocation of its own, which lives as long as this.
     private let words = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: capacity)
