@@ -197,7 +197,7 @@ public final class Server: Sendable {
     func handle(_ event: Poller.Event, _ worker: Worker) -> Bool {
         let token = event.token
         guard token < Event.firstListener else { return handleOwn(token, worker) }
-        if let session = table.ownAtEvent(slot: Int(token >> 32), generation: token & 0xFFFF_FFFF) {
+        if let session = table.ownAtEvent(event) {
             session.socketIsReady(worker, isHungUp: event.isHungUp)
         }
         return true
@@ -225,7 +225,7 @@ public final class Server: Sendable {
         case Event.firstListener...: arm(listeners[Int(event.token - Event.firstListener)], event.token)
         default:
             // When another thread owns it, that one is told by this.
-            table.ownAtEvent(slot: Int(event.token >> 32), generation: event.token & 0xFFFF_FFFF)?.announceEventAgain()
+            table.ownAtEvent(event)?.announceEventAgain()
         }
     }
 

@@ -29,6 +29,21 @@ import Testing
         #expect(takeAll(batch).count == EventBatch.capacity)
     }
 
+    /// What is added comes after the others; the room is for one round of epoll.
+    @Test func whatIsAdded() {
+        let batch = EventBatch()
+        keep([1, 2], in: batch)
+        #expect(batch.take()?.word == 1)
+        batch.add(Poller.Event(word: 7))
+        #expect(takeAll(batch) == [2, 7])
+        while batch.hasRoom { batch.add(Poller.Event(word: 9)) }
+        #expect(takeAll(batch).count == EventBatch.capacity - 3 && !batch.hasRoom)
+        keep([], in: batch)
+        #expect(batch.hasRoom && batch.take() == nil)
+        batch.add(Poller.Event(word: 8))
+        #expect(batch.takeOver().map(\.word) == [8] && batch.take() == nil)
+    }
+
     ///     owner           another
     ///     takes 10
     ///                     takes over 11, 12

@@ -35,7 +35,7 @@ final class Crew: @unchecked Sendable {
     init(threads: Int, pollers: Int, quickPollers: Int) {
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
         watch = Watch(threads: threads)
-        quickBatch = census.quickTarget == 1 ? EventBatch.capacity : 1
+        quickBatch = census.quickTarget == 1 ? EventBatch.eventsAtOnce : 1
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)

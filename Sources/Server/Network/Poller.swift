@@ -28,6 +28,7 @@ struct Poller: Sendable {
 
         init(word: UInt64) { self.word = word }
         init(token: Token) { word = token }
+        init(token: Token, isHungUp: Bool) { word = isHungUp ? token | 1 << 63 : token }
 
         @inline(__always)
         var token: Token { word >> 62 == 3 ? word : word & (.max >> 1) }

@@ -21,6 +21,31 @@ final class SessionTable: Sendable {
     private final class Slot: @unchecked Sendable {
         let word = Atomic<UInt64>(0)
         var session: Session?
+
+        /// - Parameter mark: what to note when another thread owns it.
+        func own(_ generation: UInt64, from seen: UInt64, orNote mark: UInt64) -> Session? {
+            var word = seen
+            while word >> Bit.count == generation {
+                let isFree = word & Bit.owned == 0
+                let next = word | (isFree ? Bit.owned : mark)
+                let (exchanged, original) = self.word.compareExchange(
+                    expected: word, desired: next, ordering: .acquiringAndReleasing)
+                if exchanged { return isFree ? session : nil }
+                word = original
+            }
+            return nil
+        }
+
+        /// Returns the word as it was.
+        func clear(_ bits: UInt64, from seen: UInt64, adding added: UInt64) -> UInt64 {
+            var word = seen
+            while true {
+                let (exchanged, original) = self.word.compareExchange(
+                    expected: word, desired: word & ~bits | added, ordering: .acquiringAndReleasing)
+                if exchanged { return word }
+                word = original
+            }
+        }
     }
 
     init(capacity: Int) {
@@ -34,15 +59,19 @@ final class SessionTable: Sendable {
 
     func session(processID: Int32) -> Session? { state.withLock { $0.byProcessID[processID] } }
 
-    // A word: 32 bits of generation, as many as an event's token has room for, then two bits of ownership.
+    /// A word: 32 bits of generation, as many as an event's token has room for, then these.
+    private enum Bit {
+        static let owned: UInt64 = 1
+        /// Owned, and an event has come since: its owner looks at the socket when it lets go of it.
+        static let notified: UInt64 = 2
+        /// Likewise, and the event said that the other side has hung up.
+        static let hungUp: UInt64 = 4
+        /// Its socket is being armed by a thread that does not own it any more. Whoever receives the event may own it and
+        /// go on, but not close the socket before: its number could be given to another connection and be armed instead.
+        static let arming: UInt64 = 8
+        static let count: UInt64 = 4
+    }
     private static let generationMask: UInt64 = 0xFFFF_FFFF
-    private static let idle: UInt64 = 0
-    private static let owned: UInt64 = 1
-    /// Its socket is being armed: whoever receives the event waits for the moment until it is idle. Otherwise the socket
-    /// could be closed, and its number given to another connection, before it is armed.
-    private static let arming: UInt64 = 2
-    /// Owned, and an event has come since: its owner looks at the socket before it lets go of it.
-    private static let ownedAndNotified: UInt64 = 3
 
     /// A slot for a new session, which the calling thread owns; nil when all are taken.
     func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
@@ -54,19 +83,19 @@ final class SessionTable: Sendable {
         }
         guard let (index, processID) = place else { return nil }
         let slot = slots[index]
-        let generation = ((slot.word.load(ordering: .relaxed) >> 2) &+ 1) & Self.generationMask
+        let generation = ((slot.word.load(ordering: .relaxed) >> Bit.count) &+ 1) & Self.generationMask
         let session = make(index, generation, processID)
         slot.session = session
-        slot.word.store(generation << 2 | Self.owned, ordering: .releasing)
+        slot.word.store(generation << Bit.count | Bit.owned, ordering: .releasing)
         state.withLock { $0.byProcessID[processID] = session }
         return session
     }
 
-    /// Forgets a session the calling thread owns.
+    /// Forgets a session the calling thread owns, whose socket nobody arms any more.
     func remove(_ session: Session) {
         let slot = slots[session.slot]
         slot.session = nil
-        slot.word.store(((session.generation &+ 1) & Self.generationMask) << 2 | Self.owned, ordering: .releasing)
+        slot.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.count | Bit.owned, ordering: .releasing)
         state.withLock {
             $0.byProcessID[session.processID] = nil
             $0.free.append(session.slot)
@@ -76,55 +105,60 @@ final class SessionTable: Sendable {
     /// The session whose event this is, now owned by the calling thread; nil when it is gone, or when another thread owns
     /// it, which is then told that there was an event.
     @inline(__always)
-    func ownAtEvent(slot index: Int, generation: UInt64) -> Session? {
-        let slot = slots[index]
-        while true {
-            let (exchanged, original) = slot.word.compareExchange(
-                expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
-                ordering: .acquiringAndReleasing)
-            if exchanged { return slot.session }
-            switch original {
-            case generation << 2 | Self.arming: sched_yield()
-            case generation << 2 | Self.owned:
-                if slot.word.compareExchange(
-                    expected: original, desired: generation << 2 | Self.ownedAndNotified,
-                    ordering: .acquiringAndReleasing).exchanged { return nil }
-            default: return nil
-            }
-        }
+    func ownAtEvent(_ event: Poller.Event) -> Session? {
+        let token = event.token
+        let generation = token & Self.generationMask
+        let slot = slots[Int(token >> 32)]
+        let (exchanged, original) = slot.word.compareExchange(
+            expected: generation << Bit.count, desired: generation << Bit.count | Bit.owned, ordering: .acquiringAndReleasing)
+        if exchanged { return slot.session }
+        return slot.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
 
     /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
-    @inline(__always)
     func own(slot index: Int, generation: UInt64) -> Session? {
         let slot = slots[index]
-        while true {
-            let (exchanged, original) = slot.word.compareExchange(
-                expected: generation << 2 | Self.idle, desired: generation << 2 | Self.owned,
-                ordering: .acquiringAndReleasing)
-            if exchanged { return slot.session }
-            guard original == generation << 2 | Self.arming else { return nil }
-            sched_yield()
-        }
+        return slot.own(generation, from: slot.word.load(ordering: .relaxed), orNote: 0)
     }
 
-    /// The calling thread is done with the session, whose next event will come by itself. False, and it is still owned,
-    /// when an event has come meanwhile.
+    /// The calling thread is done with the session, whose next event will come by itself. If one has come meanwhile, it is
+    /// returned and is the caller's to see to: nobody else hears of it again.
     @inline(__always)
-    func disown(_ session: Session) -> Bool {
-        let generation = session.generation << 2
+    func disown(_ session: Session) -> Poller.Event? {
+        let slot = slots[session.slot]
+        let generation = session.generation << Bit.count
+        let (exchanged, original) = slot.word.compareExchange(
+            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
+        if exchanged { return nil }
+        let token = session.token
+        let bits = slot.clear(Bit.owned | Bit.notified | Bit.hungUp, from: original, adding: 0)
+        guard bits & Bit.notified != 0 else { return nil }
+        return Poller.Event(token: token, isHungUp: bits & Bit.hungUp != 0)
+    }
+
+    /// The calling thread is done with the session, whose next event will come by itself. False, and it is still owned, when one
+    /// has come meanwhile or the socket is being armed.
+    @inline(__always)
+    func disownIfQuiet(_ session: Session) -> Bool {
+        let generation = session.generation << Bit.count
         return slots[session.slot].word.compareExchange(
-            expected: generation | Self.owned, desired: generation | Self.idle, ordering: .acquiringAndReleasing
+            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing
         ).exchanged
     }
 
-    /// The calling thread is done with the session; `arm` arms its socket.
-    @inline(__always)
+    /// The calling thread is done with the session; `arm` arms its socket, which announces what is there by then.
     func disown(_ session: Session, arm: () -> Void) {
         let slot = slots[session.slot]
-        let generation = session.generation << 2
-        slot.word.store(generation | Self.arming, ordering: .releasing)
+        waitUntilArmed(session)
+        _ = slot.clear(
+            Bit.owned | Bit.notified | Bit.hungUp, from: slot.word.load(ordering: .relaxed), adding: Bit.arming)
         arm()
-        slot.word.store(generation | Self.idle, ordering: .releasing)
+        _ = slot.clear(Bit.arming, from: slot.word.load(ordering: .relaxed), adding: 0)
+    }
+
+    /// The calling thread, which owns the session, is going to close or arm its socket. It hardly ever waits: for one that
+    /// has lost the processor while it armed it.
+    func waitUntilArmed(_ session: Session) {
+        while slots[session.slot].word.load(ordering: .acquiring) & Bit.arming != 0 { sched_yield() }
     }
 }

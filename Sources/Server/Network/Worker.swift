@@ -12,9 +12,11 @@ final class Worker: @unchecked Sendable {
     /// Sessions that got what they waited for from something this thread did.
     private var resumptions: [Resumption] = []
     private var isLong = false
+    /// In this event it has waited for the disk, and has left its batch before.
+    private var hasBlocked = false
     private let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
-    private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.capacity)
+    private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
@@ -81,9 +83,20 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     private func waitForEvents() -> Poller.Event {
         let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
-        if count > 1 { note.batch.keep(words[1..<count]) }
+        note.batch.keep(words[1..<count])
         return Poller.Event(word: words[0])
     }
+
+    /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
+    /// do first, nor many while others poll and may have nothing to do, nor without end: what epoll has comes in between.
+    var takesEventsOn: Bool {
+        guard !isLong, resumptions.isEmpty, note.batch.hasRoom else { return false }
+        return server.crew.eventsAtOnce > 1
+            || (note.batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
+    }
+
+    /// An event that came while this thread was at its session: it comes to it next.
+    func takeOn(_ event: Poller.Event) { note.batch.add(event) }
 
     /// This thread does not come to the events it was told of besides: others do.
     private func leaveBatch() {
@@ -96,6 +109,7 @@ final class Worker: @unchecked Sendable {
         let began = MonotonicClock.now
         counters.setMark(began)
         begins(at: began)
+        hasBlocked = false
         guard server.handle(event, self) else { return false }
         if server.pool.isGatheringOver { endGathering() }
         runResumptions()
@@ -112,7 +126,7 @@ final class Worker: @unchecked Sendable {
         }
         if taken > PollerCensus.slowNanoseconds {
             server.crew.wasSlow(taken, now: now)
-            if server.crew.eventsAtOnce == 1 { leaveBatch() }
+            if !hasBlocked, server.crew.eventsAtOnce == 1 { leaveBatch() }
         }
         return true
     }
@@ -157,6 +171,7 @@ final class Worker: @unchecked Sendable {
     func willBlock() {
         guard !isLong else { return }
         leaveBatch()
+        hasBlocked = true
         server.crew.willBlock(now: MonotonicClock.now)
     }
 
@@ -271,7 +286,9 @@ final class Worker: @unchecked Sendable {
     /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
         // `handle` begins the group, since what it does may be long or stuck as any event may.
-        handle(server.poller.waitForEvent(until: end) ?? Server.wakeUpEvent, &now)
+        let event = server.poller.waitForEvent(until: end)
+        note.batch.keep(words[1..<1])
+        return handle(event ?? Server.wakeUpEvent, &now)
     }
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.

@@ -183,9 +183,17 @@ extension Session {
     }
 
     func disownAndArm() {
-        worker = nil
+        let worker = worker
+        self.worker = nil
         let interest = interest
-        if interest == .stream, !needsArming, server.table.disown(self) { return }
+        if interest == .stream, !needsArming {
+            if server.table.disownIfQuiet(self) { return }
+            // It has the processor, and what it would read is there: another thread need not be woken for it.
+            if let worker, worker.takesEventsOn {
+                if let event = server.table.disown(self) { worker.takeOn(event) }
+                return
+            }
+        }
         // After one event of a writable socket there is none until it is armed for something again.
         needsArming = interest == .writable
         server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
@@ -293,6 +301,7 @@ extension Session {
         abandonTransaction()
         endStatement()
         leave()
+        server.table.waitUntilArmed(self)
         server.poller.remove(socket)
         Glibc.close(socket)
         server.table.remove(self)
