@@ -71,6 +71,13 @@ static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {
     return wal && wal->pMethods ? wal : 0;
 }
 static inline int walpool_wal_sync(sqlite3_file *wal) { return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL); }
+static inline sqlite3_int64 walpool_wal_bytes(sqlite3_file *wal) {
+    sqlite3_int64 bytes = 0;
+    return wal->pMethods->xFileSize(wal, &bytes) == SQLITE_OK ? bytes : -1;
+}
+static inline int walpool_wal_write(sqlite3_file *wal, const void *bytes, int count, sqlite3_int64 offset) {
+    return wal->pMethods->xWrite(wal, bytes, count, offset);
+}
 
 /* A function's text result, copied. */
 static inline void walpool_result_text(sqlite3_context *context, const void *text, unsigned long long bytes) {

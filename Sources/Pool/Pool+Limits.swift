@@ -8,12 +8,14 @@ final class ChangeableLimits: Sendable {
     let groupMilliseconds: Atomic<Int64>
     let gateMilliseconds: Atomic<Int64>
     let walLimitBytes: Atomic<Int>
+    private let checkpointFrames: Atomic<Int>
     let analyzesAlways: Atomic<Bool>
 
     init(_ limits: PoolLimits) {
         groupMilliseconds = Atomic(limits.groupMilliseconds)
         gateMilliseconds = Atomic(limits.gateMilliseconds)
         walLimitBytes = Atomic(limits.walLimitBytes)
+        checkpointFrames = Atomic(limits.checkpointFrames)
         analyzesAlways = Atomic(limits.analyzesAlways)
     }
 
@@ -21,7 +23,16 @@ final class ChangeableLimits: Sendable {
         groupMilliseconds.store(limits.groupMilliseconds, ordering: .relaxed)
         gateMilliseconds.store(limits.gateMilliseconds, ordering: .relaxed)
         walLimitBytes.store(limits.walLimitBytes, ordering: .relaxed)
+        checkpointFrames.store(limits.checkpointFrames, ordering: .relaxed)
         analyzesAlways.store(limits.analyzesAlways, ordering: .relaxed)
+    }
+
+    /// How many frames make a checkpoint due.
+    func softFrames(pageBytes: Int) -> Int {
+        var limits = PoolLimits()
+        limits.checkpointFrames = checkpointFrames.load(ordering: .relaxed)
+        limits.walLimitBytes = walLimitBytes.load(ordering: .relaxed)
+        return limits.checkpointPolicy(pageBytes: pageBytes).softFrames
     }
 }
 

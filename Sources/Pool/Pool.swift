@@ -120,7 +120,7 @@ public final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
-        try Self.openWriter(into: writerSlot, path, settings, limits, log, counters)
+        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
         backups = Backups(database: path, settings: settings, log: log)
@@ -135,13 +135,14 @@ public final class Pool: Sendable {
     }
 
     private static func openWriter(
-        into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits, _ log: Logger,
-        _ counters: PoolCounters, recoveries: Int = 0
+        into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits,
+        _ changeable: ChangeableLimits, _ log: Logger, _ counters: PoolCounters, recoveries: Int = 0
     ) throws(SQLiteError) {
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
         let writer = try Writer(
-            path: path, settings: settings, limits: limits, work: slot.atWriter, log: log, counters: counters)
+            path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, log: log,
+            counters: counters)
         slot.writer = writer
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
@@ -152,7 +153,7 @@ public final class Pool: Sendable {
 
     func openWriter() throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
-        try Self.openWriter(into: writerSlot, path, settings, limits, log, counters, recoveries: recoveries)
+        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters, recoveries: recoveries)
     }
 
     func closeWriter() {

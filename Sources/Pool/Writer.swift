@@ -18,6 +18,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private let work: ThreadAtWork
     private var files: OpenFiles
     private var checkpointsSeen = 0
+    private var room: WALRoom?
+    private let changeable: ChangeableLimits
     let pageBytes: Int
     /// What the last commit took, its sync included.
     private(set) var lastCommitNanoseconds: Int64 = 0
@@ -34,11 +36,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private var outsiderWaits = 0
 
     init(
-        path: String, settings: ConnectionSettings, limits: PoolLimits, work: ThreadAtWork, log: Logger,
-        counters: PoolCounters = PoolCounters()
+        path: String, settings: ConnectionSettings, limits: PoolLimits, changeable: ChangeableLimits, work: ThreadAtWork,
+        log: Logger, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.path = path
         self.work = work
+        self.changeable = changeable
         self.log = log
         let connection = try Connection(path: path, mode: .readWrite, settings: settings)
         try Self.establishWAL(connection)
@@ -53,6 +56,10 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         fileName = connection.fileName
         files = OpenFiles(path: fileName)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
+        // Where no commit waits for the disk there is nothing to gain.
+        if limits.durability != .normal, let file = connection.walFile() {
+            room = WALRoom(file: file, pageBytes: pageBytes)
+        }
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
@@ -124,6 +131,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
             rollback()
             throw error
         }
+        if failure == nil, let walIndex { room?.make(behind: walIndex.frames, upTo: changeable.softFrames(pageBytes: pageBytes)) }
     }
 
     /// Commits; when it returns, the commit is where it will be found again.
@@ -149,6 +157,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         } else {
             result = try connection.checkpoint(mode)
         }
+        room?.wasTruncated()
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         if files.problem(wasCheckpointed: true) == nil { checkpointsSeen = connection.checkpoints }
         return result

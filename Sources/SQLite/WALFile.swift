@@ -13,4 +13,27 @@ public struct WALFile: @unchecked Sendable {
             throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
         }
     }
+
+    /// How long it is; nil when that cannot be told.
+    public var bytes: Int64? {
+        let bytes = walpool_wal_bytes(file)
+        return bytes < 0 ? nil : bytes
+    }
+
+    /// Writes zeros behind its end until it is so long. Only for who has the write lock, and with it the right to append.
+    ///
+    /// - Parameter length: what `bytes` has just said.
+    public func appendZeros(from length: Int64, upTo end: Int64) throws(SQLiteError) {
+        var position = length
+        while position < end {
+            let count = min(Int64(Self.zeros.count), end - position)
+            let code = Self.zeros.withUnsafeBytes { walpool_wal_write(file, $0.baseAddress, Int32(count), position) }
+            guard code == SQLITE_OK else {
+                throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+            }
+            position += count
+        }
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }
