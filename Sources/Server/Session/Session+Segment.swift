@@ -74,8 +74,8 @@ extension Session {
 
     private func shapeOfPipeline() -> SegmentShape {
         var outlook = Outlook(isExplicit: state.transaction.isExplicit)
-        var statements: [String: Query] = [:]
-        var portals: [String: Query] = [:]
+        var statements = Named()
+        var portals = Named()
         var position = state.inputPosition
         for _ in 0..<SessionLimits.scannedMessages {
             guard
@@ -95,15 +95,11 @@ extension Session {
                 guard let message = try? ParseMessage(body: body),
                     let query = try? server.registry.query(message.sql)
                 else { return .partial }
-                statements[String(decoding: message.name, as: UTF8.self)] = query
+                statements.set(message.name, query)
             case UInt8(ascii: "B"):
                 guard let message = try? BindMessage(body: body) else { return .partial }
-                let name = String(decoding: message.statement, as: UTF8.self)
-                guard
-                    let query = statements[name]
-                        ?? (name.isEmpty ? state.unnamedStatement?.query : state.statements[name]?.query)
-                else { return .partial }
-                portals[String(decoding: message.portal, as: UTF8.self)] = query
+                guard let query = statements[message.statement] ?? statement(message.statement)?.query else { return .partial }
+                portals.set(message.portal, query)
             case UInt8(ascii: "D"), UInt8(ascii: "C"), UInt8(ascii: "H"):
                 break
             default:
@@ -114,9 +110,27 @@ extension Session {
         return .partial
     }
 
-    private func executed(_ name: UnsafeRawBufferPointer, _ portals: [String: Query]) -> Query? {
-        let name = String(decoding: name, as: UTF8.self)
+    private func statement(_ name: UnsafeRawBufferPointer) -> PreparedStatement? {
+        name.isEmpty ? state.unnamedStatement : state.statements[String(decoding: name, as: UTF8.self)]
+    }
+
+    private func executed(_ name: UnsafeRawBufferPointer, _ portals: Named) -> Query? {
         if let query = portals[name] { return query }
-        return (name.isEmpty ? state.unnamedPortal : state.portals[name])?.statement.query
+        return (name.isEmpty ? state.unnamedPortal : state.portals[String(decoding: name, as: UTF8.self)])?.statement.query
+    }
+
+    /// What the messages ahead will have named. Most give no name, and then nothing is looked up.
+    private struct Named {
+        private var unnamed: Query?
+        private var named: [String: Query] = [:]
+
+        mutating func set(_ name: UnsafeRawBufferPointer, _ query: Query) {
+            if name.isEmpty { unnamed = query } else { named[String(decoding: name, as: UTF8.self)] = query }
+        }
+
+        subscript(_ name: UnsafeRawBufferPointer) -> Query? {
+            if name.isEmpty { return unnamed }
+            return named.isEmpty ? nil : named[String(decoding: name, as: UTF8.self)]
+        }
     }
 }

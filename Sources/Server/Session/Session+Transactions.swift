@@ -137,6 +137,8 @@ extension Session {
 
     /// These settings hold again, and the client hears of those that PostgreSQL reports.
     func goBack(to settings: Settings) {
+        // Nearly always nothing was set. Equal is not the same, though: text may be composed in two ways.
+        guard settings != state.settings else { return state.settings = settings }
         let before = Settings.reported.map { state.settings.value($0) }
         state.settings = settings
         for (name, value) in zip(Settings.reported, before) where state.settings.value(name) != value { report(name) }

@@ -3,7 +3,7 @@ import PostgresWire
 /// The settings of a session: those PostgreSQL's clients set, and a few of our own.
 ///
 /// A value, so that ROLLBACK and a group that is run again restore them by assignment.
-struct Settings: Sendable {
+struct Settings: Equatable, Sendable {
     /// Milliseconds; 0 is no limit. The names are PostgreSQL's:
     /// https://www.postgresql.org/docs/current/runtime-config-client.html
     var statementTimeoutMilliseconds: Int64 = 0
