@@ -159,7 +159,7 @@ static inline int walpool_peer_groups(int socket, uint32_t *groups, int capacity
     return (int)(size / sizeof *groups);
 }
 
-/* As many events as there are, up to `capacity`, but not more than 64; 0 when the time is over or a signal came. A
+/* As many events as there are, as words, up to `capacity`, but not more than 64; 0 when the time is over or a signal came. A
    negative time is no limit. Whoever has to be somewhere in 100 us cannot wait in milliseconds: epoll_pwait2(2), since
    Linux 5.11. */
 static inline int walpool_epoll_wait_many(int poller, uint64_t *tokens, int capacity, int64_t nanoseconds) {
@@ -169,6 +169,6 @@ static inline int walpool_epoll_wait_many(int poller, uint64_t *tokens, int capa
     int count = (int)syscall(SYS_epoll_pwait2, poller, events, capacity, nanoseconds < 0 ? 0 : &limit, 0, 0);
     if (count < 0 && (errno == ENOSYS || errno == EPERM))
         count = epoll_wait(poller, events, capacity, nanoseconds < 0 ? -1 : (int)((nanoseconds + 999999) / 1000000));
-    for (int i = 0; i < count; i++) tokens[i] = events[i].data.u64;
+    for (int i = 0; i < count; i++) tokens[i] = walpool_event_word(&events[i]);
     return count < 0 && errno == EINTR ? 0 : count;
 }

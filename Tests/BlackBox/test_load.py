@@ -340,6 +340,20 @@ def test_a_slow_reader_is_slow(load):
     assert one["transactions"] == 0 and one["unfinished_us"] >= 400_000
 
 
+def test_a_reader_slower_than_the_servers_greeting(load):
+    """What it leaves behind at each read is read later, before the run and in it."""
+    workload = load.write("""
+        [[class]]
+        name = "slow"
+        clients = 2
+        read_bytes_per_s = 2000
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        """)
+    one = load.run(workload, seconds=1, warm_up=0)["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] == 0
+
+
 def test_ctrl_c(load, query):
     process = subprocess.Popen(
         load.command("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1),

@@ -21,6 +21,11 @@ extension LoadThread {
     private static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
     private static let alonePatienceMicroseconds = 50_000
 
+    /// Who reads slowly leaves something behind each time, which no edge would tell of.
+    private func interest(of state: UnsafeMutablePointer<ClientState>) -> walpool_interest {
+        state.pointee.readBytesPerSecond > 0 ? WALPOOL_LEVEL : WALPOOL_STREAM
+    }
+
     private func isOpen(_ index: Int, _ descriptor: Int32) {
         let state = client(index)
         state.pointee.descriptor = descriptor
@@ -34,7 +39,7 @@ extension LoadThread {
             var limit = timeval(tv_sec: 0, tv_usec: Self.alonePatienceMicroseconds)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        walpool_epoll_set(poller, 1, descriptor, WALPOOL_LEVEL, UInt64(index))
+        walpool_epoll_set(poller, 1, descriptor, interest(of: state), UInt64(index))
         out.startup([("user", server.user), ("database", server.database), ("application_name", "walpool-load")])
         send(index)
     }
@@ -161,7 +166,7 @@ extension LoadThread {
         guard sent > 0 else { return }
         state.pointee.unsent.set(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
         if state.pointee.unsent.count == 0 {
-            walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL, UInt64(index))
+            walpool_epoll_set(poller, 0, state.pointee.descriptor, interest(of: state), UInt64(index))
         }
     }
 }

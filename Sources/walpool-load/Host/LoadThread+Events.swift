@@ -21,7 +21,9 @@ extension LoadThread {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.eventsAtOnce) { tokens in
             let found = walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)
             let count = Int(max(0, found))
-            for place in 0..<count where tokens[place] != Self.wakeToken { handle(Int(truncatingIfNeeded: tokens[place])) }
+            for place in 0..<count where tokens[place] != Self.wakeToken {
+                handle(Int(truncatingIfNeeded: tokens[place] & ~Self.hungUp), isHungUp: tokens[place] & Self.hungUp != 0)
+            }
             // The stop event stays readable: whoever waits for the last answers must not spin on it.
             if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
         }
@@ -44,22 +46,31 @@ extension LoadThread {
         return true
     }
 
-    private func handle(_ index: Int) {
+    /// In an event's word: the other side sends nothing more.
+    private static let hungUp: UInt64 = 1 << 63
+
+    private func handle(_ index: Int, isHungUp: Bool) {
         let state = client(index)
         guard state.pointee.descriptor >= 0 else { return }
         if state.pointee.unsent.count > 0 { sendRest(index) }
         if state.pointee.readBytesPerSecond > 0 { return receiveSlowly(index) }
-        receive(index, limit: Self.inputBytes)
+        // An edge is told once: so until there is nothing left. Less than there was room for means that there is not, unless
+        // the end has come together with the last bytes.
+        let descriptor = state.pointee.descriptor
+        while let isFull = receive(index, limit: Self.inputBytes), isFull || isHungUp, state.pointee.descriptor == descriptor {}
     }
 
-    /// Reads what has come, at most so much at once.
-    private func receive(_ index: Int, limit: Int) {
+    /// Reads what has come, at most so much at once, and returns whether that is what came; nil when there was nothing.
+    @discardableResult
+    private func receive(_ index: Int, limit: Int) -> Bool? {
         let state = client(index)
         let kept = state.pointee.carry.count
         let room = min(limit, Self.inputBytes - kept)
-        let count = walpool_receive(state.pointee.descriptor, input + kept, room)
-        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        var count = walpool_receive(state.pointee.descriptor, input + kept, room)
+        while count < 0, errno == EINTR { count = walpool_receive(state.pointee.descriptor, input + kept, room) }
+        if count < 0, errno == EAGAIN { return nil }
         received(index, count)
+        return count == room
     }
 
     /// A client that reads no faster than so many bytes per second: a piece, and then not before its time is over.

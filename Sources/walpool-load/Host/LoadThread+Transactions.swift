@@ -12,7 +12,7 @@ extension LoadThread {
             guard now >= state.pointee.holdUntil else { return timers.add(client: index, at: state.pointee.holdUntil) }
             sendRound(index)
         case .retrying: connectForTransaction(index)
-        case .running where state.pointee.readBytesPerSecond > 0:
+        case .running where state.pointee.readBytesPerSecond > 0, .rollingBack where state.pointee.readBytesPerSecond > 0:
             // The slow reader may read on.
             walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL, UInt64(index))
         case .connecting, .preparing, .running, .rollingBack: break
