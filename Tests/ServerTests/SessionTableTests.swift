@@ -93,6 +93,14 @@ import Testing
         #expect(table.ownAtEvent(idle.event()) == nil)
         #expect(!table.disownIfQuiet(idle.session))
         #expect(table.disown(idle.session)?.token == idle.session.token)
+        // That another thread still arms its socket is no reason to keep it.
+        #expect(table.ownAtEvent(idle.event()) === idle.session)
+        table.disown(idle.session) {
+            #expect(table.ownAtEvent(idle.event()) === idle.session)
+            #expect(table.disownIfQuiet(idle.session))
+        }
+        #expect(table.ownAtEvent(idle.event()) === idle.session)
+        #expect(table.disownIfQuiet(idle.session))
     }
 
     @Test func anEventOfASessionThatIsGone() throws {

@@ -36,6 +36,18 @@ final class SessionTable: Sendable {
             return nil
         }
 
+        /// For a word that more than owning is noted in.
+        func disownUnlessNotified(from seen: UInt64) -> Bool {
+            var word = seen
+            while word & Bit.notified == 0 {
+                let (exchanged, original) = self.word.compareExchange(
+                    expected: word, desired: word & ~Bit.owned, ordering: .acquiringAndReleasing)
+                if exchanged { return true }
+                word = original
+            }
+            return false
+        }
+
         /// Returns the word as it was.
         func clear(_ bits: UInt64, from seen: UInt64, adding added: UInt64) -> UInt64 {
             var word = seen
@@ -62,7 +74,7 @@ final class SessionTable: Sendable {
     /// A word: 32 bits of generation, as many as an event's token has room for, then these.
     private enum Bit {
         static let owned: UInt64 = 1
-        /// Owned, and an event has come since: its owner looks at the socket when it lets go of it.
+        /// Owned, and an event has come since: its owner sees to it, or has it announced again, when it lets go of the session.
         static let notified: UInt64 = 2
         /// Likewise, and the event said that the other side has hung up.
         static let hungUp: UInt64 = 4
@@ -137,13 +149,14 @@ final class SessionTable: Sendable {
     }
 
     /// The calling thread is done with the session, whose next event will come by itself. False, and it is still owned, when one
-    /// has come meanwhile or the socket is being armed.
+    /// has come meanwhile.
     @inline(__always)
     func disownIfQuiet(_ session: Session) -> Bool {
+        let slot = slots[session.slot]
         let generation = session.generation << Bit.count
-        return slots[session.slot].word.compareExchange(
-            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing
-        ).exchanged
+        let (exchanged, original) = slot.word.compareExchange(
+            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
+        return exchanged || slot.disownUnlessNotified(from: original)
     }
 
     /// The calling thread is done with the session; `arm` arms its socket, which announces what is there by then.
