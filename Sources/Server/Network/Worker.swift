@@ -272,6 +272,11 @@ final class Worker: @unchecked Sendable {
             return letGather(plan)
         }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
+        // It may end the process, and another thread may run it at once: they hear of the failed commit before.
+        if case .job(.recovery) = next {
+            answer(unanswered + finished)
+            return enqueue(next)
+        }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
