@@ -17,7 +17,7 @@ import pytest
 from daemon import REPOSITORY, binary, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import costs, generator, goals, measuring, plan, record  # noqa: E402
+from support import costs, generator, goals, measuring, plan, record, tools  # noqa: E402
 from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
 from support.systems import SYSTEMS  # noqa: E402
 
@@ -145,6 +145,17 @@ def test_the_table_of_strace():
 """) == {"futex": 1343, "pwrite64": 8205}
 
 
+def processes_naming(directory):
+    """Command lines in which it is, by process."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(directory) in command:
+                found[int(path.parent.name)] = command
+    return found
+
+
 class Bench:
     """bench/run with a directory of its own."""
 
@@ -166,13 +177,7 @@ class Bench:
 
     def processes(self):
         """Command lines in which its directory is, by process: servers and load generators."""
-        found = {}
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):
-                command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if str(self.directory) in command:
-                    found[int(path.parent.name)] = command
-        return found
+        return processes_naming(self.directory)
 
     def __enter__(self):
         return self
@@ -221,3 +226,11 @@ def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
         kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
     assert not left
     assert not kept["complete"] and kept["runs"][0]["system"] == "walpool"
+
+
+def test_an_interrupt_while_a_process_starts_leaves_no_process(tmp_path):
+    """Popen returns when the program runs, and has told nobody of its process before."""
+    sleeper = [sys.executable, "-c", "import time; time.sleep(60)", tmp_path]
+    with pytest.raises(KeyboardInterrupt):
+        tools.start(sleeper, preexec_fn=lambda: os.kill(os.getppid(), signal.SIGINT))
+    assert not processes_naming(tmp_path)

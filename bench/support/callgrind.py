@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from support.tools import BenchError
+from support.tools import BenchError, start
 
 # Swift seeds its hash tables anew in each process unless this is set, and then they collide in other places:
 # https://github.com/swiftlang/swift/blob/main/docs/EnvironmentVariables.rst. The rest is left out because the size of the
@@ -105,8 +105,7 @@ def per_operation(once, twice, operations):
 @contextlib.contextmanager
 def running(program, output, only_within, **options):
     """A program that runs until it is told to stop; `by_function` is for afterwards."""
-    process = subprocess.Popen(command(program, output, only_within), env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                               start_new_session=True, **options)
+    process = start(command(program, output, only_within), env=ENVIRONMENT, **options)
     try:
         yield process
     finally:

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import replace
 
 from support import generator
-from support.tools import uninterrupted
+from support.tools import start, uninterrupted
 
 STRACE = "/usr/bin/strace"
 # A line of the table of `strace -c`: % time, seconds, usecs/call, calls, errors (may be blank), name.
@@ -36,9 +36,8 @@ class traced:
 
     def __enter__(self):
         self._table.unlink(missing_ok=True)
-        self._process = subprocess.Popen(
-            [STRACE, "-f", "-c", "-o", str(self._table), "-p", str(self._server.process.pid)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self._process = start([STRACE, "-f", "-c", "-o", self._table, "-p", self._server.process.pid], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
         try:
             if "attached" not in (said := self._process.stderr.readline()):
                 raise generator.Failed(f"strace: {said.strip() or 'nothing said'}")

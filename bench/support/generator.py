@@ -6,7 +6,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from support.tools import BENCH, end
+from support.tools import BENCH, end, start
 
 # What it may take beside the seconds it measures: to connect, to warm up, to wait for the last answer.
 PATIENCE = 60
@@ -39,8 +39,8 @@ def run(system, cell, programs, seed, directory, more=()):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     line = [*command(system, cell, programs, seed, result), *map(str, more)]
     name = Path(line[0]).name
-    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace", start_new_session=True, env={**environment, **system.environment})
+    process = start(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                    env={**environment, **system.environment})
     try:
         said, _ = process.communicate(timeout=cell.seconds + cell.warm_up() + PATIENCE)
     except subprocess.TimeoutExpired:

@@ -8,7 +8,7 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 
-from support.tools import BENCH, PGBENCH, uninterrupted
+from support.tools import BENCH, PGBENCH, start, uninterrupted
 
 FIGURES = {
     "transactions": r"number of transactions actually processed: (\d+)",
@@ -51,9 +51,7 @@ class Pgbench:
         if not vacuum:
             command.insert(1, "-n")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        self.process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=self._output,
-            stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+        self.process = start(command, stdout=self._output, stderr=subprocess.STDOUT, env=environment)
 
     def wait(self):
         """Waits for its end, with patience of a minute past its time."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.servers import walpoold_path
 from support.systems import PACKAGES
-from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say
+from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say, start
 
 RELEASE = REPOSITORY / ".build/release"
 SOURCES = REPOSITORY / "Sources"
@@ -66,8 +66,8 @@ def files(source):
 def make(target):
     """An interrupt ends the compilers, too."""
     say(f"make {target}")
-    process = subprocess.Popen(["make", "-C", REPOSITORY, target], text=True, errors="replace", stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    process = start(["make", "-C", REPOSITORY, target], text=True, errors="replace", stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT)
     try:
         said, _ = process.communicate()
     finally:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pgwire
-from support.tools import BenchError, PGBENCH, POSTGRES_BIN, REPOSITORY, uninterrupted
+from support.tools import BenchError, PGBENCH, POSTGRES_BIN, REPOSITORY, start, uninterrupted
 
 PORT = 5432     # in a directory of its own, so no server of the machine is met
 DATABASE = "bench"
@@ -31,11 +31,8 @@ class Server:
         self.log_path = self.directory / f"{self.name}.log"
 
     def launch(self, command, **options):
-        """Starts the process in a session of its own, so that Ctrl-C is ours to pass on."""
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                cwd=self.directory, start_new_session=True, **{"env": self.environment, **options})
+            self.process = start(command, stdout=log, stderr=log, cwd=self.directory, **{"env": self.environment, **options})
 
     def wait_until_ready(self, seconds=30):
         """Returns when a session could be opened; the time it took."""

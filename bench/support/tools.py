@@ -93,15 +93,33 @@ def work_directory():
 
 
 @contextlib.contextmanager
-def uninterrupted():
+def uninterrupted(handler=signal.SIG_IGN):
     """Cleaning up is not cut short by an impatient second Ctrl-C."""
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in signals]
+    before = [signal.signal(number, handler) for number in signals]
     try:
         yield
     finally:
         for number, handler in zip(signals, before):
             signal.signal(number, handler)
+
+
+def start(command, **options):
+    """A process that leads a session of its own, so that Ctrl-C is ours to pass on.
+
+    An interrupt while it starts would come out of Popen, which then tells nobody that there is a process: it is kept
+    until there is somebody to end it."""
+    interrupts, process = [], None
+    try:
+        with uninterrupted(lambda number, _: interrupts.append(number)):
+            process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        if interrupts:
+            raise KeyboardInterrupt
+    except BaseException:
+        if process:
+            end(process)
+        raise
+    return process
 
 
 def has_members(group):
