@@ -25,9 +25,9 @@ struct WALRoom {
     static let aheadBytes: Int64 = 64 << 10
     /// "The WAL header is 32 bytes in size".
     private static let headerBytes: Int64 = 32
-    /// As many as the first part of the -shm file has room for ("4062 entries", walformat.html section 2.2): on a full disk a frame
-    /// that fits into the zeros must not be what makes that file longer, because its failure is an I/O error and not a full
-    /// disk.
+    /// As many frames as the first 32 KiB of the -shm file can index (HASHTABLE_NPAGE_ONE in SQLite's wal.c: 4096 less its header):
+    /// on a full disk a frame that fits into the zeros must not be what makes that file longer, because its failure is an I/O
+    /// error and not a full disk.
     static let mostFrames = 4_062
 
     init(file: WALFile, pageBytes: Int) {
@@ -43,7 +43,7 @@ struct WALRoom {
     ///   - limit: so many frames make a checkpoint due, and what comes behind is seldom used again.
     @inline(__always)
     mutating func make(behind frames: Int, upTo limit: @autoclosure () -> Int) {
-        // It was begun anew, by whomever, and may have been cut off.
+        // It was begun anew, by whomever, and a checkpoint may have cut it off.
         if frames < lastFrames { end = 0 }
         lastFrames = frames
         if frames > 0, bytes(frames) &+ Self.aheadBytes > end { extend(bytes(frames), upTo: bytes(min(limit(), Self.mostFrames))) }
@@ -62,7 +62,4 @@ struct WALRoom {
         }
         if end >= limit { end = .max }
     }
-
-    /// The file may be shorter now.
-    mutating func wasTruncated() { end = 0 }
 }

@@ -157,7 +157,6 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         } else {
             result = try connection.checkpoint(mode)
         }
-        room?.wasTruncated()
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         if files.problem(wasCheckpointed: true) == nil { checkpointsSeen = connection.checkpoints }
         return result

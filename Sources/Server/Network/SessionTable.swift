@@ -135,15 +135,11 @@ final class SessionTable: Sendable {
 
     /// The calling thread is done with the session, whose next event will come by itself. If one has come meanwhile, it is
     /// returned and is the caller's to see to: nobody else hears of it again.
-    @inline(__always)
     func disown(_ session: Session) -> Poller.Event? {
         let slot = slots[session.slot]
-        let generation = session.generation << Bit.count
-        let (exchanged, original) = slot.word.compareExchange(
-            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
-        if exchanged { return nil }
         let token = session.token
-        let bits = slot.clear(Bit.owned | Bit.notified | Bit.hungUp, from: original, adding: 0)
+        let bits = slot.clear(
+            Bit.owned | Bit.notified | Bit.hungUp, from: slot.word.load(ordering: .relaxed), adding: 0)
         guard bits & Bit.notified != 0 else { return nil }
         return Poller.Event(token: token, isHungUp: bits & Bit.hungUp != 0)
     }

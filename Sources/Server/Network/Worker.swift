@@ -14,6 +14,7 @@ final class Worker: @unchecked Sendable {
     private var isLong = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
+    private let isOfCrew: Bool
     private let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
     private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
@@ -28,6 +29,7 @@ final class Worker: @unchecked Sendable {
     ///   miss one for good.
     init(server: Server, isOfCrew: Bool = true) {
         self.server = server
+        self.isOfCrew = isOfCrew
         isLong = !isOfCrew
         note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
         counters = server.metrics.lend()
@@ -185,7 +187,14 @@ final class Worker: @unchecked Sendable {
     }
 
     func enqueue(_ resumption: Resumption) {
-        if isLong { server.enqueue(resumption) } else { resumptions.append(resumption) }
+        if isLong, !isAfterReplies(resumption) { server.enqueue(resumption) } else { resumptions.append(resumption) }
+    }
+
+    /// Recovery may end the process, so it comes when this thread has told those whose commit has failed, and another thread
+    /// does not begin it before.
+    private func isAfterReplies(_ resumption: Resumption) -> Bool {
+        guard isOfCrew, case .job(.recovery) = resumption else { return false }
+        return true
     }
 
     func runResumptions() {
@@ -272,11 +281,6 @@ final class Worker: @unchecked Sendable {
             return letGather(plan)
         }
         guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
-        // It may end the process, and another thread may run it at once: they hear of the failed commit before.
-        if case .job(.recovery) = next {
-            answer(unanswered + finished)
-            return enqueue(next)
-        }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
