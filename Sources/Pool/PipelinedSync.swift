@@ -57,6 +57,13 @@ final class PipelinedSync: @unchecked Sendable {
         return committed
     }
 
+    /// Clients whose commit is not on the disk yet.
+    var unansweredCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return unanswered.reduce(0) { $0 + $1.members.count }
+    }
+
     /// Returns once this commit is on the disk.
     func waitUntilDurable(_ commit: Int) throws(SQLiteError) {
         pthread_mutex_lock(mutex)

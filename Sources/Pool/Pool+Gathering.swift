@@ -18,9 +18,24 @@ extension Pool {
     /// A commit takes so long that another thread is worth calling to poll in its place. Only for who has the writer.
     public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
 
+    /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the
+    /// disk. Not when somebody waits who would have the writer alone.
+    public func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
+        let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- writer.lastCommitNanoseconds
+        let sync = commit.sync.meanNanoseconds.load(ordering: .relaxed)
+        let unanswered = commit.sync.unansweredCount + members
+        return state.withLock { state in
+            state.gathering.ran(members, nanoseconds: taken)
+            return state.writerQueue.waitsOnlyForMembers
+                && state.gathering.keepsWriter(forSyncOf: sync, clients: unanswered + state.writerQueue.waitingCount)
+        }
+    }
+
     /// After a commit, before the writer is released. A plan means: answer its members first, then release the writer with it.
     public func planGathering(answered: Int) -> GroupGathering.Plan? {
-        let commit = writer.lastCommitNanoseconds
+        // With synchronous = pipelined the sync is beside the commit.
+        let sync = pipelinedSync?.meanNanoseconds.load(ordering: .relaxed) ?? 0
+        let commit = writer.lastCommitNanoseconds &+ sync
         return state.withLock { state in
             state.gathering.committed(nanoseconds: commit)
             guard state.writerQueue.waitsOnlyForMembers else { return nil }

@@ -21,6 +21,8 @@ public struct GroupGathering: Sendable {
 
     /// What a commit takes, its sync included: a moving mean over about eight.
     public private(set) var commitNanoseconds: Int64 = 0
+    /// What a member's run takes, without the commit: a moving mean over about eight groups.
+    public private(set) var memberNanoseconds: Int64 = 0
     /// Groups that will not be waited for, because clients did not come back in time.
     private var skips = 0
     /// What `skips` is set to when they do not come back again.
@@ -35,12 +37,32 @@ public struct GroupGathering: Sendable {
     /// Fewer are not worth it.
     static let fewestMembers = 4
     static let longestBackoff = 64
+    /// No time is believed to be longer.
+    static let longestNanoseconds: Int64 = 1_000_000_000
 
     public init() {}
 
     public mutating func committed(nanoseconds: Int64) {
-        let bounded = min(max(0, nanoseconds), 1_000_000_000)
+        let bounded = min(max(0, nanoseconds), Self.longestNanoseconds)
         commitNanoseconds = commitNanoseconds == 0 ? bounded : commitNanoseconds + (bounded - commitNanoseconds) / 8
+    }
+
+    public mutating func ran(_ members: Int, nanoseconds: Int64) {
+        let each = min(max(0, nanoseconds), Self.longestNanoseconds) / Int64(max(1, members))
+        memberNanoseconds = memberNanoseconds == 0 ? each : memberNanoseconds + (each - memberNanoseconds) / 8
+    }
+
+    /// With synchronous = pipelined: whether a group should keep the writer until it is on the disk, so that all clients share
+    /// the next commit, as with `full`.
+    ///
+    /// If it does not, those who come meanwhile are run and committed while the disk works, which hides their run behind the
+    /// sync. But then the clients fall apart into those the disk has and those who wait for their turn at it, and two syncs
+    /// serve whom one could. Worth it is what takes longer than those two: running and answering all of them.
+    ///
+    /// - Parameter clients: whose transaction is committed and not on the disk yet, or waits for the writer.
+    public func keepsWriter(forSyncOf nanoseconds: Int64, clients: Int) -> Bool {
+        clients >= Self.fewestMembers
+            && 2 * min(max(0, nanoseconds), Self.longestNanoseconds) > Int64(clients) * (memberNanoseconds + Self.answerNanoseconds)
     }
 
     /// - Parameters:

@@ -1,5 +1,6 @@
 """synchronous = pipelined: what waits for the disk keeps nobody else, and is answered when it is there."""
 
+import contextlib
 import os
 import sys
 
@@ -126,15 +127,18 @@ def test_no_tag_of_a_commit_before_the_disk(slow):
         assert client.reply().status == "I"
 
 
-@pytest.fixture
-def faulty(tmp_path, monkeypatch):
-    """A daemon whose syncs can be made to fail."""
+@contextlib.contextmanager
+def faulty_daemon(tmp_path, monkeypatch, environment=None):
     control = FaultControl(tmp_path / "control")
     daemon = Daemon(options=["--synchronous", "pipelined"], start=False)
     # What it logs of the errors is expected.
     daemon.may_fail = True
+    environment = environment or {}
+    libraries = [environment.get("LD_PRELOAD"), os.fspath(compile_library(tmp_path))]
     with monkeypatch.context() as patch:
-        patch.setenv("LD_PRELOAD", os.fspath(compile_library(tmp_path)))
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setenv("LD_PRELOAD", " ".join(filter(None, libraries)))
         patch.setenv("FAULTS_BELOW", os.fspath(daemon.directory.resolve()))
         patch.setenv("FAULTS_CONTROL", os.fspath(control.path))
         daemon.start()
@@ -149,6 +153,57 @@ def faulty(tmp_path, monkeypatch):
         control.disarm()
         daemon.close()
         control.close()
+
+
+@pytest.fixture
+def faulty(tmp_path, monkeypatch):
+    """A daemon whose syncs can be made to fail."""
+    with faulty_daemon(tmp_path, monkeypatch) as (daemon, control):
+        yield daemon, control
+
+
+@pytest.fixture
+def slow_and_faulty(tmp_path, monkeypatch):
+    """A daemon whose syncs take long and can be made to fail, and what counts them."""
+    delay = SyncDelay(tmp_path, SYNC_MICROSECONDS)
+    with faulty_daemon(tmp_path, monkeypatch, delay.environment) as (daemon, control):
+        yield daemon, delay, control
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_group_keeps_the_writer_for_a_sync_that_costs_more_than_running_the_others(slow_and_faulty, fails):
+    """
+    disk            | writer
+    the first's     |
+      …             | the next three, which are as many as share a commit: the last of them keeps the writer
+      …             | the others queue
+    these three's   |
+      …             |
+    the others'     | the others, in one commit
+    """
+    daemon, delay, control = slow_and_faulty
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(daemon.client()) for _ in range(10)]
+        reader = stack.enter_context(daemon.client())
+        before = delay.syncs
+        for number, client in enumerate(clients):
+            if number == 1:
+                # The sync is made before the delay, so a fault is for the next one.
+                eventually(lambda: delay.syncs > before)
+                if fails:
+                    control.arm("sync", 1, "EIO", 1)
+            client.send(wire.query(f"INSERT INTO t VALUES ({number})"))
+            if number < 4:
+                eventually(lambda: reader.query("SELECT count(*) FROM t").value == str(number + 1))
+        assert clients[0].reply().tag == "INSERT 0 1"
+        assert reader.query("SELECT count(*) FROM t").value == "4"
+        for client in clients[1:4]:
+            reply = client.reply()
+            assert (reply.state == "08007" and not reply.tags) if fails else reply.tag == "INSERT 0 1"
+            assert reply.status == "I"
+        for client in clients[4:]:
+            assert client.reply().tag == "INSERT 0 1"
+        assert fails or delay.syncs - before == 3
 
 
 def test_the_sync_of_a_pipeline_that_came_in_parts_fails(faulty):

@@ -45,6 +45,36 @@ import Testing
         #expect(gathering.commitNanoseconds < 1_000_000_000)
     }
 
+    /// With synchronous = pipelined: what a sync and a member take, in microseconds, how many clients there are, and whether the
+    /// writer is kept for the sync.
+    @Test(arguments: [
+        // Single statements on a quick disk, from the count on at which running them takes longer than two syncs.
+        (100, 5, 8, true), (100, 5, 24, true), (100, 5, 25, false), (100, 5, 64, false),
+        // Transactions of several statements: their run is worth hiding.
+        (100, 40, 8, false), (2_000, 40, 8, true), (2_000, 40, 64, true), (2_000, 40, 128, false),
+        // Who is alone, or nearly, has nobody to share with.
+        (2_000, 5, 3, false), (2_000, 5, 4, true),
+        // Nothing is known of the disk yet.
+        (0, 5, 8, false),
+    ] as [(Int64, Int64, Int, Bool)])
+    func keepsTheWriter(_ sync: Int64, _ member: Int64, _ clients: Int, _ expected: Bool) {
+        var gathering = GroupGathering()
+        gathering.ran(10, nanoseconds: member * 10_000)
+        #expect(gathering.keepsWriter(forSyncOf: sync * 1_000, clients: clients) == expected)
+    }
+
+    @Test func theTimeOfAMemberIsAMean() {
+        var gathering = GroupGathering()
+        gathering.ran(4, nanoseconds: 40_000)
+        gathering.ran(1, nanoseconds: 90_000)
+        #expect(gathering.memberNanoseconds == 20_000)
+        // Nobody may have finished, and clocks go wrong.
+        gathering.ran(0, nanoseconds: .max)
+        gathering.ran(1, nanoseconds: -1)
+        #expect(gathering.memberNanoseconds < 1_000_000_000)
+        #expect(!gathering.keepsWriter(forSyncOf: .min, clients: .max >> 32))
+    }
+
     /// Clients that do not come back: 1, 2, 4 … groups in turn are not waited for, and one return ends that.
     @Test func backsOff() throws {
         var gathering = gathering(commitMicroseconds: 2_000)

@@ -253,7 +253,7 @@ final class Worker: @unchecked Sendable {
     /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
     /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
     /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
-    /// and the replies wait for the disk.
+    /// and the replies wait for the disk, unless a sync costs more than that saves.
     func runGroup(_ clients: [any PoolClient]) {
         for client in clients {
             guard let session = client as? Session else { continue }
@@ -263,17 +263,21 @@ final class Worker: @unchecked Sendable {
             session.countWait(forReader: false)
         }
         if server.pool.isCommitSlow { willBeLong() } else { willBlock() }
-        let began = server.eventLog.isTiming ? MonotonicClock.now : nil
+        let isTimed = server.eventLog.isTiming
+        let began = MonotonicClock.now
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.enqueue(.answered(member))
         }
         counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
-        if let began { server.eventLog.noteGroup(began: began, finished) }
+        if isTimed { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync() {
-            releaseWriter()
-            return answerWhenDurable(unsynced, finished)
+            guard server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began) else {
+                releaseWriter()
+                return answerWhenDurable(unsynced, finished)
+            }
+            waitUntilDurable(unsynced, finished)
         }
         let unanswered = handedOver.take()
         if let plan = server.pool.planGathering(answered: finished.count) {
@@ -290,6 +294,16 @@ final class Worker: @unchecked Sendable {
         } else {
             answer(unanswered + finished)
         }
+    }
+
+    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT.
+    private func waitUntilDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
+        if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+        do { try commit.waitUntilDurable() } catch {
+            for member in members { member.commitFailed(error) }
+            if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
+        }
+        counters.setMark(MonotonicClock.now)
     }
 
     /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
