@@ -17,6 +17,9 @@ public struct PoolLimits: Sendable {
     /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
     public var statementBytesPerConnection = 8 << 20
     public var durability = Durability.full
+    /// With `pipelined`: a group that keeps the writer waits for another thread's sync for twice the time a sync takes in the mean,
+    /// and this is the longest mean that counts.
+    static let longestKeptSyncNanoseconds: Int64 = 1_000_000_000
     /// WAL size at which a checkpoint is attempted; 4,000 pages of 4 KiB are 16 MB.
     public var checkpointFrames = 4_000
     /// The size the WAL does not outgrow, however long snapshots are kept: at half of it writers wait for a checkpoint,

@@ -1,5 +1,6 @@
 import Glibc
 import SQLite
+import Scheduling
 import Synchronization
 
 /// `synchronous = pipelined`: a commit is visible before it is on the disk, and answered when it is.
@@ -39,7 +40,11 @@ final class PipelinedSync: @unchecked Sendable {
         self.work = work
         self.recoveries = recoveries
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -64,18 +69,21 @@ final class PipelinedSync: @unchecked Sendable {
         return unanswered.reduce(0) { $0 + $1.members.count }
     }
 
-    /// Returns once this commit is on the disk.
-    func waitUntilDurable(_ commit: Int) throws(SQLiteError) {
+    /// Returns true once this commit is on the disk, and false when another thread's sync still goes on by then.
+    func waitUntilDurable(_ commit: Int, behindOthersUntil deadline: Instant) throws(SQLiteError) -> Bool {
+        var time = timespec(
+            tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while synced < commit {
             if let failure { throw failure }
-            if isSyncing {
-                pthread_cond_wait(condition, mutex)
-            } else {
+            if !isSyncing {
                 syncOnce()
+            } else if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT, isSyncing {
+                return synced >= commit
             }
         }
+        return true
     }
 
     /// Clients to be answered when this commit is on the disk. True: nobody sees to it yet, and the caller has to, with
@@ -101,8 +109,11 @@ final class PipelinedSync: @unchecked Sendable {
     func syncUnanswered() -> Synced {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while isSyncing { pthread_cond_wait(condition, mutex) }
-        if failure == nil, unanswered.contains(where: { $0.commit > synced }) { syncOnce() }
+        // Those whom somebody else's sync has served do not wait for the next one.
+        while isSyncing, failure == nil, !unanswered.contains(where: { $0.commit <= synced }) {
+            pthread_cond_wait(condition, mutex)
+        }
+        if !isSyncing, failure == nil, unanswered.contains(where: { $0.commit > synced }) { syncOnce() }
         var result = Synced(error: failure)
         var left: [(commit: Int, members: [any GroupMember])] = []
         for (commit, members) in unanswered {
@@ -130,7 +141,8 @@ final class PipelinedSync: @unchecked Sendable {
         var failed: SQLiteError?
         do { try file.sync() } catch { failed = error }
         let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds
-        meanNanoseconds.store((meanNanoseconds.load(ordering: .relaxed) &* 7 &+ taken) / 8, ordering: .relaxed)
+        let mean = meanNanoseconds.load(ordering: .relaxed)
+        meanNanoseconds.store(mean == 0 ? taken : (mean &* 7 &+ taken) / 8, ordering: .relaxed)
         work.ends()
         pthread_mutex_lock(mutex)
         isSyncing = false
@@ -176,7 +188,17 @@ public struct UnsyncedCommit: Sendable {
     let number: Int
 
     /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
-    public func waitUntilDurable() throws(SQLiteError) { try sync.waitUntilDurable(number) }
+    public func waitUntilDurable() throws(SQLiteError) {
+        _ = try sync.waitUntilDurable(number, behindOthersUntil: .distantFuture)
+    }
+
+    /// Returns true once the commit is on the disk. A sync of another thread is waited for only while it takes no more than twice as
+    /// long as others did: one that hangs is not for the writer to wait for, whose thread would seem to hang, too.
+    public func waitUntilDurableKeepingTheWriter() throws(SQLiteError) -> Bool {
+        let patience = min(max(0, sync.meanNanoseconds.load(ordering: .relaxed)), PoolLimits.longestKeptSyncNanoseconds) &* 2
+        return try sync.waitUntilDurable(
+            number, behindOthersUntil: Instant(nanoseconds: MonotonicClock.now.nanoseconds &+ patience))
+    }
 
     /// These are to be answered when it is. True: the calling thread has to see to it, with `Pool.syncUnanswered`.
     public func answerWhenDurable(_ members: [any GroupMember]) -> Bool { sync.answerWhenDurable(number, members) }

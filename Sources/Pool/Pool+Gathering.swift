@@ -19,13 +19,14 @@ extension Pool {
     public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
 
     /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the
-    /// disk. Not when somebody waits who would have the writer alone.
+    /// disk. Not when somebody waits who would have the writer alone, but recovery does, before which the members hear of it.
     public func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
         let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- writer.lastCommitNanoseconds
         let sync = commit.sync.meanNanoseconds.load(ordering: .relaxed)
         let unanswered = commit.sync.unansweredCount + members
         return state.withLock { state in
             state.gathering.ran(members, nanoseconds: taken)
+            if writer.failure != nil { return true }
             return state.writerQueue.waitsOnlyForMembers
                 && state.gathering.keepsWriter(forSyncOf: sync, clients: unanswered + state.writerQueue.waitingCount)
         }

@@ -88,10 +88,10 @@ def replace_wal(daemon):
 LOST_WAL = [unlink_wal, rename_wal, replace_wal]
 
 
-@pytest.fixture
-def watched(start_daemon):
+@pytest.fixture(params=["full", "pipelined"])
+def watched(start_daemon, request):
     """A daemon whose file is about to be taken away; the file is long enough to lose something."""
-    daemon = start_daemon()
+    daemon = start_daemon(options=["--synchronous", request.param])
     # Checkpointed by the stop, so that the file itself has all of it, and some more rows in the WAL.
     daemon.run("CREATE TABLE t (x)", "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(100000))")
     daemon.stop()

@@ -1,4 +1,4 @@
-"""synchronous = pipelined: what waits for the disk keeps nobody else, and is answered when it is there."""
+"""synchronous = pipelined: what waits for the disk keeps no transaction of others, and is answered when it is there."""
 
 import contextlib
 import os
@@ -165,7 +165,7 @@ def faulty(tmp_path, monkeypatch):
 @pytest.fixture
 def slow_and_faulty(tmp_path, monkeypatch):
     """A daemon whose syncs take long and can be made to fail, and what counts them."""
-    delay = SyncDelay(tmp_path, SYNC_MICROSECONDS)
+    delay = SyncDelay(tmp_path, 600_000)
     with faulty_daemon(tmp_path, monkeypatch, delay.environment) as (daemon, control):
         yield daemon, delay, control
 

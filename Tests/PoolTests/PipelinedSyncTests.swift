@@ -30,7 +30,7 @@ import Testing
         let sync = try #require(test.pool.pipelinedSync)
         let commit = sync.didCommit()
         #expect(sync.answerWhenDurable(commit, [test.member()]))
-        try sync.waitUntilDurable(commit)
+        #expect(try sync.waitUntilDurable(commit, behindOthersUntil: .distantFuture))
         let before = test.pool.work.atSync.changes
         #expect(members(sync.syncUnanswered()) == [1])
         #expect(test.pool.work.atSync.changes == before)
@@ -41,12 +41,31 @@ import Testing
         let test = try TestPool { $0.durability = .pipelined }
         let sync = try #require(test.pool.pipelinedSync)
         let early = sync.didCommit()
-        try sync.waitUntilDurable(early)
+        #expect(try sync.waitUntilDurable(early, behindOthersUntil: .distantFuture))
         let later = sync.didCommit()
         #expect(sync.answerWhenDurable(later, [test.member()]))
         #expect(!sync.answerWhenDurable(early, [test.member()]))
         let synced = sync.syncUnanswered()
         #expect(members(synced) == [1, 2] && !synced.goesOn)
+    }
+
+    /// Another thread's sync goes on: who is on the disk is answered, and who keeps the writer waits for it only so long.
+    @Test(.timeLimit(.minutes(1))) func besideAnothersSync() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let sync = try #require(test.pool.pipelinedSync)
+        let first = sync.didCommit()
+        #expect(sync.answerWhenDurable(first, [test.member()]))
+        try sync.exclusively { () throws(SQLiteError) in
+            let second = sync.didCommit()
+            #expect(!sync.answerWhenDurable(second, [test.member()]))
+            let synced = sync.syncUnanswered()
+            #expect(members(synced) == [1] && synced.goesOn)
+            let isLate = try sync.waitUntilDurable(second, behindOthersUntil: MonotonicClock.now)
+            let isThere = try sync.waitUntilDurable(first, behindOthersUntil: MonotonicClock.now)
+            #expect(!isLate && isThere)
+        }
+        let synced = sync.syncUnanswered()
+        #expect(members(synced) == [2] && !synced.goesOn)
     }
 
     /// When the writer has been closed after an error, nobody is told that a commit is on the disk.

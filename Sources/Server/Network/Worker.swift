@@ -272,14 +272,17 @@ final class Worker: @unchecked Sendable {
         counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
-        if let unsynced = server.pool.commitToSync() {
-            guard server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began) else {
-                releaseWriter()
-                return answerWhenDurable(unsynced, finished)
-            }
-            waitUntilDurable(unsynced, finished)
-        }
         let unanswered = handedOver.take()
+        if let unsynced = server.pool.commitToSync(),
+            !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
+                || !isDurable(unsynced, finished)
+        {
+            // In this order, so that the next group knows of these.
+            let isOwn = unsynced.answerWhenDurable(finished)
+            releaseWriter()
+            if isOwn { seeToSync(unsynced) }
+            return answer(unanswered)
+        }
         if let plan = server.pool.planGathering(answered: finished.count) {
             answer(unanswered + finished)
             return letGather(plan)
@@ -296,14 +299,17 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT.
-    private func waitUntilDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
+    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT. False: another thread's sync takes too
+    /// long for that.
+    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) -> Bool {
+        handOverIfAny()
         if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-        do { try commit.waitUntilDurable() } catch {
+        defer { counters.setMark(MonotonicClock.now) }
+        do { return try commit.waitUntilDurableKeepingTheWriter() } catch {
             for member in members { member.commitFailed(error) }
             if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
+            return true
         }
-        counters.setMark(MonotonicClock.now)
     }
 
     /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
@@ -348,7 +354,10 @@ final class Worker: @unchecked Sendable {
     /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
     /// another thread's if this one has something else to do.
     func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
-        guard commit.answerWhenDurable(members) else { return }
+        if commit.answerWhenDurable(members) { seeToSync(commit) }
+    }
+
+    private func seeToSync(_ commit: UnsyncedCommit) {
         if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
     }
 
