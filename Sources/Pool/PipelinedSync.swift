@@ -105,15 +105,13 @@ final class PipelinedSync: @unchecked Sendable {
         var goesOn = false
     }
 
-    /// Brings onto the disk what has been committed by now.
+    /// Those whose commit is on the disk already; when there are none, all who have committed by now, after a sync.
     func syncUnanswered() -> Synced {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         // Those whom somebody else's sync has served do not wait for the next one.
-        while isSyncing, failure == nil, !unanswered.contains(where: { $0.commit <= synced }) {
-            pthread_cond_wait(condition, mutex)
-        }
-        if !isSyncing, failure == nil, unanswered.contains(where: { $0.commit > synced }) { syncOnce() }
+        while isSyncing, failure == nil, !isAnyDurable { pthread_cond_wait(condition, mutex) }
+        if failure == nil, !isAnyDurable, !unanswered.isEmpty { syncOnce() }
         var result = Synced(error: failure)
         var left: [(commit: Int, members: [any GroupMember])] = []
         for (commit, members) in unanswered {
@@ -130,6 +128,8 @@ final class PipelinedSync: @unchecked Sendable {
         result.goesOn = isAnswered
         return result
     }
+
+    private var isAnyDurable: Bool { unanswered.contains { $0.commit <= synced } }
 
     /// Called with the mutex held, and returns with it held.
     private func syncOnce() {
@@ -189,12 +189,18 @@ public struct UnsyncedCommit: Sendable {
 
     /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
     public func waitUntilDurable() throws(SQLiteError) {
-        _ = try sync.waitUntilDurable(number, behindOthersUntil: .distantFuture)
+        while try !sync.waitUntilDurable(number, behindOthersUntil: .distantFuture) {}
     }
 
     /// Returns true once the commit is on the disk. A sync of another thread is waited for only while it takes no more than twice as
     /// long as others did: one that hangs is not for the writer to wait for, whose thread would seem to hang, too.
-    public func waitUntilDurableKeepingTheWriter() throws(SQLiteError) -> Bool {
+    ///
+    /// - Parameter hasFailed: the writer has, and is opened anew once nobody syncs any more: then there is nothing to hurry for.
+    public func waitUntilDurableKeepingTheWriter(hasFailed: Bool) throws(SQLiteError) -> Bool {
+        guard !hasFailed else {
+            try waitUntilDurable()
+            return true
+        }
         let patience = min(max(0, sync.meanNanoseconds.load(ordering: .relaxed)), PoolLimits.longestKeptSyncNanoseconds) &* 2
         return try sync.waitUntilDurable(
             number, behindOthersUntil: Instant(nanoseconds: MonotonicClock.now.nanoseconds &+ patience))

@@ -18,16 +18,20 @@ extension Pool {
     /// A commit takes so long that another thread is worth calling to poll in its place. Only for who has the writer.
     public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
 
+    /// It is opened anew when it is released. Only for who has it.
+    public var hasWriterFailed: Bool { writer.failure != nil }
+
     /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the
     /// disk. Not when somebody waits who would have the writer alone, but recovery does, before which the members hear of it.
     public func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
         let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- writer.lastCommitNanoseconds
         let sync = commit.sync.meanNanoseconds.load(ordering: .relaxed)
         let unanswered = commit.sync.unansweredCount + members
+        let hasFailed = hasWriterFailed
         return state.withLock { state in
             state.gathering.ran(members, nanoseconds: taken)
-            if writer.failure != nil { return true }
-            return state.writerQueue.waitsOnlyForMembers
+            if hasFailed || state.queuedJobs.contains(.recovery) { return true }
+            return members > 0 && state.writerQueue.waitsOnlyForMembers
                 && state.gathering.keepsWriter(forSyncOf: sync, clients: unanswered + state.writerQueue.waitingCount)
         }
     }

@@ -45,8 +45,12 @@ import Testing
         let later = sync.didCommit()
         #expect(sync.answerWhenDurable(later, [test.member()]))
         #expect(!sync.answerWhenDurable(early, [test.member()]))
-        let synced = sync.syncUnanswered()
-        #expect(members(synced) == [1, 2] && !synced.goesOn)
+        // The early one is on the disk: it does not wait for the other's sync.
+        let before = test.pool.work.atSync.changes
+        let served = sync.syncUnanswered()
+        #expect(members(served) == [2] && served.goesOn && test.pool.work.atSync.changes == before)
+        let late = sync.syncUnanswered()
+        #expect(members(late) == [1] && !late.goesOn && test.pool.work.atSync.changes != before)
     }
 
     /// Another thread's sync goes on: who is on the disk is answered, and who keeps the writer waits for it only so long.

@@ -272,17 +272,19 @@ final class Worker: @unchecked Sendable {
         counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
-        let unanswered = handedOver.take()
         if let unsynced = server.pool.commitToSync(),
             !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
                 || !isDurable(unsynced, finished)
         {
+            let unanswered = handedOver.take()
             // In this order, so that the next group knows of these.
             let isOwn = unsynced.answerWhenDurable(finished)
             releaseWriter()
             if isOwn { seeToSync(unsynced) }
             return answer(unanswered)
         }
+        // Those whom nobody else has answered while the disk worked.
+        let unanswered = handedOver.take()
         if let plan = server.pool.planGathering(answered: finished.count) {
             answer(unanswered + finished)
             return letGather(plan)
@@ -305,7 +307,7 @@ final class Worker: @unchecked Sendable {
         handOverIfAny()
         if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
         defer { counters.setMark(MonotonicClock.now) }
-        do { return try commit.waitUntilDurableKeepingTheWriter() } catch {
+        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: server.pool.hasWriterFailed) } catch {
             for member in members { member.commitFailed(error) }
             if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
             return true
