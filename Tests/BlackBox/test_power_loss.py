@@ -17,4 +17,5 @@ def test_power_loss(mode, loses):
     assert done.returncode == 0, done.stdout + done.stderr
     there, lost = re.search(rf"{mode}: \d+ power failures, ([\d,]+) .* ([\d,]+) are lost", done.stdout).groups()
     assert (lost != "0") == loses
-    assert there != "0" or mode == "lying"
+    # With normal a checkpoint is what syncs, and there may have been none yet.
+    assert there != "0" or loses
