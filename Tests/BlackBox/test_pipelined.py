@@ -19,8 +19,8 @@ SYNC_MICROSECONDS = 300_000
 
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
-    """A daemon whose syncs take long, and what counts them."""
-    delay = SyncDelay(tmp_path, SYNC_MICROSECONDS)
+    """A daemon whose syncs take long once it has started, and what counts them."""
+    delay = SyncDelay(tmp_path)
     with monkeypatch.context() as patch:
         for name, value in delay.environment.items():
             patch.setenv(name, value)
@@ -28,8 +28,10 @@ def slow(tmp_path, monkeypatch):
     try:
         with daemon.client() as client:
             assert client.query("CREATE TABLE t(id INTEGER PRIMARY KEY)").tag == "CREATE TABLE"
+        delay.lengthen(SYNC_MICROSECONDS)
         yield daemon, delay
     finally:
+        delay.lengthen(0)
         daemon.close()
 
 
@@ -164,7 +166,8 @@ def faulty(tmp_path, monkeypatch):
 
 @pytest.fixture
 def slow_and_faulty(tmp_path, monkeypatch):
-    """A daemon whose syncs take long and can be made to fail, and what counts them."""
+    """A daemon whose syncs take long and can be made to fail, and what counts them. They are so from its start: it goes by
+    those it has seen."""
     delay = SyncDelay(tmp_path, 600_000)
     with faulty_daemon(tmp_path, monkeypatch, delay.environment) as (daemon, control):
         yield daemon, delay, control

@@ -7,7 +7,8 @@
  * another, as in a disk's queue: a disk that serves one sync at a time is not what this is.
  *
  * WALPOOL_SYNC_COUNT_FILE: this file's first eight bytes, a number in the machine's byte order, count the syncs of all
- * processes that have it, to prove that none went past. The count is raised before the wait. */
+ * processes that have it, to prove that none went past. The count is raised before the wait. The next eight are a delay
+ * that whoever drives them may change while they run; the longer of the two holds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,8 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct timespec delay;
-static _Atomic uint64_t *count;
+enum { MICROSECONDS = 1000000 };
+
+struct control {
+    _Atomic uint64_t syncs, delay_microseconds;
+};
+
+static uint64_t least_delay_microseconds;
+static struct control *control;
 
 static int (*real_fdatasync)(int);
 static int (*real_fsync)(int);
@@ -41,13 +48,13 @@ static void *real(const char *name) {
     return function;
 }
 
-static void map_count(const char *path) {
+static void map_control(const char *path) {
     int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0 || ftruncate(descriptor, sizeof *count) != 0) fail("WALPOOL_SYNC_COUNT_FILE cannot be written");
+    if (descriptor < 0 || ftruncate(descriptor, sizeof *control) != 0) fail("WALPOOL_SYNC_COUNT_FILE cannot be written");
     fchmod(descriptor, 0666); /* PostgreSQL has a user of its own */
-    void *memory = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *memory = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) fail("WALPOOL_SYNC_COUNT_FILE cannot be mapped");
-    count = memory;
+    control = memory;
     close(descriptor);
 }
 
@@ -60,18 +67,23 @@ __attribute__((constructor)) static void start(void) {
     char *end = NULL;
     long value = microseconds ? strtol(microseconds, &end, 10) : -1;
     if (value < 0 || *end || end == microseconds) fail("WALPOOL_SYNC_DELAY_US must be a number of microseconds");
-    delay = (struct timespec){.tv_sec = value / 1000000, .tv_nsec = value % 1000000 * 1000};
-    if (path) map_count(path);
+    least_delay_microseconds = (uint64_t)value;
+    if (path) map_control(path);
 }
 
 /* To a moment and not for a time, so that signals, which PostgreSQL sends a lot of, make it no longer. */
 static int delayed(int result) {
     int error = errno;
-    if (count) atomic_fetch_add(count, 1);
+    uint64_t delay = least_delay_microseconds;
+    if (control) {
+        atomic_fetch_add(&control->syncs, 1);
+        uint64_t other = atomic_load(&control->delay_microseconds);
+        if (other > delay) delay = other;
+    }
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += delay.tv_sec;
-    until.tv_nsec += delay.tv_nsec;
+    until.tv_sec += (time_t)(delay / MICROSECONDS);
+    until.tv_nsec += (long)(delay % MICROSECONDS) * 1000;
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
     errno = error;

@@ -42,15 +42,17 @@ class Canned(Server):
 
 
 class SyncDelay:
-    """Makes every sync of the processes that get `environment` take so much longer."""
+    """Makes every sync of the processes that get `environment` take so much longer, and longer still when told."""
 
-    def __init__(self, directory, microseconds):
+    _NUMBERS = struct.Struct("=QQ")
+
+    def __init__(self, directory, microseconds=0):
         self.microseconds = microseconds
         self.library = compile_limit(Path(directory) / "syncdelay.so", "syncdelay.c", options=["-shared", "-fPIC"])
         # PostgreSQL has a user of its own, which must be able to load the one and to write the other.
         self.library.chmod(0o755)
         self._count = Path(directory) / "syncdelay.count"
-        self._count.write_bytes(bytes(8))
+        self._count.write_bytes(bytes(self._NUMBERS.size))
         self._count.chmod(0o666)
 
     @property
@@ -61,4 +63,10 @@ class SyncDelay:
     @property
     def syncs(self):
         """How many there were since this was made."""
-        return struct.unpack("=Q", self._count.read_bytes())[0]
+        return self._NUMBERS.unpack(self._count.read_bytes())[0]
+
+    def lengthen(self, microseconds):
+        """From now on a sync takes so much longer, if that is more than it does anyway."""
+        with open(self._count, "r+b") as file:
+            file.seek(8)
+            file.write(struct.pack("=Q", microseconds))
