@@ -1,6 +1,7 @@
 /* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, SO_PEERCRED.
    Constants that C writes as macros or as members of an enum become functions of their result. */
 #pragma once
+#include "ring.h"
 /* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What
    only _GNU_SOURCE shows is declared below. */
 #include <errno.h>
@@ -56,18 +57,6 @@ static inline int walpool_epoll_wait(int poller, uint64_t *words, int capacity) 
     struct epoll_event events[WALPOOL_EVENTS_AT_ONCE];
     int count = epoll_wait(poller, events, capacity < WALPOOL_EVENTS_AT_ONCE ? capacity : WALPOOL_EVENTS_AT_ONCE, -1);
     for (int i = 0; i < count; i++) words[i] = walpool_event_word(&events[i]);
-    return count < 0 && errno == EINTR ? 0 : count;
-}
-
-/* One event, waited for so many nanoseconds at most; 0 also when they are over. */
-static inline int walpool_epoll_wait_for(int poller, int64_t nanoseconds, uint64_t *word) {
-    struct epoll_event event;
-    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-    int count = epoll_pwait2(poller, &event, 1, &limit, 0);
-    /* Before Linux 5.11, or kept away by a filter: in milliseconds, rounded up. */
-    if (count < 0 && (errno == ENOSYS || errno == EPERM))
-        count = epoll_wait(poller, &event, 1, (int)((nanoseconds + 999999) / 1000000));
-    if (count == 1) *word = walpool_event_word(&event);
     return count < 0 && errno == EINTR ? 0 : count;
 }
 

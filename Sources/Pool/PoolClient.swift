@@ -64,6 +64,8 @@ public enum Resumption: Sendable {
     case unsynced(UnsyncedCommit)
     /// The client has been answered and goes on with what else it has sent.
     case answered(any PoolClient)
+    /// The client's thread has something in hand for it and does not come to that.
+    case owned(any PoolClient)
     /// The writer is the pool's own, for this.
     case job(WriterJob)
     /// The client was taken out of a queue: what it waits for will not come.

@@ -27,6 +27,8 @@ public protocol StatementOwner: AnyObject {
     func isClientGone(now: Instant) -> Bool
     /// What functions like current_user() answer.
     var facts: SessionFacts? { get }
+    /// The statement has run for a thousand steps.
+    func runsOn()
     /// The thread is about to be long (past a millisecond of work, or waiting for another process).
     func willBeLong()
 }
@@ -35,6 +37,7 @@ extension StatementOwner {
     /// Work of the daemon's own has no client to lose.
     public func isClientGone(now: Instant) -> Bool { false }
     public var facts: SessionFacts? { nil }
+    public func runsOn() {}
 }
 
 /// A connection of the pool with its prepared statements and the statement now running on it.
@@ -89,6 +92,7 @@ public class PooledConnection: @unchecked Sendable {
             }
         } else {
             runBegan = now
+            owner.runsOn()
         }
         stopReason = reasonOfOwn ?? owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         return stopReason != nil

@@ -195,6 +195,10 @@ public final class Server: Sendable {
 
     /// Handles one event; false when the thread shall end.
     func handle(_ event: Poller.Event, _ worker: Worker) -> Bool {
+        if event.isOwned {
+            table.session(ownedBy: event).takeUp(worker)
+            return true
+        }
         let token = event.token
         guard token < Event.firstListener else { return handleOwn(token, worker) }
         if let session = table.ownAtEvent(event) {
@@ -216,6 +220,7 @@ public final class Server: Sendable {
 
     /// A thread was told of this event and does not come to it: another one is told.
     func announceAgain(_ event: Poller.Event) {
+        if event.isOwned { return enqueue(.owned(table.session(ownedBy: event))) }
         switch event.token {
         case Event.timer: try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
         case Event.wakeUp: wakeOne()

@@ -4,8 +4,11 @@ While the daemon is stopped several clients send something, so all of it is ther
 alone takes all of it in one epoll_wait. The short sleeps let it poll alone again: no answer depends on them, but without them
 each request would be taken by itself, and be answered too."""
 
+import ctypes
 import os
+import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -19,6 +22,47 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 STEP = "SELECT instr(hex(zeroblob(200000)), hex(zeroblob(100000)) || '1')"
 
 
+@pytest.fixture(scope="module")
+def no_io_uring(tmp_path_factory):
+    """A library that keeps io_uring from whoever it is preloaded into."""
+    library = tmp_path_factory.mktemp("library") / "no_io_uring.so"
+    source = Path(__file__).with_name("no_io_uring.c")
+    compiler = shutil.which("cc") or "/usr/bin/cc"
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", library, source], check=True)
+    return library
+
+
+@pytest.fixture(params=[True, False], ids=["io_uring", "no_io_uring"])
+def daemon(start_daemon, no_io_uring, monkeypatch, request):
+    """With io_uring, if the machine has it, and without."""
+    with monkeypatch.context() as patch:
+        if not request.param:
+            patch.setenv("LD_PRELOAD", str(no_io_uring))
+        daemon = start_daemon()
+    daemon.may_use_io_uring = request.param
+    return daemon
+
+
+def machine_has_io_uring():
+    """With what the daemon asks of it: io_uring_setup(2) with SINGLE_ISSUER and DEFER_TASKRUN."""
+    parameters = (ctypes.c_uint32 * 30)()
+    parameters[2] = 1 << 12 | 1 << 13
+    descriptor = ctypes.CDLL(None).syscall(425, 8, parameters)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0
+
+
+def uses_io_uring(daemon):
+    return any("io_uring" in os.readlink(path) for path in (Path("/proc") / str(daemon.pid) / "fd").iterdir())
+
+
+def stop(daemon):
+    os.kill(daemon.pid, signal.SIGSTOP)
+    while (Path("/proc") / str(daemon.pid) / "stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+
+
 def send_together(daemon, first, others):
     """What these clients send, the daemon finds all at once: the first client's before the others'."""
     client, sql = first
@@ -26,9 +70,7 @@ def send_together(daemon, first, others):
     time.sleep(0.05)
     for quick in (client, *others):
         quick.query("SELECT 1").check()
-    os.kill(daemon.pid, signal.SIGSTOP)
-    while (Path("/proc") / str(daemon.pid) / "stat").read_text().rpartition(")")[2].split()[0] != "T":
-        time.sleep(0.001)
+    stop(daemon)
     client.send(wire.query(sql))
     for other in others:
         other.send(wire.query("SELECT 1"))
@@ -49,6 +91,63 @@ def test_a_long_statement_keeps_nobody_who_came_with_it(daemon, sql, count):
     assert not first.has_reply(), "it was not long enough to show anything"
     first.close()
     daemon.check_alive()
+
+
+@pytest.mark.parametrize("sql", [ENDLESS, STEP], ids=["announced", "stuck"])
+@pytest.mark.parametrize("count", [1, 7, 14])
+def test_a_long_statement_keeps_no_reply_of_those_before_it(daemon, sql, count):
+    """Replies of requests that came together leave together, but not later than a long statement among them."""
+    *others, last = [daemon.client() for _ in range(count + 1)]
+    time.sleep(0.05)
+    for client in (*others, last):
+        client.query("SELECT 1").check()
+    stop(daemon)
+    for other in others:
+        other.send(wire.query("SELECT 1"))
+    last.send(wire.query(sql))
+    os.kill(daemon.pid, signal.SIGCONT)
+    check_answers(others)
+    assert not last.has_reply(), "it was not long enough to show anything"
+    last.close()
+    daemon.check_alive()
+
+
+def test_replies_that_leave_together_are_each_clients_own(daemon):
+    """Short and long ones, errors, transactions, and clients that are gone or do not read."""
+    clients = [daemon.client() for _ in range(12)]
+    gone, slow = daemon.client(), daemon.client()
+    for number in range(30):
+        stop(daemon)
+        for index, client in enumerate(clients):
+            if index % 4 == 0:
+                client.send(wire.query(f"SELECT {index}"), wire.query(f"SELECT {number}"))
+            elif index % 4 == 1:
+                client.send(wire.query(f"SELECT printf('%{100 * index * number + 1}d', {index})"))
+            elif index % 4 == 2:
+                client.send(wire.query("nonsense"))
+            else:
+                client.send(wire.query(f"BEGIN; SELECT {index + number}; ROLLBACK"))
+        if number == 3:
+            gone.send(wire.query("SELECT 1"))
+            gone.socket.close()
+        if number == 4:
+            slow.send(wire.query("SELECT printf('%3000d', 7)") * 1000)
+        os.kill(daemon.pid, signal.SIGCONT)
+        for index, client in enumerate(clients):
+            reply = client.reply()
+            if index % 4 == 0:
+                assert reply.check().value == str(index) and client.reply().check().value == str(number)
+            elif index % 4 == 1:
+                assert reply.check().value.strip() == str(index) and len(reply.value) == 100 * index * number + 1
+            elif index % 4 == 2:
+                assert reply.state == "42601" and reply.status == "I"
+            else:
+                assert reply.check().value == str(index + number) and reply.status == "I"
+    for _ in range(1000):
+        assert slow.reply().check().value.strip() == "7"
+    daemon.check_alive()
+    # Else one of the two ways would not have been tried.
+    assert uses_io_uring(daemon) == (daemon.may_use_io_uring and machine_has_io_uring())
 
 
 def test_one_that_goes_and_one_that_comes_with_it(daemon):

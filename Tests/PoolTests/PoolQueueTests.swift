@@ -303,7 +303,7 @@ final class MiniEngine: @unchecked Sendable {
             case .reader(let client, let index):
                 (client as? Client)?.readerIndex = index
                 (client as? Client)?.semaphore.signal()
-            case .transaction, .stopped, .answered, .committed, .unsynced:
+            case .transaction, .stopped, .answered, .owned, .committed, .unsynced:
                 Issue.record("nobody asked for this")
             }
         }

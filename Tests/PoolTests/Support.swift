@@ -233,6 +233,7 @@ extension Resumption {
         case .committed(let group): "committed " + group.take().map { "\($0.clientID)" }.joined(separator: "+")
         case .unsynced: "unsynced"
         case .answered(let client): "answered \(client.clientID)"
+        case .owned(let client): "owned \(client.clientID)"
         case .stopped(let client, let reason): "\(client.clientID) \(reason)"
         }
     }

@@ -44,6 +44,34 @@ import Testing
         #expect(batch.takeOver().map(\.word) == [8] && batch.take() == nil)
     }
 
+    /// The owner looks at all that are pending and leaves others in their place, or none.
+    @Test func whatIsPutInAnothersPlace() {
+        let batch = EventBatch()
+        keep([1, 2, 3, 4], in: batch)
+        #expect(batch.take()?.word == 1)
+        #expect(batch.pendingPlaces == 1..<4)
+        #expect(batch.take(at: 1)?.word == 2)
+        batch.put(Poller.Event(word: 20), at: 1)
+        #expect(batch.take(at: 2)?.word == 3)
+        #expect(takeAll(batch) == [20, 4])
+        #expect(batch.pending == 0)
+        batch.removeAll()
+        #expect(batch.pendingPlaces.isEmpty && batch.hasRoom && batch.take() == nil)
+    }
+
+    @Test func words() {
+        let token = UInt64(5) << 32 | 0xFFFF_FFFF
+        for event in [Poller.Event(token: token), Poller.Event(token: token, isHungUp: true), Poller.Event(owned: token)] {
+            #expect(event.token == token)
+        }
+        #expect(Poller.Event(owned: token).isOwned && !Poller.Event(owned: token).isHungUp)
+        #expect(Poller.Event(token: token).isPlain && !Poller.Event(owned: token).isPlain)
+        #expect(!Poller.Event(token: token, isHungUp: true).isPlain && !Poller.Event(token: token, isHungUp: true).isOwned)
+        // The daemon's own.
+        #expect(Server.wakeUpEvent.token == Server.wakeUpEvent.word)
+        #expect(!Server.wakeUpEvent.isPlain && !Server.wakeUpEvent.isOwned)
+    }
+
     ///     owner           another
     ///     takes 10
     ///                     takes over 11, 12

@@ -20,8 +20,11 @@ import Testing
         // just when it was found, and be stuck anew.
         var words: [UInt64] = [7]
         words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
+        // So are the replies it has not sent yet.
+        note.replies.add(Poller.Event(owned: 3))
         #expect(watch.look(now: at(105)) == .stuck(0))
-        #expect(watch.takeEventsOfStuckThreads().map(\.word) == [7])
+        #expect(watch.takeEventsOfStuckThreads().map(\.word) == [Poller.Event(owned: 3).word, 7])
+        #expect(note.replies.take() == nil && note.batch.take() == nil)
         note.began.store(0, ordering: .relaxed)
         let isReplaced = note.isReplaced.exchange(false, ordering: .relaxed)
         #expect(isReplaced)

@@ -1,7 +1,7 @@
 import CLinux
 import Synchronization
 
-/// What a thread was told by one `epoll_wait` and has not come to yet.
+/// What a thread was told by one `epoll_wait` and has not come to yet; and the sessions whose replies it has not sent yet.
 ///
 /// While one thread polls and every event is a quick one, it takes several at a time: a system call for each was 8 % of what a
 /// point SELECT costs. But nobody else is told of these events. So when their thread is about to be long, blocks, or is found
@@ -41,6 +41,21 @@ final class EventBatch: @unchecked Sendable {
     @inline(__always)
     var pending: Int { count - next }
 
+    /// The places of those the owner has not come to.
+    @inline(__always)
+    var pendingPlaces: Range<Int> { next..<count }
+
+    /// The owner puts another one in the place of one it has taken from there.
+    @inline(__always)
+    func put(_ event: Poller.Event, at place: Int) { words[place].store(event.word, ordering: .releasing) }
+
+    /// The owner has come to all of them.
+    @inline(__always)
+    func removeAll() {
+        next = 0
+        count = 0
+    }
+
     /// The owner comes to this one after the others.
     func add(_ event: Poller.Event) {
         words[count].store(event.word, ordering: .releasing)
@@ -61,16 +76,18 @@ final class EventBatch: @unchecked Sendable {
     private func takeKept() -> Poller.Event? {
         while next < count {
             next += 1
-            if let event = take(next - 1) { return event }
+            if let event = take(at: next - 1) { return event }
         }
         return nil
     }
 
-    private func take(_ index: Int) -> Poller.Event? {
+    /// nil: another thread has it.
+    @inline(__always)
+    func take(at index: Int) -> Poller.Event? {
         let word = words[index].exchange(Self.none, ordering: .acquiringAndReleasing)
         return word == Self.none ? nil : Poller.Event(word: word)
     }
 
     /// All that are left, for any thread.
-    func takeOver() -> [Poller.Event] { (0..<Self.capacity).compactMap(take(_:)) }
+    func takeOver() -> [Poller.Event] { (0..<Self.capacity).compactMap(take(at:)) }
 }

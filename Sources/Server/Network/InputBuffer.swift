@@ -35,6 +35,24 @@ final class InputBuffer {
         }
     }
 
+    /// The free room behind what is there, for `didReceive`; nil when there is no memory for so much.
+    @inline(__always)
+    func room(atLeast minimum: Int) -> UnsafeMutableRawBufferPointer? {
+        if capacity - count < minimum, !grow(to: max(count + minimum, capacity * 2)) { return nil }
+        return UnsafeMutableRawBufferPointer(start: storage! + count, count: capacity - count)
+    }
+
+    /// So many bytes are in that room now; 0 or an errno as `Transfers` has it.
+    @inline(__always)
+    func didReceive(_ result: Int) -> Received {
+        guard result > 0 else {
+            return result == -Int(EAGAIN) || result == -Int(EWOULDBLOCK) ? .nothingYet : .closed
+        }
+        precondition(result <= capacity - count, "more received than there was room for")
+        count += result
+        return count == capacity ? .full : .some
+    }
+
     /// Drops the first `n` bytes; what follows moves to the front.
     func drop(_ n: Int) {
         guard n > 0, let storage else { return }

@@ -23,18 +23,25 @@ struct Poller: Sendable {
 
     struct Event {
         /// The token, and in its highest bit whether the other side has hung up. The daemon's own tokens have the two highest
-        /// bits set, those of sessions neither.
+        /// bits set, those of sessions neither. The second bit alone: a session that is owned by whoever has this word, see
+        /// `Session.due`.
         let word: UInt64
 
         init(word: UInt64) { self.word = word }
         init(token: Token) { word = token }
         init(token: Token, isHungUp: Bool) { word = isHungUp ? token | 1 << 63 : token }
+        init(owned token: Token) { word = token | 1 << 62 }
 
         @inline(__always)
-        var token: Token { word >> 62 == 3 ? word : word & (.max >> 1) }
+        var token: Token { word >> 62 == 3 ? word : word & (.max >> 2) }
         /// The other side sends nothing more. It may come together with its last bytes.
         @inline(__always)
         var isHungUp: Bool { word >> 62 == 2 }
+        @inline(__always)
+        var isOwned: Bool { word >> 62 == 1 }
+        /// Something has come for a session, and nothing more is known.
+        @inline(__always)
+        var isPlain: Bool { word >> 62 == 0 }
     }
 
     enum Interest {
@@ -85,13 +92,12 @@ struct Poller: Sendable {
         }
     }
 
-    /// The same for a while and for one event; nil when nothing has come by then.
-    func waitForEvent(until: Instant) -> Event? {
-        var word: UInt64 = 0
+    /// The same for a while; 0 when nothing has come by then.
+    func waitForEvents(_ words: UnsafeMutableBufferPointer<UInt64>, until: Instant) -> Int {
         let left = until.nanoseconds &- MonotonicClock.now.nanoseconds
-        let count = walpool_epoll_wait_for(descriptor, max(0, left), &word)
+        let count = walpool_epoll_wait_many(descriptor, words.baseAddress, Int32(words.count), max(0, left))
         precondition(count >= 0, "epoll_pwait2 on a live descriptor")
-        return count == 1 ? Event(word: word) : nil
+        return Int(count)
     }
 
     private static func interest(_ interest: Interest) -> walpool_interest {

@@ -127,6 +127,15 @@ final class SessionTable: Sendable {
         return slot.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
 
+    /// The session of a word that goes with owning it.
+    @inline(__always)
+    func session(ownedBy event: Poller.Event) -> Session {
+        guard let session = slots[Int(event.token >> 32)].session else {
+            preconditionFailure("a session that is owned is in its place")
+        }
+        return session
+    }
+
     /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
     func own(slot index: Int, generation: UInt64) -> Session? {
         let slot = slots[index]

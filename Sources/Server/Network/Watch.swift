@@ -31,6 +31,8 @@ final class Watch: Sendable {
         let isReplaced = Atomic<Bool>(false)
         /// The events its thread comes to next.
         let batch = EventBatch()
+        /// Sessions whose replies it has not sent yet.
+        let replies = EventBatch()
         /// The thread, as pthread_self(3) and as the kernel have it; 0 before it has started.
         let thread = Atomic<UInt>(0)
         let threadNumber = Atomic<Int32>(0)
@@ -76,7 +78,7 @@ final class Watch: Sendable {
 
     /// What stuck threads were told and do not come to.
     func takeEventsOfStuckThreads() -> [Poller.Event] {
-        notes.filter { $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.batch.takeOver() }
+        notes.filter { $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.replies.takeOver() + $0.batch.takeOver() }
     }
 
     /// One look; only one thread at a time does so.

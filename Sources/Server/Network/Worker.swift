@@ -22,6 +22,16 @@ final class Worker: @unchecked Sendable {
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
     let counters: ThreadCounters
+    private let transfers: Transfers
+    /// Whose bytes `transfers` has, for as long as that takes.
+    private var transferring: [Unmanaged<Session>] = []
+    /// Where in the batch they belong.
+    private var places: [Int] = []
+    /// When the first of the unsent replies was complete, or a little before, in nanoseconds.
+    private var repliesSince: Int64 = 0
+    private var eventBegan: Int64 = 0
+    /// It tells the members of a group, one after the other.
+    private var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
     private var handedOver = CommittedGroup([])
 
@@ -32,6 +42,9 @@ final class Worker: @unchecked Sendable {
         self.isOfCrew = isOfCrew
         isLong = !isOfCrew
         note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
+        transfers = Transfers(usesRing: isOfCrew)
+        transferring.reserveCapacity(Transfers.capacity)
+        places.reserveCapacity(Transfers.capacity)
         counters = server.metrics.lend()
         counters.setMark(MonotonicClock.now)
     }
@@ -69,6 +82,10 @@ final class Worker: @unchecked Sendable {
         while true {
             if let event = note.batch.take() {
                 guard handle(event, &now) else { return }
+            } else if note.replies.pending > 0 {
+                // Another thread has taken over what they waited for.
+                sendAllReplies()
+                receiveTogether()
             } else if let end = server.pool.gatheringEnd {
                 // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
@@ -84,9 +101,95 @@ final class Worker: @unchecked Sendable {
     /// The first of the events there are now.
     @inline(__always)
     private func waitForEvents() -> Poller.Event {
-        let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
-        note.batch.keep(words[1..<count])
-        return Poller.Event(word: words[0])
+        while true {
+            let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
+            guard count > 1 else {
+                note.batch.keep(words[1..<count])
+                return Poller.Event(word: words[0])
+            }
+            note.batch.keep(words[0..<count])
+            receiveTogether()
+            // Others may have taken them all.
+            if let event = note.batch.take() { return event }
+        }
+    }
+
+    // MARK: Several sessions' bytes at once
+
+    /// What the sessions of the pending events have been sent is received by one system call, and they are this thread's from
+    /// here on.
+    private func receiveTogether() {
+        let batch = note.batch
+        guard batch.pending > 1 else { return }
+        for place in batch.pendingPlaces {
+            guard let event = batch.take(at: place) else { continue }
+            guard event.isPlain else {
+                batch.put(event, at: place)
+                continue
+            }
+            guard let session = server.table.ownAtEvent(event) else { continue }
+            guard let room = session.roomToReceive() else {
+                session.due = .event
+                batch.put(Poller.Event(owned: session.token), at: place)
+                continue
+            }
+            places.append(place)
+            transfers.add(session.socket, room.baseAddress!, count: room.count)
+            transferring.append(Unmanaged.passUnretained(session))
+        }
+        transfers.receive()
+        for index in transferring.indices {
+            let session = transferring[index].takeUnretainedValue()
+            session.due = .received(transfers.result(index))
+            batch.put(Poller.Event(owned: session.token), at: places[index])
+        }
+        transferring.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        transfers.removeAll()
+    }
+
+    /// Whether a reply that is complete now can wait for those of other sessions, which come at once.
+    @inline(__always)
+    var sendsRepliesTogether: Bool {
+        (isAnswering || (!isLong && (note.batch.pending > 0 || note.replies.pending > 0))) && note.replies.hasRoom
+    }
+
+    /// The session's reply goes out with others'; until then it is this thread's.
+    func sendLater(_ session: Session) {
+        if note.replies.pending == 0 { repliesSince = eventBegan }
+        note.replies.add(Poller.Event(owned: session.token))
+    }
+
+    /// Sends the replies that wait for one another, by one system call.
+    @inline(__always)
+    func sendReplies() { if note.replies.pending > 0 { sendAllReplies() } }
+
+    private func sendAllReplies() {
+        while let event = note.replies.take() {
+            let session = server.table.session(ownedBy: event)
+            let reply = session.out.readable
+            transfers.add(session.socket, UnsafeMutableRawPointer(mutating: reply.baseAddress!), count: reply.count)
+            transferring.append(Unmanaged.passUnretained(session))
+        }
+        note.replies.removeAll()
+        transfers.send()
+        for index in transferring.indices {
+            // Whoever owns a session keeps it alive.
+            let session = transferring[index].takeUnretainedValue()
+            session.replyWasSent(transfers.result(index))
+        }
+        transferring.removeAll(keepingCapacity: true)
+        transfers.removeAll()
+    }
+
+    /// Between two events: sends what has waited for long enough, or has nobody left to wait for.
+    @inline(__always)
+    private func sendRepliesIfDue(now: Instant) {
+        guard note.replies.pending > 0 else { return }
+        let isLast = note.batch.pending == 0
+        guard isLast || now.nanoseconds &- repliesSince > SessionLimits.replyDelayNanoseconds else { return }
+        sendAllReplies()
+        if isLast { receiveTogether() }
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
@@ -102,6 +205,7 @@ final class Worker: @unchecked Sendable {
 
     /// This thread does not come to the events it was told of besides: others do.
     private func leaveBatch() {
+        sendReplies()
         while let event = note.batch.take() { server.announceAgain(event) }
     }
 
@@ -112,7 +216,10 @@ final class Worker: @unchecked Sendable {
         counters.setMark(began)
         begins(at: began)
         hasBlocked = false
-        guard server.handle(event, self) else { return false }
+        guard server.handle(event, self) else {
+            sendReplies()
+            return false
+        }
         if server.pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
@@ -130,6 +237,7 @@ final class Worker: @unchecked Sendable {
             server.crew.wasSlow(taken, now: now)
             if !hasBlocked, server.crew.eventsAtOnce == 1 { leaveBatch() }
         }
+        sendRepliesIfDue(now: now)
         return true
     }
 
@@ -142,6 +250,7 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     private func begins(at now: Instant) {
         time = now.nanoseconds
+        eventBegan = now.nanoseconds
         SQLiteLibrary.beginWork()
         note.began.store(now.nanoseconds, ordering: .relaxed)
         // Only this thread writes it.
@@ -237,6 +346,8 @@ final class Worker: @unchecked Sendable {
             sync(commit)
         case .answered(let client):
             (client as? Session)?.continueAfterGroup(self)
+        case .owned(let client):
+            (client as? Session)?.takeUp(self)
         case .stopped(let client, let reason):
             (client as? Session)?.waitEnded(self, reason)
         case .job(let job):
@@ -314,12 +425,14 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// One event while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes for it.
+    /// The events there are while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes
+    /// for it. Those who come are mostly members, who are put in the queue in a few microseconds.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
         // `handle` begins the group, since what it does may be long or stuck as any event may.
-        let event = server.poller.waitForEvent(until: end)
-        note.batch.keep(words[1..<1])
-        return handle(event ?? Server.wakeUpEvent, &now)
+        let count = server.poller.waitForEvents(words, until: end)
+        note.batch.keep(words[0..<count])
+        receiveTogether()
+        return handle(note.batch.take() ?? Server.wakeUpEvent, &now)
     }
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.
@@ -341,14 +454,19 @@ final class Worker: @unchecked Sendable {
     }
 
     func answer(_ members: [any GroupMember]) {
+        isAnswering = members.count > 1
         for member in members {
             guard let session = member as? Session else { continue }
             // What it counts, it counts on this thread.
             session.worker = self
-            session.replyAfterGroup()
             // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
-            if session.hasMoreInput || session.slowStatement != nil { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+            let goesOn = session.hasMoreInput || session.slowStatement != nil
+            session.replyAfterGroup(goesWithOthers: isAnswering && !goesOn)
+            if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+            if note.replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
         }
+        isAnswering = false
+        sendReplies()
     }
 
     /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.

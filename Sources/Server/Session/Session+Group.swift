@@ -150,7 +150,9 @@ extension Session: GroupMember {
     func didCommit() { announceCommittedSchema() }
 
     /// After the commit, or the error that took its place: the reply goes out.
-    func replyAfterGroup() {
+    ///
+    /// - Parameter goesWithOthers: it is about to be settled, and its reply goes out then.
+    func replyAfterGroup(goesWithOthers: Bool = false) {
         markedState = nil
         if isUnsynced {
             isUnsynced = false
@@ -159,7 +161,7 @@ extension Session: GroupMember {
             countTransactionEnd()
         }
         announceCommittedSchema()
-        if !flush() { isClosing = true }
+        if !goesWithOthers, !flush() { isClosing = true }
     }
 
     var hasMoreInput: Bool { state.inputPosition < input.count }

@@ -47,20 +47,67 @@ extension Session {
                 state.inputPosition = 0
             }
             let before = input.count
-            switch input.receive(from: socket, minimum: minimum) {
-            case .some: break
-            case .full: needsArming = true
-            case .nothingYet: return settle(.input)
-            case .closed: return close()
-            case .noMemory:
-                return terminate(
-                    WireError(
-                        severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
-            }
-            counters?.add(.receivedBytes, input.count - before)
-            endIdleHolding()
+            return goOn(after: input.receive(from: socket, minimum: minimum), of: input.count - before)
         }
         settle(advance())
+    }
+
+    @inline(__always)
+    private func goOn(after received: InputBuffer.Received, of bytes: Int) {
+        switch received {
+        case .some: break
+        case .full: needsArming = true
+        case .nothingYet: return settle(.input)
+        case .closed: return close()
+        case .noMemory:
+            return terminate(
+                WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
+        }
+        counters?.add(.receivedBytes, bytes)
+        endIdleHolding()
+        settle(advance())
+    }
+
+    /// Where what its client has sent can be put together with what those of others have; nil: this session does so itself.
+    func roomToReceive() -> UnsafeMutableRawBufferPointer? {
+        guard interest == .stream, case .ready = phase, !isCopyingIn else { return nil }
+        input.drop(state.inputPosition)
+        state.inputPosition = 0
+        return input.room(atLeast: SessionLimits.readBytes)
+    }
+
+    /// The calling worker owns the session, for which something is in hand.
+    func takeUp(_ worker: Worker) {
+        switch due {
+        case .event: socketIsReady(worker, isHungUp: false)
+        case .received(let result):
+            self.worker = worker
+            disarmDeadline()
+            goOn(after: input.didReceive(result), of: max(0, result))
+        case .reply:
+            self.worker = worker
+            guard flush() else { return close() }
+            letGo()
+        }
+    }
+
+    /// Its reply was given to the socket together with others, with this result.
+    @inline(__always)
+    func replyWasSent(_ result: Int) {
+        if result > 0 {
+            out.consume(result)
+            counters?.add(.sentBytes, result)
+        }
+        // An error is found out by trying again.
+        guard out.count == 0 || flush() else { return close() }
+        letGo()
+    }
+
+    /// Whether its reply can go out with those of others: not if it is large, or the writer waits for its client's answer.
+    @inline(__always)
+    private var canBeSentWithOthers: Bool {
+        out.count > 0 && out.count <= SessionLimits.replyBytesSentWithOthers && writerMode == .none && slowStatement == nil
+            && !out.hasHole
     }
 
     /// The session was parked and has what it waited for; the calling worker owns it.
@@ -110,24 +157,34 @@ extension Session {
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
             countEnd()
+            if case .input = wait, let worker, worker.sendsRepliesTogether, canBeSentWithOthers {
+                due = .reply
+                return worker.sendLater(self)
+            }
             // With a result that goes on there is something left to send. A client may take it between one attempt and
             // the next: then there would be no room to wait for, and no message either.
             if case .output = wait {} else { guard flush() else { return close() } }
             if slowStatement != nil { logSlowStatement() }
-            if out.count > 0 {
-                interest = .writable
-                noteUnread()
-                // A holder that does not read is as idle as one that does not send.
-                noteIdleHolder()
-                armDeadline(
-                    .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
-                    orAt: blockDeadline)
-            } else {
-                interest = .stream
-                becomeIdle()
-            }
-            disownAndArm()
+            letGo()
         }
+    }
+
+    /// Nothing to do until the client has sent something, or taken what its socket has no room for.
+    @inline(__always)
+    private func letGo() {
+        if out.count > 0 {
+            interest = .writable
+            noteUnread()
+            // A holder that does not read is as idle as one that does not send.
+            noteIdleHolder()
+            armDeadline(
+                .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
+                orAt: blockDeadline)
+        } else {
+            interest = .stream
+            becomeIdle()
+        }
+        disownAndArm()
     }
 
     /// Nothing to do until the client sends something: memory and deadlines of an idle session.

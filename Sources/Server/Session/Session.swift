@@ -30,6 +30,8 @@ final class Session: @unchecked Sendable {
     var interest = Poller.Interest.stream
     /// No edge would announce what the socket has now, so it is armed anew before the session is let go of.
     var needsArming = false
+    /// What is in hand for it, while its thread is at others.
+    var due = Due.reply
     /// What the armed deadline is about.
     var awaited = Awaited.startup
     var userName = ""
@@ -58,6 +60,15 @@ final class Session: @unchecked Sendable {
         /// Nothing more is handled; what the client is owed is still to be sent.
         case leaving
         case closed
+    }
+
+    enum Due {
+        /// Its reply is to be sent, and then it waits for its client.
+        case reply
+        /// Its socket is ready.
+        case event
+        /// So many bytes have been received behind those it has; 0 or an errno as `Transfers` has it.
+        case received(Int)
     }
 
     enum Awaited { case nothing, startup, idleInTransaction, clientWrite, copyData }
@@ -205,6 +216,8 @@ extension Session: PoolClient {
     func reasonToStopWaiting(now: Instant) -> StopReason? {
         reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
     }
+
+    func runsOn() { worker?.sendReplies() }
 
     func willBeLong() {
         sendCompleteReplies()

@@ -11,6 +11,10 @@ enum SessionLimits {
     static let idleBufferBytes = 16 << 10
     /// A result is sent whenever this much of it is ready, and the statement waits when the client takes none of it.
     static let flushBytes = 32 << 10
+    /// A larger reply is sent by itself, at once: copying it takes longer than what a system call costs.
+    static let replyBytesSentWithOthers = 4 << 10
+    /// A reply waits no longer than this for others to be sent with, as far as that is looked at between two events.
+    static let replyDelayNanoseconds: Int64 = 100_000
     /// The most that is kept for a client of results made on the writer, which never waits for a client.
     static let writerResultBytes = 64 << 20
     /// Named statements, portals and savepoints a session may have: each costs a few hundred bytes.

@@ -58,8 +58,13 @@ final class FuzzServer {
     func handleEvent() -> Bool {
         var waiting = pollfd(fd: server.poller.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 0) == 1 else { return false }
-        guard let event = server.poller.waitForEvent(until: MonotonicClock.now.advanced(byMilliseconds: 1000)) else { return false }
-        require(worker.handle(event, &now), "nobody has stopped the crew")
+        var word: UInt64 = 0
+        let count = withUnsafeMutablePointer(to: &word) { word in
+            server.poller.waitForEvents(
+                UnsafeMutableBufferPointer(start: word, count: 1), until: MonotonicClock.now.advanced(byMilliseconds: 1000))
+        }
+        guard count == 1 else { return false }
+        require(worker.handle(Poller.Event(word: word), &now), "nobody has stopped the crew")
         return true
     }
 

@@ -1,0 +1,58 @@
+import CLinux
+import Glibc
+
+/// Bytes for, or from, several sockets by one system call.
+///
+/// Of what a point SELECT takes, entering the kernel and leaving it again was more than SQLite: a call for each message that
+/// comes and for each that goes. So the messages of one `epoll_wait` are received together, and their replies sent together
+/// (Sources/CLinux/ring.h). Without io_uring it is a call for each, with the same results.
+///
+/// A thread's own: not `Sendable`.
+final class Transfers {
+    /// As many as one call has room for; a power of two.
+    static let capacity = EventBatch.capacity
+
+    private var ring = walpool_ring()
+    private let transfers = UnsafeMutablePointer<walpool_transfer>.allocate(capacity: capacity)
+    private(set) var count = 0
+    private var mayHaveRing: Bool
+
+    /// - Parameter usesRing: false: a call for each.
+    init(usesRing: Bool) { mayHaveRing = usesRing }
+
+    deinit {
+        walpool_ring_close(&ring)
+        transfers.deallocate()
+    }
+
+    /// The bytes must stay where they are until the call that transfers them.
+    @inline(__always)
+    func add(_ socket: Int32, _ bytes: UnsafeMutableRawPointer, count bytesCount: Int) {
+        precondition(count < Self.capacity, "more transfers than one call has room for")
+        // What one call does not send, the next one does.
+        let limited = UInt32(min(bytesCount, 1 << 30))
+        transfers[count] = walpool_transfer(bytes: bytes, count: limited, socket: socket, result: 0)
+        count += 1
+    }
+
+    func send() { transferAll(isSend: 1) }
+    func receive() { transferAll(isSend: 0) }
+
+    /// How many bytes; 0: the other side sends nothing more; or an errno, negative.
+    @inline(__always)
+    func result(_ index: Int) -> Int { Int(transfers[index].result) }
+
+    private func transferAll(isSend: Int32) {
+        if mayHaveRing, ring.is_open == 0, count > 1 {
+            // By the thread that uses it, so not before.
+            mayHaveRing = walpool_ring_open(&ring, UInt32(Self.capacity)) == 0
+        }
+        walpool_transfer_all(&ring, transfers, UInt32(count), isSend)
+        // One that was given up is not opened again.
+        if ring.is_open == 0, count > 1 { mayHaveRing = false }
+    }
+
+    /// The next call is for others.
+    @inline(__always)
+    func removeAll() { count = 0 }
+}
