@@ -150,6 +150,37 @@ def test_replies_that_leave_together_are_each_clients_own(daemon):
     assert uses_io_uring(daemon) == (daemon.may_use_io_uring and machine_has_io_uring())
 
 
+def test_who_waits_for_what_a_client_leaves_that_goes_before_its_reply(start_daemon):
+    """
+    gone                            step                              waiting
+    has one of two readers          has the other one
+    SELECT: its reply is kept for
+                                    a statement of some hundred us
+                                                                      SELECT: waits for a reader
+    goes: its reply cannot be sent,
+    its reader is free
+                                                                      has it, whether or not anything else happens
+    """
+    daemon = start_daemon(options=["--readers", "2"])
+    time.sleep(0.05)
+    for number in range(24):
+        gone, step, waiting = [daemon.client() for _ in range(3)]
+        for holder in (gone, step):
+            assert holder.query("BEGIN READ ONLY").status == "T" and holder.query("SELECT 1").status == "T"
+        waiting.query("SHOW statement_timeout").check()
+        time.sleep(0.03)
+        stop(daemon)
+        gone.send(wire.query("SELECT 1"))
+        step.send(wire.query("SELECT instr(hex(zeroblob(60000)), hex(zeroblob(20000)) || '1')"))
+        waiting.send(wire.query("SELECT 7"))
+        os.kill(daemon.pid, signal.SIGCONT)
+        time.sleep(number % 8 * 0.0002)
+        gone.socket.close()
+        assert waiting.reply().check().value == "7"
+        step.close()
+        waiting.close()
+
+
 def test_one_that_goes_and_one_that_comes_with_it(daemon):
     """Besides requests, a thread is told of ends and of new connections."""
     first, gone, other = [daemon.client() for _ in range(3)]

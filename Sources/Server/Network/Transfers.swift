@@ -48,7 +48,7 @@ final class Transfers {
             mayHaveRing = walpool_ring_open(&ring, UInt32(Self.capacity)) == 0
         }
         walpool_transfer_all(&ring, transfers, UInt32(count), isSend)
-        // One that was given up is not opened again.
+        // One that was refused or given up is not opened again: it would be asked for with each batch.
         if ring.is_open == 0, count > 1 { mayHaveRing = false }
     }
 

@@ -29,6 +29,8 @@ final class Worker: @unchecked Sendable {
     private var places: [Int] = []
     /// When the first of the unsent replies was complete, or a little before, in nanoseconds.
     private var repliesSince: Int64 = 0
+    /// Statements that have begun since.
+    private var statementsSince = 0
     private var eventBegan: Int64 = 0
     /// It tells the members of a group, one after the other.
     private var isAnswering = false
@@ -85,6 +87,7 @@ final class Worker: @unchecked Sendable {
             } else if note.replies.pending > 0 {
                 // Another thread has taken over what they waited for.
                 sendAllReplies()
+                handOverIfAny()
                 receiveTogether()
             } else if let end = server.pool.gatheringEnd {
                 // Nobody stands by now: somebody has to begin that group.
@@ -121,6 +124,7 @@ final class Worker: @unchecked Sendable {
     private func receiveTogether() {
         let batch = note.batch
         guard batch.pending > 1 else { return }
+        precondition(transferring.isEmpty, "one transfer at a time")
         for place in batch.pendingPlaces {
             guard let event = batch.take(at: place) else { continue }
             guard event.isPlain else {
@@ -156,7 +160,10 @@ final class Worker: @unchecked Sendable {
 
     /// The session's reply goes out with others'; until then it is this thread's.
     func sendLater(_ session: Session) {
-        if note.replies.pending == 0 { repliesSince = eventBegan }
+        if note.replies.pending == 0 {
+            repliesSince = eventBegan
+            statementsSince = 0
+        }
         note.replies.add(Poller.Event(owned: session.token))
     }
 
@@ -164,7 +171,9 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     func sendReplies() { if note.replies.pending > 0 { sendAllReplies() } }
 
+    /// What it lets go of may be what somebody waits for: the caller runs those resumptions, or hands them over.
     private func sendAllReplies() {
+        precondition(transferring.isEmpty, "one transfer at a time")
         while let event = note.replies.take() {
             let session = server.table.session(ownedBy: event)
             let reply = session.out.readable
@@ -182,14 +191,33 @@ final class Worker: @unchecked Sendable {
         transfers.removeAll()
     }
 
-    /// Between two events: sends what has waited for long enough, or has nobody left to wait for.
+    /// At the end of an event: sends what has waited for long enough, or has nobody left to wait for.
     @inline(__always)
     private func sendRepliesIfDue(now: Instant) {
         guard note.replies.pending > 0 else { return }
         let isLast = note.batch.pending == 0
         guard isLast || now.nanoseconds &- repliesSince > SessionLimits.replyDelayNanoseconds else { return }
         sendAllReplies()
+        if !resumptions.isEmpty { runResumptions() }
         if isLast { receiveTogether() }
+    }
+
+    /// A statement begins. An event may be a pipeline of thousands, and replies of others do not wait for that.
+    @inline(__always)
+    func noteStatement() {
+        statementsSince &+= 1
+        if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
+        if !resumptions.isEmpty { handOver() }
+    }
+
+    /// The thread ends: sessions that are in its hands hear of it as those do that nobody is at.
+    private func endBatch() {
+        sendReplies()
+        while let event = note.batch.take() {
+            if event.isOwned { server.table.session(ownedBy: event).takeUp(self) }
+        }
+        sendReplies()
+        handOverIfAny()
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
@@ -217,17 +245,20 @@ final class Worker: @unchecked Sendable {
         begins(at: began)
         hasBlocked = false
         guard server.handle(event, self) else {
-            sendReplies()
+            endBatch()
             return false
         }
         if server.pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
-        note.began.store(0, ordering: .relaxed)
         let taken = now.nanoseconds &- began.nanoseconds
+        // Still watched: a session may end by it.
+        sendRepliesIfDue(now: now)
+        note.began.store(0, ordering: .relaxed)
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
             leaveBatch()
+            handOverIfAny()
             leaveGathering()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
@@ -235,9 +266,11 @@ final class Worker: @unchecked Sendable {
         }
         if taken > PollerCensus.slowNanoseconds {
             server.crew.wasSlow(taken, now: now)
-            if !hasBlocked, server.crew.eventsAtOnce == 1 { leaveBatch() }
+            if !hasBlocked, server.crew.eventsAtOnce == 1 {
+                leaveBatch()
+                handOverIfAny()
+            }
         }
-        sendRepliesIfDue(now: now)
         return true
     }
 
@@ -281,7 +314,9 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     func willBlock() {
         guard !isLong else { return }
+        let before = resumptions.count
         leaveBatch()
+        if resumptions.count > before { handOver() }
         hasBlocked = true
         server.crew.willBlock(now: MonotonicClock.now)
     }
@@ -289,8 +324,9 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     func handOverIfAny() { if !resumptions.isEmpty { handOver() } }
 
-    /// What this was to run next, others run.
+    /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
+        sendReplies()
         for resumption in resumptions { server.enqueue(resumption) }
         resumptions.removeAll(keepingCapacity: true)
     }
@@ -429,7 +465,9 @@ final class Worker: @unchecked Sendable {
     /// for it. Those who come are mostly members, who are put in the queue in a few microseconds.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
         // `handle` begins the group, since what it does may be long or stuck as any event may.
-        let count = server.poller.waitForEvents(words, until: end)
+        // Others may poll, and what comes now and is no member shall not wait for many of them.
+        let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
+        let count = server.poller.waitForEvents(most, until: end)
         note.batch.keep(words[0..<count])
         receiveTogether()
         return handle(note.batch.take() ?? Server.wakeUpEvent, &now)

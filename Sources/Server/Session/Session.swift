@@ -280,7 +280,7 @@ extension Session {
         countBeginning()
         guard !isStatementActive else { return }
         // Whoever was granted something by what this thread did last must not wait for what it does next.
-        worker?.handOverIfAny()
+        worker?.noteStatement()
         isStatementActive = true
         if eventLog.isTiming { beginTiming() }
         activity.store(1, ordering: .relaxed)
