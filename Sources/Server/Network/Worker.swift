@@ -210,6 +210,14 @@ final class Worker: @unchecked Sendable {
         if !resumptions.isEmpty { handOver() }
     }
 
+    /// For who calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
+    func takePending() -> Poller.Event? {
+        if let event = note.batch.take() { return event }
+        sendReplies()
+        handOverIfAny()
+        return note.batch.take()
+    }
+
     /// The thread ends: sessions that are in its hands hear of it as those do that nobody is at.
     private func endBatch() {
         sendReplies()
@@ -314,12 +322,14 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     func willBlock() {
         guard !isLong else { return }
-        let before = resumptions.count
         leaveBatch()
-        if resumptions.count > before { handOver() }
+        handOverIfAny()
         hasBlocked = true
         server.crew.willBlock(now: MonotonicClock.now)
     }
+
+    @inline(__always)
+    var hasResumptions: Bool { !resumptions.isEmpty }
 
     @inline(__always)
     func handOverIfAny() { if !resumptions.isEmpty { handOver() } }
@@ -362,6 +372,8 @@ final class Worker: @unchecked Sendable {
 
     private func run(_ resumption: Resumption) {
         time = 0
+        statementsSince &+= 1
+        if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
         SQLiteLibrary.beginWork()
         // What came before it in this event is not its time.
         counters.setMark(MonotonicClock.now)

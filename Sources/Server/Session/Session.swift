@@ -217,7 +217,10 @@ extension Session: PoolClient {
         reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
     }
 
-    func runsOn() { worker?.sendReplies() }
+    func runsOn() {
+        worker?.sendReplies()
+        worker?.handOverIfAny()
+    }
 
     func willBeLong() {
         sendCompleteReplies()
@@ -279,8 +282,12 @@ extension Session {
     func beginStatement() {
         countBeginning()
         guard !isStatementActive else { return }
-        // Whoever was granted something by what this thread did last must not wait for what it does next.
-        worker?.noteStatement()
+        // Whoever was granted something by what this thread did last must not wait for what it does next. It may be recovery,
+        // which may end the process: this client hears first how its last transaction ended.
+        if let worker {
+            if worker.hasResumptions { sendCompleteReplies() }
+            worker.noteStatement()
+        }
         isStatementActive = true
         if eventLog.isTiming { beginTiming() }
         activity.store(1, ordering: .relaxed)

@@ -56,6 +56,10 @@ final class FuzzServer {
 
     /// Handles one event, if there is one.
     func handleEvent() -> Bool {
+        if let pending = worker.takePending() {
+            require(worker.handle(pending, &now), "nobody has stopped the crew")
+            return true
+        }
         var waiting = pollfd(fd: server.poller.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 0) == 1 else { return false }
         var word: UInt64 = 0
@@ -71,6 +75,7 @@ final class FuzzServer {
     func timePasses(milliseconds: Int64) {
         server.lookAtDeadlines(worker, now: MonotonicClock.now.advanced(byMilliseconds: milliseconds))
         worker.runResumptions()
+        worker.sendReplies()
     }
 
     /// Whether this session waits in a queue of the pool, for something that somebody has.
