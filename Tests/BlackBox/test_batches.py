@@ -146,6 +146,21 @@ def test_replies_that_leave_together_are_each_clients_own(daemon):
     for _ in range(1000):
         assert slow.reply().check().value.strip() == "7"
     daemon.check_alive()
+
+
+def test_members_of_a_group_are_answered_together(daemon):
+    holder, *members = [daemon.client() for _ in range(20)]
+    holder.query("CREATE TABLE t (n INTEGER PRIMARY KEY)").check()
+    for number in range(3):
+        assert holder.query("BEGIN IMMEDIATE").status == "T"
+        for index, member in enumerate(members):
+            member.send(wire.query(f"INSERT INTO t VALUES ({index}) RETURNING n + {number * 100}"))
+        holder.send(wire.query("DELETE FROM t; COMMIT"))
+        assert holder.reply().status == "I"
+        for index, member in enumerate(members):
+            reply = member.reply()
+            assert reply.check().value == str(index + number * 100) and reply.tag == "INSERT 0 1"
+    daemon.check_alive()
     # Else one of the two ways would not have been tried.
     assert uses_io_uring(daemon) == (daemon.may_use_io_uring and machine_has_io_uring())
 
