@@ -234,3 +234,12 @@ def test_an_interrupt_while_a_process_starts_leaves_no_process(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         tools.start(sleeper, preexec_fn=lambda: os.kill(os.getppid(), signal.SIGINT))
     assert not processes_naming(tmp_path)
+
+
+def test_processes_that_end_while_they_are_looked_at(monkeypatch):
+    """What /proc has listed may be gone when it is read, and that ended a benchmark of forty minutes."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    monkeypatch.setattr(tools.os, "listdir", lambda path: [str(gone.pid), "self", str(os.getpid())])
+    assert not tools.has_members(gone.pid)
+    assert tools.has_members(os.getpgrp())

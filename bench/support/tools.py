@@ -124,10 +124,12 @@ def start(command, **options):
 
 def has_members(group):
     """Whether a process of the group still runs. One that has ended and that nobody has waited for does not."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    # Not Path.glob, which looks at each path by itself and does not forgive a process that ends meanwhile.
+    for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             # The name before the last parenthesis may hold anything; after it come state, parent and group: proc(5).
-            state, _, its_group = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            stat = Path("/proc", name, "stat").read_text(errors="replace")
+            state, _, its_group = stat.rpartition(")")[2].split()[:3]
             if int(its_group) == group and state not in "ZX":
                 return True
     return False
