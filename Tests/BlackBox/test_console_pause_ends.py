@@ -119,13 +119,13 @@ def test_an_idle_holder_is_evicted_as_ever(start_daemon):
 
 def test_statement_timeout_counts_and_lock_timeout_does_not(db, admin):
     admin.execute("PAUSE")
-    patient = [db.client(lock_timeout="1ms"), db.client(lock_timeout="1ms")]
+    patient = [db.client(lock_timeout="200ms"), db.client(lock_timeout="200ms")]
     patient[0].send(wire.query("SELECT n FROM t"))
     patient[1].send(wire.query("INSERT INTO t VALUES (2)"))
     until_waiting(admin, *patient)
     for sql in ["SELECT n FROM t", "INSERT INTO t VALUES (3)", "BEGIN IMMEDIATE"]:
         assert db.client(statement_timeout="100ms").query(sql).state == "57014"
-    # So more than 1 ms has passed for these.
+    # So more than 200 ms have passed for these. It counts from RESUME, so it is no shorter than a slow machine's turn.
     until_waiting(admin, *patient)
     admin.execute("RESUME")
     assert patient[0].reply().value == "1" and patient[1].reply().tag == "INSERT 0 1"
