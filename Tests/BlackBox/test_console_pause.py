@@ -95,7 +95,8 @@ def test_transactions_that_have_begun_finish(db, admin, begin):
 def test_a_running_statement_finishes(db, admin):
     running = db.client()
     running.send(wire.query("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 300000) SELECT count(*) FROM c"))
-    eventually(lambda: client_row(admin, running)["state"] == "active" or running.has_reply())
+    # "active" it is before it has a reader, and then the pause would be first.
+    eventually(lambda: show(admin, "POOLS")[0]["sv_active"] == 1 or running.has_reply())
     assert db.client(database="walpool").query("PAUSE").tag == "PAUSE"
     assert client_row(admin, running)["state"] == "idle"
     assert running.reply().value == "300000"
