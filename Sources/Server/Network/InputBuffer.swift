@@ -22,16 +22,11 @@ final class InputBuffer {
 
     /// Reads once, whatever the socket has, up to the free room (at least `minimum` bytes of it).
     func receive(from socket: Int32, minimum: Int) -> Received {
-        if capacity - count < minimum, !grow(to: max(count + minimum, capacity * 2)) { return .noMemory }
+        guard let room = room(atLeast: minimum) else { return .noMemory }
         while true {
-            let received = walpool_receive(socket, storage! + count, capacity - count)
-            if received > 0 {
-                count += received
-                return count == capacity ? .full : .some
-            }
-            if received == 0 { return .closed }
-            if errno == EINTR { continue }
-            return errno == EAGAIN || errno == EWOULDBLOCK ? .nothingYet : .closed
+            let received = walpool_receive(socket, room.baseAddress, room.count)
+            if received < 0, errno == EINTR { continue }
+            return didReceive(received < 0 ? -Int(errno) : received)
         }
     }
 

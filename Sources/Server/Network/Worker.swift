@@ -8,34 +8,34 @@ import Scheduling
 ///
 /// `@unchecked Sendable`: handed to its thread once; everything mutable is that thread's.
 final class Worker: @unchecked Sendable {
-    private let server: Server
+    let server: Server
     /// Sessions that got what they waited for from something this thread did.
-    private var resumptions: [Resumption] = []
-    private var isLong = false
+    var resumptions: [Resumption] = []
+    var isLong = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
     private let isOfCrew: Bool
-    private let note: Watch.Note
+    let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
     private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
     let counters: ThreadCounters
-    private let transfers: Transfers
+    let transfers: Transfers
     /// Whose bytes `transfers` has, for as long as that takes.
-    private var transferring: [Unmanaged<Session>] = []
+    var transferring: [Unmanaged<Session>] = []
     /// Where in the batch they belong.
-    private var places: [Int] = []
+    var places: [Int] = []
     /// When the first of the unsent replies was complete, or a little before, in nanoseconds.
-    private var repliesSince: Int64 = 0
+    var repliesSince: Int64 = 0
     /// Statements that have begun since.
-    private var statementsSince = 0
-    private var eventBegan: Int64 = 0
+    var statementsSince = 0
+    var eventBegan: Int64 = 0
     /// It tells the members of a group, one after the other.
-    private var isAnswering = false
+    var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
-    private var handedOver = CommittedGroup([])
+    var handedOver = CommittedGroup([])
 
     /// - Parameter isOfCrew: false for a thread that never polls: nobody is called to poll in its place, or the census would
     ///   miss one for good.
@@ -115,117 +115,6 @@ final class Worker: @unchecked Sendable {
             // Others may have taken them all.
             if let event = note.batch.take() { return event }
         }
-    }
-
-    // MARK: Several sessions' bytes at once
-
-    /// What the sessions of the pending events have been sent is received by one system call, and they are this thread's from
-    /// here on.
-    private func receiveTogether() {
-        let batch = note.batch
-        guard batch.pending > 1 else { return }
-        precondition(transferring.isEmpty, "one transfer at a time")
-        for place in batch.pendingPlaces {
-            guard let event = batch.take(at: place) else { continue }
-            guard event.isPlain else {
-                batch.put(event, at: place)
-                continue
-            }
-            guard let session = server.table.ownAtEvent(event) else { continue }
-            guard let room = session.roomToReceive() else {
-                session.due = .event
-                batch.put(Poller.Event(owned: session.token), at: place)
-                continue
-            }
-            places.append(place)
-            transfers.add(session.socket, room.baseAddress!, count: room.count)
-            transferring.append(Unmanaged.passUnretained(session))
-        }
-        transfers.receive()
-        for index in transferring.indices {
-            let session = transferring[index].takeUnretainedValue()
-            session.due = .received(transfers.result(index))
-            batch.put(Poller.Event(owned: session.token), at: places[index])
-        }
-        transferring.removeAll(keepingCapacity: true)
-        places.removeAll(keepingCapacity: true)
-        transfers.removeAll()
-    }
-
-    /// Whether a reply that is complete now can wait for those of other sessions, which come at once.
-    @inline(__always)
-    var sendsRepliesTogether: Bool {
-        (isAnswering || (!isLong && (note.batch.pending > 0 || note.replies.pending > 0))) && note.replies.hasRoom
-    }
-
-    /// The session's reply goes out with others'; until then it is this thread's.
-    func sendLater(_ session: Session) {
-        if note.replies.pending == 0 {
-            repliesSince = eventBegan
-            statementsSince = 0
-        }
-        note.replies.add(Poller.Event(owned: session.token))
-    }
-
-    /// Sends the replies that wait for one another, by one system call.
-    @inline(__always)
-    func sendReplies() { if note.replies.pending > 0 { sendAllReplies() } }
-
-    /// What it lets go of may be what somebody waits for: the caller runs those resumptions, or hands them over.
-    private func sendAllReplies() {
-        precondition(transferring.isEmpty, "one transfer at a time")
-        while let event = note.replies.take() {
-            let session = server.table.session(ownedBy: event)
-            let reply = session.out.readable
-            transfers.add(session.socket, UnsafeMutableRawPointer(mutating: reply.baseAddress!), count: reply.count)
-            transferring.append(Unmanaged.passUnretained(session))
-        }
-        note.replies.removeAll()
-        transfers.send()
-        for index in transferring.indices {
-            // Whoever owns a session keeps it alive.
-            let session = transferring[index].takeUnretainedValue()
-            session.replyWasSent(transfers.result(index))
-        }
-        transferring.removeAll(keepingCapacity: true)
-        transfers.removeAll()
-    }
-
-    /// At the end of an event: sends what has waited for long enough, or has nobody left to wait for.
-    @inline(__always)
-    private func sendRepliesIfDue(now: Instant) {
-        guard note.replies.pending > 0 else { return }
-        let isLast = note.batch.pending == 0
-        guard isLast || now.nanoseconds &- repliesSince > SessionLimits.replyDelayNanoseconds else { return }
-        sendAllReplies()
-        if !resumptions.isEmpty { runResumptions() }
-        if isLast { receiveTogether() }
-    }
-
-    /// A statement begins. An event may be a pipeline of thousands, and replies of others do not wait for that.
-    @inline(__always)
-    func noteStatement() {
-        statementsSince &+= 1
-        if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
-        if !resumptions.isEmpty { handOver() }
-    }
-
-    /// For who calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
-    func takePending() -> Poller.Event? {
-        if let event = note.batch.take() { return event }
-        sendReplies()
-        handOverIfAny()
-        return note.batch.take()
-    }
-
-    /// The thread ends: sessions that are in its hands hear of it as those do that nobody is at.
-    private func endBatch() {
-        sendReplies()
-        while let event = note.batch.take() {
-            if event.isOwned { server.table.session(ownedBy: event).takeUp(self) }
-        }
-        sendReplies()
-        handOverIfAny()
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
@@ -407,72 +296,6 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Runs these sessions' transactions on the writer, commits them together, and answers.
-    ///
-    /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
-    /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
-    /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
-    /// and the replies wait for the disk, unless a sync costs more than that saves.
-    func runGroup(_ clients: [any PoolClient]) {
-        for client in clients {
-            guard let session = client as? Session else { continue }
-            session.closeParking()
-            session.worker = self
-            session.noteEndOfWait()
-            session.countWait(forReader: false)
-        }
-        if server.pool.isCommitSlow { willBeLong() } else { willBlock() }
-        let isTimed = server.eventLog.isTiming
-        let began = MonotonicClock.now
-        let finished = server.pool.commitGroup(clients) { member in
-            (member as? Session)?.replyAfterGroup()
-            self.server.enqueue(.answered(member))
-        }
-        counters.setMark(MonotonicClock.now)
-        for member in finished { (member as? Session)?.didCommit() }
-        if isTimed { server.eventLog.noteGroup(began: began, finished) }
-        if let unsynced = server.pool.commitToSync(),
-            !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
-                || !isDurable(unsynced, finished)
-        {
-            let unanswered = handedOver.take()
-            // In this order, so that the next group knows of these.
-            let isOwn = unsynced.answerWhenDurable(finished)
-            releaseWriter()
-            if isOwn { seeToSync(unsynced) }
-            return answer(unanswered)
-        }
-        // Those whom nobody else has answered while the disk worked.
-        let unanswered = handedOver.take()
-        if let plan = server.pool.planGathering(answered: finished.count) {
-            answer(unanswered + finished)
-            return letGather(plan)
-        }
-        guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
-        enqueue(next)
-        // For few it is not worth the other thread's wake-up.
-        if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
-            handedOver = CommittedGroup(finished)
-            server.enqueue(.committed(handedOver))
-            answer(unanswered)
-        } else {
-            answer(unanswered + finished)
-        }
-    }
-
-    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT. False: another thread's sync takes too
-    /// long for that.
-    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) -> Bool {
-        handOverIfAny()
-        if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-        defer { counters.setMark(MonotonicClock.now) }
-        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: server.pool.hasWriterFailed) } catch {
-            for member in members { member.commitFailed(error) }
-            if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
-            return true
-        }
-    }
-
     /// The events there are while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes
     /// for it. Those who come are mostly members, who are put in the queue in a few microseconds.
     private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
@@ -486,7 +309,7 @@ final class Worker: @unchecked Sendable {
     }
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.
-    private func letGather(_ plan: GroupGathering.Plan) {
+    func letGather(_ plan: GroupGathering.Plan) {
         if let next = server.pool.releaseWriter(gathering: plan) {
             enqueue(next)
         } else if isLong || note.isReplaced.load(ordering: .relaxed) {
@@ -503,54 +326,7 @@ final class Worker: @unchecked Sendable {
         if server.pool.gatheringEnd != nil { server.wakeOne() }
     }
 
-    func answer(_ members: [any GroupMember]) {
-        isAnswering = members.count > 1
-        for member in members {
-            guard let session = member as? Session else { continue }
-            // What it counts, it counts on this thread.
-            session.worker = self
-            // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
-            let goesOn = session.hasMoreInput || session.slowStatement != nil
-            session.replyAfterGroup(goesWithOthers: isAnswering && !goesOn)
-            if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
-            if note.replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
-        }
-        isAnswering = false
-        sendReplies()
-    }
-
-    /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
-    ///
-    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
-    /// another thread's if this one has something else to do.
-    func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
-        if commit.answerWhenDurable(members) { seeToSync(commit) }
-    }
-
-    private func seeToSync(_ commit: UnsyncedCommit) {
-        if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
-    }
-
-    /// Syncs for as long as somebody waits for it.
-    private func sync(_ commit: UnsyncedCommit) {
-        var unanswered = CommittedGroup([])
-        while true {
-            handOver()
-            if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
-            counters.setMark(MonotonicClock.now)
-            if let recovery { enqueue(recovery) }
-            // Those whom nobody else has answered while the disk worked.
-            let late = unanswered.take()
-            guard goesOn else { return answer(late + synced) }
-            answer(late)
-            if synced.isEmpty { continue }
-            unanswered = CommittedGroup(synced)
-            server.enqueue(.committed(unanswered))
-        }
-    }
-
-    private func releaseWriter() {
+    func releaseWriter() {
         if let next = server.pool.releaseWriter() { enqueue(next) }
     }
 }

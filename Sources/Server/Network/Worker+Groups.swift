@@ -1,0 +1,119 @@
+import Pool
+import SQLite
+import Scheduling
+
+/// Groups of transactions: their commit, the sync behind it, and their answers.
+extension Worker {
+    /// Runs these sessions' transactions on the writer, commits them together, and answers.
+    ///
+    /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
+    /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
+    /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
+    /// and the replies wait for the disk, unless a sync costs more than that saves.
+    func runGroup(_ clients: [any PoolClient]) {
+        for client in clients {
+            guard let session = client as? Session else { continue }
+            session.closeParking()
+            session.worker = self
+            session.noteEndOfWait()
+            session.countWait(forReader: false)
+        }
+        if server.pool.isCommitSlow { willBeLong() } else { willBlock() }
+        let isTimed = server.eventLog.isTiming
+        let began = MonotonicClock.now
+        let finished = server.pool.commitGroup(clients) { member in
+            (member as? Session)?.replyAfterGroup()
+            self.server.enqueue(.answered(member))
+        }
+        counters.setMark(MonotonicClock.now)
+        for member in finished { (member as? Session)?.didCommit() }
+        if isTimed { server.eventLog.noteGroup(began: began, finished) }
+        if let unsynced = server.pool.commitToSync(),
+            !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
+                || !isDurable(unsynced, finished)
+        {
+            let unanswered = handedOver.take()
+            // In this order, so that the next group knows of these.
+            let isOwn = unsynced.answerWhenDurable(finished)
+            releaseWriter()
+            if isOwn { seeToSync(unsynced) }
+            return answer(unanswered)
+        }
+        // Those whom nobody else has answered while the disk worked.
+        let unanswered = handedOver.take()
+        if let plan = server.pool.planGathering(answered: finished.count) {
+            answer(unanswered + finished)
+            return letGather(plan)
+        }
+        guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
+        enqueue(next)
+        // For few it is not worth the other thread's wake-up.
+        if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
+            handedOver = CommittedGroup(finished)
+            server.enqueue(.committed(handedOver))
+            answer(unanswered)
+        } else {
+            answer(unanswered + finished)
+        }
+    }
+
+    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT. False: another thread's sync takes too
+    /// long for that.
+    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) -> Bool {
+        handOverIfAny()
+        if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+        defer { counters.setMark(MonotonicClock.now) }
+        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: server.pool.hasWriterFailed) } catch {
+            for member in members { member.commitFailed(error) }
+            if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
+            return true
+        }
+    }
+
+    func answer(_ members: [any GroupMember]) {
+        isAnswering = members.count > 1
+        for member in members {
+            guard let session = member as? Session else { continue }
+            // What it counts, it counts on this thread.
+            session.worker = self
+            // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
+            let goesOn = session.hasMoreInput || session.slowStatement != nil
+            session.replyAfterGroup(goesWithOthers: isAnswering && !goesOn)
+            if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
+            if note.replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
+        }
+        isAnswering = false
+        sendReplies()
+    }
+
+    /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
+    ///
+    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
+    /// another thread's if this one has something else to do.
+    func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
+        if commit.answerWhenDurable(members) { seeToSync(commit) }
+    }
+
+    private func seeToSync(_ commit: UnsyncedCommit) {
+        if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
+    }
+
+    /// Syncs for as long as somebody waits for it.
+    func sync(_ commit: UnsyncedCommit) {
+        var unanswered = CommittedGroup([])
+        while true {
+            handOver()
+            if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
+            counters.setMark(MonotonicClock.now)
+            if let recovery { enqueue(recovery) }
+            // Those whom nobody else has answered while the disk worked.
+            let late = unanswered.take()
+            guard goesOn else { return answer(late + synced) }
+            answer(late)
+            if synced.isEmpty { continue }
+            unanswered = CommittedGroup(synced)
+            server.enqueue(.committed(unanswered))
+        }
+    }
+}
