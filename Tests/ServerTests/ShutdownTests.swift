@@ -29,10 +29,9 @@ import Testing
         clients["queued"]!.sendQuery("DELETE FROM t WHERE n = -1")
         try test.untilWaitingWriters(1)
         clients["running"]!.sendQuery(Self.endless)
-        try test.until {
-            test.server.table.session(processID: clients["running"]!.processID)?
-                .activity.load(ordering: .sequentiallyConsistent) == 1
-        }
+        // A statement may have begun and not yet have its reader, which "reading" would get.
+        let running = try #require(test.server.table.session(processID: clients["running"]!.processID)).clientID
+        try test.until { test.pool.view.readerUsers.contains { $0.client == running } }
         clients["reading"]!.sendQuery("SELECT count(*) FROM t")
         try test.untilWaitingReaders(1)
         let halfStarted = try RawClient(path)
