@@ -37,8 +37,9 @@ test: unit-test blackbox-test
 unit-test: test-deps
 	$(SWIFT) test
 
+# A third of the time goes into waiting for daemons and disks. The tests of a file share a daemon and stay together.
 blackbox-test: test-deps build load
-	Tests/BlackBox/run
+	Tests/BlackBox/run --numprocesses 3 --dist loadfile
 
 # Every system call on the daemon's files fails once and for ever: the short form is in blackbox-test.
 fault-test: build
