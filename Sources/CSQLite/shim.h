@@ -63,20 +63,23 @@ static inline unsigned walpool_wal_backfilled(const volatile void *index) {
     return *(const volatile unsigned *)((const volatile char *)index + 96);
 }
 
-/* The -wal file as SQLite has it open. It carries no POSIX locks, and its xSync only calls fdatasync on the
-   descriptor, so another thread than the writer's may call it while the writer writes. */
+/* The -wal file as SQLite has it open. It carries no POSIX locks, and the xSync it was opened with only calls fdatasync on
+   the descriptor, so another thread than the writer's may call it while the writer writes. */
 static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {
     sqlite3_file *wal = 0;
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK) return 0;
     return wal && wal->pMethods ? wal : 0;
 }
-static inline int walpool_wal_sync(sqlite3_file *wal) { return wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL); }
-static inline sqlite3_int64 walpool_wal_bytes(sqlite3_file *wal) {
-    sqlite3_int64 bytes = 0;
-    return wal->pMethods->xFileSize(wal, &bytes) == SQLITE_OK ? bytes : -1;
+static inline int walpool_wal_sync(const sqlite3_io_methods *methods, sqlite3_file *wal) {
+    return methods->xSync(wal, SQLITE_SYNC_NORMAL);
 }
-static inline int walpool_wal_write(sqlite3_file *wal, const void *bytes, int count, sqlite3_int64 offset) {
-    return wal->pMethods->xWrite(wal, bytes, count, offset);
+static inline sqlite3_int64 walpool_wal_bytes(const sqlite3_io_methods *methods, sqlite3_file *wal) {
+    sqlite3_int64 bytes = 0;
+    return methods->xFileSize(wal, &bytes) == SQLITE_OK ? bytes : -1;
+}
+static inline int walpool_wal_write(
+    const sqlite3_io_methods *methods, sqlite3_file *wal, const void *bytes, int count, sqlite3_int64 offset) {
+    return methods->xWrite(wal, bytes, count, offset);
 }
 
 /* A function's text result, copied. */

@@ -60,6 +60,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if limits.durability != .normal, let file = connection.walFile() {
             room = WALRoom(file: file, pageBytes: pageBytes)
         }
+        connection.gatherCommitFrames()
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
@@ -138,7 +139,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     public func commit() throws(SQLiteError) {
         if let failure { throw failure }
         let began = MonotonicClock.now
-        try run(commitStatement)
+        do {
+            try connection.commitAtOnce { () throws(SQLiteError) in try run(commitStatement) }
+        } catch {
+            note(error)
+            throw error
+        }
         lastCommitNanoseconds = MonotonicClock.now.nanoseconds &- began.nanoseconds
         counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         let checkpoints = connection.checkpoints

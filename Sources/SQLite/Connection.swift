@@ -16,6 +16,7 @@ public final class Connection: @unchecked Sendable {
     /// What the functions last_insert_rowid(), changes() and total_changes() answer on this connection.
     public let changeCounters = ChangeCounters()
     private let fileMap: FileMap?
+    private var commitFrames: CommitFrames?
     /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
     public var sleepLimitMilliseconds: Int64?
 
@@ -51,6 +52,7 @@ public final class Connection: @unchecked Sendable {
 
     deinit {
         fileMap?.release()
+        commitFrames?.release()
         sqlite3_close_v2(handle)
     }
 
@@ -171,7 +173,20 @@ public final class Connection: @unchecked Sendable {
     }
 
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
-    public func walFile() -> WALFile? { walpool_wal_file(handle).map(WALFile.init(file:)) }
+    public func walFile() -> WALFile? { commitFrames?.file ?? WALFile(connection: handle) }
+
+    /// From here on what `commit` writes leaves by one write. To be called once, in WAL mode, which is never left.
+    public func gatherCommitFrames() {
+        precondition(commitFrames == nil, "a file's methods are replaced once")
+        commitFrames = walFile().flatMap(CommitFrames.init(file:))
+    }
+
+    /// Runs `commit`, which steps a COMMIT. When it throws and the transaction is still open, that has to be rolled back.
+    @inline(__always)
+    public func commitAtOnce(_ commit: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+        guard let commitFrames else { return try commit() }
+        try commitFrames.gather(commit)
+    }
 
     /// The database's file as SQLite has it open: absolute, and no symbolic link. Its -wal stands beside this one.
     public var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "" }

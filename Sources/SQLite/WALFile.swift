@@ -2,13 +2,22 @@ import CSQLite
 
 /// The -wal file as a connection has it open, to be brought onto the disk from any thread.
 ///
-/// `@unchecked Sendable`: the file object lives as long as its connection, and its xSync only calls fdatasync(2) on the
+/// `@unchecked Sendable`: the file object lives as long as its connection, and its own xSync only calls fdatasync(2) on the
 /// descriptor (https://www.sqlite.org/c3ref/io_methods.html), which may run beside the writer's own writes.
 public struct WALFile: @unchecked Sendable {
     let file: UnsafeMutablePointer<sqlite3_file>
+    /// What it was opened with: `CommitFrames` puts others in their place, which are the writer's alone.
+    private let methods: UnsafePointer<sqlite3_io_methods>
+
+    /// nil for a database that is not in WAL mode.
+    init?(connection: OpaquePointer) {
+        guard let file = walpool_wal_file(connection), let methods = file.pointee.pMethods else { return nil }
+        self.file = file
+        self.methods = methods
+    }
 
     public func sync() throws(SQLiteError) {
-        let code = walpool_wal_sync(file)
+        let code = walpool_wal_sync(methods, file)
         guard code == SQLITE_OK else {
             throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
         }
@@ -16,7 +25,7 @@ public struct WALFile: @unchecked Sendable {
 
     /// How long it is; nil when that cannot be told.
     public var bytes: Int64? {
-        let bytes = walpool_wal_bytes(file)
+        let bytes = walpool_wal_bytes(methods, file)
         return bytes < 0 ? nil : bytes
     }
 
@@ -27,7 +36,7 @@ public struct WALFile: @unchecked Sendable {
         var position = length
         while position < end {
             let count = min(Int64(Self.zeros.count), end - position)
-            let code = Self.zeros.withUnsafeBytes { walpool_wal_write(file, $0.baseAddress, Int32(count), position) }
+            let code = Self.zeros.withUnsafeBytes { walpool_wal_write(methods, file, $0.baseAddress, Int32(count), position) }
             guard code == SQLITE_OK else {
                 throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
             }

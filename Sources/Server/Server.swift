@@ -293,11 +293,16 @@ public final class Server: Sendable {
     // MARK: Resumptions for whichever thread comes first
 
     func enqueue(_ resumption: Resumption) {
+        enqueueUnannounced(resumption)
+        wakeOne()
+    }
+
+    /// Whoever calls this takes it in the end, or wakes somebody.
+    func enqueueUnannounced(_ resumption: Resumption) {
         ready.withLock {
             $0.append(resumption)
             readyCount.store($0.count, ordering: .releasing)
         }
-        wakeOne()
     }
 
     func takeResumption() -> Resumption? {

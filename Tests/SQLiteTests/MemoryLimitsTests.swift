@@ -5,9 +5,9 @@ import Testing
 
 @testable import SQLite
 
-/// Each test limits its own thread: other tests run beside it. What all threads have together is bounded in
-/// Tests/BlackBox/test_hostile_sql.py.
-@Suite struct MemoryLimitsTests {
+/// Each test limits its own thread: other tests run beside it, but not those of this suite, which take much at once. What all
+/// threads have together is bounded in Tests/BlackBox/test_hostile_sql.py.
+@Suite(.serialized) struct MemoryLimitsTests {
     private func limited(toBytes bytes: Int64, _ body: () throws -> Void) rethrows {
         walpool_heap_begin_limited(bytes)
         defer { SQLiteLibrary.beginOwnWork() }
@@ -31,7 +31,7 @@ import Testing
     /// less than it adds at a time.
     @Test func aThreadThatEndsLeavesItsCount() throws {
         try #require(SQLiteLibrary.configure())
-        // Other tests allocate meanwhile, but nothing like that much.
+        // Tests of other suites allocate meanwhile, but nothing like that much.
         let before = SQLiteLibrary.memoryBytes
         for _ in 0..<100 { onThread { Memory.shared.allocate(900_000) } }
         #expect(SQLiteLibrary.memoryBytes - before > 60 << 20)

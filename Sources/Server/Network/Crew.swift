@@ -95,7 +95,7 @@ final class Crew: @unchecked Sendable {
                 wait(nanoseconds: Watch.intervalNanoseconds)
             case .stuck(let count):
                 // First, for the one who watches may be the one who is called.
-                announceEventsOfStuckThreads()
+                announceEventsOfStuckThreads(isAnyNew: count > 0)
                 for _ in 0..<count where census.willBeLong() { call(1) }
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
@@ -103,10 +103,12 @@ final class Crew: @unchecked Sendable {
     }
 
     /// Not with the mutex held: it is a system call for each.
-    private func announceEventsOfStuckThreads() {
+    private func announceEventsOfStuckThreads(isAnyNew: Bool) {
         pthread_mutex_unlock(mutex)
         defer { pthread_mutex_lock(mutex) }
         for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
+        // And what such a thread has left for later in the server's queue.
+        if isAnyNew { announceAgain(Server.wakeUpEvent) }
     }
 
     private func wait(nanoseconds: Int64) {

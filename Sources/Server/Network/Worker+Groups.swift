@@ -88,14 +88,14 @@ extension Worker {
 
     /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
     ///
-    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync is
-    /// another thread's if this one has something else to do.
+    /// Whoever got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync comes after
+    /// the next holder's statement, or is another thread's where this one is going to be at work for longer.
     func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
         if commit.answerWhenDurable(members) { seeToSync(commit) }
     }
 
     private func seeToSync(_ commit: UnsyncedCommit) {
-        if resumptions.isEmpty { enqueue(.unsynced(commit)) } else { server.enqueue(.unsynced(commit)) }
+        enqueueLast(.unsynced(commit))
     }
 
     /// Syncs for as long as somebody waits for it.

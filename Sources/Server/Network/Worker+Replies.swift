@@ -90,7 +90,7 @@ extension Worker {
     func noteStatement() {
         statementsSince &+= 1
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
-        if !resumptions.isEmpty { handOver() }
+        handOverIfAny()
     }
 
     /// For who calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.

@@ -11,6 +11,9 @@ final class Worker: @unchecked Sendable {
     let server: Server
     /// Sessions that got what they waited for from something this thread did.
     var resumptions: [Resumption] = []
+    /// Something is in the server's queue that nobody was told of: this thread comes to it after its resumptions, and tells others
+    /// if it is kept from that.
+    private var owesWakeUp = false
     var isLong = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
@@ -221,13 +224,23 @@ final class Worker: @unchecked Sendable {
     var hasResumptions: Bool { !resumptions.isEmpty }
 
     @inline(__always)
-    func handOverIfAny() { if !resumptions.isEmpty { handOver() } }
+    func handOverIfAny() { if !resumptions.isEmpty || owesWakeUp { handOver() } }
 
     /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
         sendReplies()
         for resumption in resumptions { server.enqueue(resumption) }
         resumptions.removeAll(keepingCapacity: true)
+        if owesWakeUp { server.wakeOne() }
+        owesWakeUp = false
+    }
+
+    /// This comes after the resumptions there are, on this thread or on one that has nothing to do before: it is not worth the
+    /// other thread's wake-up unless this one is long.
+    func enqueueLast(_ resumption: Resumption) {
+        guard !isLong else { return server.enqueue(resumption) }
+        server.enqueueUnannounced(resumption)
+        owesWakeUp = true
     }
 
     func enqueue(_ resumption: Resumption) {
@@ -246,8 +259,11 @@ final class Worker: @unchecked Sendable {
             if !resumptions.isEmpty {
                 run(resumptions.removeFirst())
             } else if let next = server.takeResumption() {
+                // What is left there others were told of.
+                owesWakeUp = false
                 run(next)
             } else {
+                owesWakeUp = false
                 return
             }
         }

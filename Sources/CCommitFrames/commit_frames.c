@@ -1,0 +1,154 @@
+#include "commit_frames.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FRAME_HEADER_BYTES = 24,
+    /* "The page size … must be a power of two between 512 and 65536" (https://www.sqlite.org/pragma.html#pragma_page_size). */
+    LEAST_PAGE_BYTES = 512,
+    /* os_unix.c writes no more by one call (`nBuf &= 0x1ffff` in seekAndWriteFd). 31 pages of 4 KiB; what is longer leaves
+       in parts. */
+    MOST_BYTES = 0x1ffff,
+};
+
+struct walpool_commit_frames {
+    /* What SQLite calls, in place of the file's own: first, so that a file leads here. */
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *original;
+    sqlite3_file *file;
+    /* What SQLite writes next, if it is kept. */
+    enum { WHATEVER, HEADER, PAGE } next;
+    /* The frame whose page comes is the commit's last. */
+    int is_last;
+    /* What a write of kept bytes has failed with in this commit. It may have been a read that had to wait for them, and whose
+       caller makes nothing of its failure: nothing succeeds any more before the commit has failed, too. */
+    int failure;
+    /* Where they belong, and how many bytes they are. */
+    sqlite3_int64 offset;
+    int count;
+    unsigned char bytes[MOST_BYTES];
+};
+
+static struct walpool_commit_frames *frames_of(sqlite3_file *file) { return (struct walpool_commit_frames *)file->pMethods; }
+
+static int write_kept(struct walpool_commit_frames *frames) {
+    int count = frames->count;
+    if (count == 0 || frames->failure != SQLITE_OK) return frames->failure;
+    frames->count = 0;
+    frames->failure = frames->original->xWrite(frames->file, frames->bytes, count, frames->offset);
+    if (frames->failure != SQLITE_OK) frames->next = WHATEVER;
+    return frames->failure;
+}
+
+/* Something else than the next part of a frame comes. A header without its page is no frame of a commit: SQLite writes those
+   behind it, to change checksums (walRewriteChecksums), and from there on everything is written as it comes. */
+static int write_before_others(struct walpool_commit_frames *frames) {
+    if (frames->next == PAGE) frames->next = WHATEVER;
+    return write_kept(frames);
+}
+
+static int is_expected(struct walpool_commit_frames *frames, int count, sqlite3_int64 offset) {
+    if (frames->count > 0 && offset != frames->offset + frames->count) return 0;
+    return frames->next == HEADER ? count == FRAME_HEADER_BYTES
+                                  : frames->next == PAGE && count >= LEAST_PAGE_BYTES && count <= MOST_BYTES;
+}
+
+static int keep(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+    if (frames->count + count > MOST_BYTES) {
+        int code = write_kept(frames);
+        if (code != SQLITE_OK) return code;
+    }
+    if (frames->count == 0) frames->offset = offset;
+    memcpy(frames->bytes + frames->count, bytes, count);
+    frames->count += count;
+    if (frames->next == HEADER) {
+        static const unsigned char is_no_commit[4];
+        frames->is_last = memcmp((const unsigned char *)bytes + 4, is_no_commit, sizeof is_no_commit) != 0;
+        frames->next = PAGE;
+        return SQLITE_OK;
+    }
+    frames->next = frames->is_last ? WHATEVER : HEADER;
+    return frames->is_last ? write_kept(frames) : SQLITE_OK;
+}
+
+static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    struct walpool_commit_frames *frames = frames_of(file);
+    if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
+    int code = write_before_others(frames);
+    if (code != SQLITE_OK) return code;
+    /* A frame elsewhere. */
+    if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
+    return frames->original->xWrite(file, bytes, count, offset);
+}
+
+/* Only what is read is written first: a COMMIT that fails gives the write lock back before it ends, and what was kept for it is
+   nobody's by then. SQLite reads none of it any more. */
+static int read_frames(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    struct walpool_commit_frames *frames = frames_of(file);
+    if (frames->count > 0 && offset < frames->offset + frames->count && offset + count > frames->offset) {
+        int code = write_before_others(frames);
+        if (code != SQLITE_OK) return code;
+    }
+    return frames->original->xRead(file, bytes, count, offset);
+}
+
+static int truncate_frames(sqlite3_file *file, sqlite3_int64 bytes) {
+    int code = write_before_others(frames_of(file));
+    return code == SQLITE_OK ? frames_of(file)->original->xTruncate(file, bytes) : code;
+}
+
+static int sync_frames(sqlite3_file *file, int flags) {
+    int code = write_before_others(frames_of(file));
+    return code == SQLITE_OK ? frames_of(file)->original->xSync(file, flags) : code;
+}
+
+static int size_of_frames(sqlite3_file *file, sqlite3_int64 *bytes) {
+    int code = write_before_others(frames_of(file));
+    return code == SQLITE_OK ? frames_of(file)->original->xFileSize(file, bytes) : code;
+}
+
+static int control_frames(sqlite3_file *file, int operation, void *argument) {
+    int code = write_before_others(frames_of(file));
+    return code == SQLITE_OK ? frames_of(file)->original->xFileControl(file, operation, argument) : code;
+}
+
+struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
+    struct walpool_commit_frames *frames = malloc(sizeof *frames);
+    if (!frames) return 0;
+    frames->original = wal->pMethods;
+    frames->methods = *wal->pMethods;
+    frames->methods.xWrite = write_frames;
+    frames->methods.xRead = read_frames;
+    frames->methods.xTruncate = truncate_frames;
+    frames->methods.xSync = sync_frames;
+    frames->methods.xFileSize = size_of_frames;
+    frames->methods.xFileControl = control_frames;
+    frames->file = wal;
+    frames->next = WHATEVER;
+    frames->is_last = 0;
+    frames->failure = SQLITE_OK;
+    frames->offset = 0;
+    frames->count = 0;
+    wal->pMethods = &frames->methods;
+    return frames;
+}
+
+void walpool_commit_frames_begin(struct walpool_commit_frames *frames) {
+    frames->next = HEADER;
+    frames->is_last = 0;
+    frames->failure = SQLITE_OK;
+    frames->count = 0;
+}
+
+int walpool_commit_frames_end(struct walpool_commit_frames *frames) {
+    int is_whole = frames->failure == SQLITE_OK && frames->count == 0;
+    frames->next = WHATEVER;
+    frames->failure = SQLITE_OK;
+    frames->count = 0;
+    return is_whole;
+}
+
+void walpool_commit_frames_release(struct walpool_commit_frames *frames) {
+    frames->file->pMethods = frames->original;
+    free(frames);
+}

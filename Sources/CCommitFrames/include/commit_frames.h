@@ -1,0 +1,31 @@
+/* The frames of a commit leave by one write.
+
+   SQLite writes a frame of the -wal by two calls, its header of 24 bytes and its page: a transaction that changed five pages
+   makes ten system calls while it has the write lock. Here they are put together and written at once, behind the commit's
+   last frame, before SQLite syncs the file and before it tells anybody of them.
+
+   "Bytes 4..7: For commit records, the size of the database file in pages after the commit. For all other records, zero"
+   (https://www.sqlite.org/walformat.html section 2.2): so it is known which frame is the last, and its page's xWrite writes
+   them all and returns what became of it. What does not come as header, page, header, page, each behind the other, is
+   written as it comes, after what came before it.
+
+   Only during a COMMIT, whose frames are its own until its end. What is written when pages leave the cache in the middle of
+   a transaction is written at once, since frames that are kept beyond the write lock would fall upon another process's. */
+#pragma once
+#include <sqlite3.h>
+
+struct walpool_commit_frames;
+
+/* For the -wal file of a connection that writes; NULL, and it is as it was, when there is no memory. The connection is used
+   by one thread at a time. */
+struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal);
+
+/* Before COMMIT is run. */
+void walpool_commit_frames_begin(struct walpool_commit_frames *frames);
+
+/* After it. Whether all of it was written: a COMMIT that succeeded without has left a hole behind, and that is not known to be
+   possible. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
+int walpool_commit_frames_end(struct walpool_commit_frames *frames);
+
+/* To be called before the connection is closed. */
+void walpool_commit_frames_release(struct walpool_commit_frames *frames);

@@ -1,0 +1,377 @@
+import CCommitFrames
+import CSQLite
+import Foundation
+import Testing
+
+@testable import SQLite
+
+/// What a commit writes into the -wal leaves by one write, and what is no frame of a commit leaves as it comes.
+@Suite struct CommitFramesTests {
+    /// A file that remembers what is asked of it. C's functions find it behind the file they are called with.
+    private final class RecordedFile {
+        struct Layout {
+            var file = sqlite3_file()
+            var recorded: Unmanaged<RecordedFile>
+        }
+
+        private let layout = UnsafeMutablePointer<Layout>.allocate(capacity: 1)
+        private let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        var calls: [String] = []
+        /// Its bytes, as far as they were written.
+        var bytes: [UInt8] = []
+        /// Writes fail from this one on.
+        var writesThatSucceed = Int.max
+
+        init() {
+            methods.initialize(to: sqlite3_io_methods())
+            layout.initialize(to: Layout(recorded: Unmanaged.passUnretained(self)))
+            layout.pointee.file.pMethods = UnsafePointer(methods)
+            methods.pointee.xWrite = { file, bytes, count, offset in
+                RecordedFile.of(file).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: Int(offset))
+            }
+            methods.pointee.xRead = { file, _, count, offset in RecordedFile.of(file).note("read \(count)@\(offset)") }
+            methods.pointee.xSync = { file, _ in RecordedFile.of(file).note("sync") }
+            methods.pointee.xTruncate = { file, count in RecordedFile.of(file).note("truncate \(count)") }
+            methods.pointee.xFileSize = { file, _ in RecordedFile.of(file).note("size") }
+            methods.pointee.xFileControl = { file, operation, _ in RecordedFile.of(file).note("control \(operation)") }
+        }
+
+        deinit {
+            layout.deallocate()
+            methods.deallocate()
+        }
+
+        var file: UnsafeMutablePointer<sqlite3_file> {
+            UnsafeMutableRawPointer(layout).assumingMemoryBound(to: sqlite3_file.self)
+        }
+        var table: sqlite3_io_methods { file.pointee.pMethods.pointee }
+
+        private static func of(_ file: UnsafeMutablePointer<sqlite3_file>?) -> RecordedFile {
+            UnsafeMutableRawPointer(file!).assumingMemoryBound(to: Layout.self).pointee.recorded.takeUnretainedValue()
+        }
+
+        private func note(_ call: String) -> Int32 {
+            calls.append(call)
+            return SQLITE_OK
+        }
+
+        private func write(_ new: UnsafeRawBufferPointer, at offset: Int) -> Int32 {
+            calls.append("write \(new.count)@\(offset)")
+            guard writesThatSucceed > 0 else { return SQLITE_FULL }
+            writesThatSucceed -= 1
+            bytes += [UInt8](repeating: 0, count: max(0, offset + new.count - bytes.count))
+            bytes.replaceSubrange(offset..<offset + new.count, with: new)
+            return SQLITE_OK
+        }
+    }
+
+    /// What SQLite does, one call after the other.
+    private enum Call {
+        case header(at: Int, commits: Bool)
+        case page(Int, at: Int)
+        case other(Int, at: Int)
+        case read(at: Int)
+        case sync, truncate, size, control
+    }
+
+    /// A frame of a commit, as SQLite writes it.
+    private static func frame(_ number: Int, page: Int = 4096, commits: Bool = false) -> [Call] {
+        let offset = 32 + number * (24 + page)
+        return [.header(at: offset, commits: commits), .page(page, at: offset + 24)]
+    }
+
+    /// Different ones everywhere in the file.
+    private static func bytes(_ count: Int, at offset: Int) -> [UInt8] {
+        (offset..<offset + count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
+    }
+
+    private func code(of call: Call, _ file: UnsafeMutablePointer<sqlite3_file>, _ table: sqlite3_io_methods) -> Int32 {
+        switch call {
+        case .header(let offset, let commits):
+            var header = Self.bytes(24, at: offset)
+            // The least of a database's size that sets one byte only, the last.
+            header.replaceSubrange(4..<8, with: [0, 0, 0, commits ? 1 : 0])
+            return table.xWrite(file, header, 24, Int64(offset))
+        case .page(let count, let offset), .other(let count, let offset):
+            return table.xWrite(file, Self.bytes(count, at: offset), Int32(count), Int64(offset))
+        case .read(let offset):
+            var bytes: [UInt8] = [0, 0]
+            return table.xRead(file, &bytes, 2, Int64(offset))
+        case .sync: return table.xSync(file, SQLITE_SYNC_NORMAL)
+        case .truncate: return table.xTruncate(file, 5)
+        case .size:
+            var bytes: Int64 = 0
+            return table.xFileSize(file, &bytes)
+        case .control: return table.xFileControl(file, SQLITE_FCNTL_SIZE_HINT, nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("a frame", frame(0, commits: true), ["write 4120@32"]),
+        ("three frames", frame(0) + frame(1) + frame(2, commits: true), ["write 12360@32"]),
+        ("synced", frame(0) + frame(1, commits: true) + [.sync], ["write 8240@32", "sync"]),
+        (
+            "behind the header of the file", [.other(32, at: 0), .sync] + frame(0) + frame(1, commits: true),
+            ["write 32@0", "sync", "write 8240@32"]
+        ),
+        (
+            "a page that is in the file already", frame(5) + [.other(4096, at: 56)] + frame(6) + frame(7, commits: true),
+            ["write 4120@20632", "write 4096@56", "write 8240@24752"]
+        ),
+        (
+            "longer than one write", (0..<40).flatMap { frame($0, commits: $0 == 39) },
+            ["write 127744@32", "write 37056@127776"]
+        ),
+        (
+            "the longest pages", frame(0, page: 65_536) + frame(1, page: 65_536) + frame(2, page: 65_536, commits: true),
+            ["write 65584@32", "write 65560@65616", "write 65536@131176"]
+        ),
+        ("the shortest pages", frame(0, page: 512) + frame(1, page: 512, commits: true), ["write 1072@32"]),
+        (
+            "checksums that change afterwards",
+            frame(0) + frame(1, commits: true) + [.read(at: 32), .header(at: 32, commits: false), .header(at: 4152, commits: true)],
+            ["write 8240@32", "read 2@32", "write 24@32", "write 24@4152"]
+        ),
+        (
+            "frames that fill a sector behind the last",
+            frame(0, commits: true) + frame(1, commits: true) + [.sync], ["write 4120@32", "write 24@4152", "write 4096@4176", "sync"]
+        ),
+        ("a header without a page", [.header(at: 32, commits: true), .sync], ["write 24@32", "sync"]),
+        (
+            "a page that is cut by the end of a sector", [.header(at: 32, commits: true), .other(456, at: 56), .sync, .other(3640, at: 512)],
+            ["write 24@32", "write 456@56", "sync", "write 3640@512"]
+        ),
+        ("a page elsewhere", [.header(at: 32, commits: true), .page(4096, at: 8192)], ["write 24@32", "write 4096@8192"]),
+        (
+            "a frame elsewhere", frame(0) + frame(9, commits: true), ["write 4120@32", "write 4120@37112"]
+        ),
+        (
+            "read before it is written", frame(0) + [.read(at: 4000)] + frame(1, commits: true),
+            ["write 4120@32", "read 2@4000", "write 4120@4152"]
+        ),
+        (
+            "something else is read", frame(0) + [.read(at: 30), .read(at: 4152)] + frame(1, commits: true),
+            ["read 2@30", "read 2@4152", "write 8240@32"]
+        ),
+        ("other calls", frame(0) + [.truncate, .size, .control], ["write 4120@32", "truncate 5", "size", "control 5"]),
+    ])
+    private func aCommit(name: String, calls: [Call], written: [String]) throws {
+        let kept = RecordedFile()
+        let direct = RecordedFile()
+        let frames = try #require(walpool_commit_frames_of(kept.file))
+        walpool_commit_frames_begin(frames)
+        for call in calls {
+            #expect(code(of: call, kept.file, kept.table) == SQLITE_OK)
+            #expect(code(of: call, direct.file, direct.table) == SQLITE_OK)
+        }
+        #expect(walpool_commit_frames_end(frames) != 0)
+        walpool_commit_frames_release(frames)
+        #expect(kept.calls == written)
+        #expect(kept.bytes == direct.bytes)
+    }
+
+    @Test func outsideOfACommitEverythingLeavesAsItComes() throws {
+        let recorded = RecordedFile()
+        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        let calls = Self.frame(0) + Self.frame(1, commits: true)
+        for call in calls { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
+        walpool_commit_frames_begin(frames)
+        #expect(walpool_commit_frames_end(frames) != 0)
+        for call in calls { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
+        let asTheyCome = ["write 24@32", "write 4096@56", "write 24@4152", "write 4096@4176"]
+        #expect(recorded.calls == asTheyCome + asTheyCome)
+        walpool_commit_frames_release(frames)
+        #expect(code(of: calls[0], recorded.file, recorded.table) == SQLITE_OK)
+        #expect(recorded.calls.last == "write 24@32")
+    }
+
+    @Test func whatFailsIsTheLastPage() throws {
+        let recorded = RecordedFile()
+        recorded.writesThatSucceed = 0
+        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        walpool_commit_frames_begin(frames)
+        let codes = (Self.frame(0) + Self.frame(1, commits: true)).map { code(of: $0, recorded.file, recorded.table) }
+        #expect(codes == [SQLITE_OK, SQLITE_OK, SQLITE_OK, SQLITE_FULL])
+        #expect(walpool_commit_frames_end(frames) == 0)
+        walpool_commit_frames_release(frames)
+        #expect(recorded.calls == ["write 8240@32"])
+    }
+
+    /// Whoever reads may make nothing of it, and then the frame that makes it a commit must not be written.
+    @Test func whatFailsInAReadFailsTheCommit() throws {
+        let recorded = RecordedFile()
+        recorded.writesThatSucceed = 0
+        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        walpool_commit_frames_begin(frames)
+        let calls = Self.frame(0) + [.read(at: 40)] + Self.frame(1, commits: true) + [.sync]
+        let codes = calls.map { code(of: $0, recorded.file, recorded.table) }
+        #expect(codes == [SQLITE_OK, SQLITE_OK, SQLITE_FULL, SQLITE_FULL, SQLITE_FULL, SQLITE_FULL])
+        #expect(walpool_commit_frames_end(frames) == 0)
+        walpool_commit_frames_begin(frames)
+        #expect(walpool_commit_frames_end(frames) != 0, "the next commit is another one")
+        walpool_commit_frames_release(frames)
+        #expect(recorded.calls == ["write 4120@32"])
+    }
+
+    /// A commit that is given up leaves nothing for the next one.
+    @Test func whatIsLeftIsForgotten() throws {
+        let recorded = RecordedFile()
+        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        walpool_commit_frames_begin(frames)
+        for call in Self.frame(0) + Self.frame(1) { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
+        #expect(walpool_commit_frames_end(frames) == 0)
+        walpool_commit_frames_begin(frames)
+        for call in Self.frame(0, commits: true) { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
+        #expect(walpool_commit_frames_end(frames) != 0)
+        walpool_commit_frames_release(frames)
+        #expect(recorded.calls == ["write 4120@32"])
+    }
+
+    @Test func aCommitThatLeavesSomethingIsNone() throws {
+        let database = try TemporaryDatabase()
+        let connection = try database.open()
+        connection.gatherCommitFrames()
+        let file = try #require(connection.walFile()).file
+        let before = try #require(connection.walFile()?.bytes)
+        try connection.commitAtOnce {}
+        let error = #expect(throws: SQLiteError.self) {
+            try connection.commitAtOnce {
+                let header = [UInt8](repeating: 1, count: 24)
+                _ = file.pointee.pMethods.pointee.xWrite(file, header, 24, before)
+            }
+        }
+        #expect(error?.isInputOutput == true)
+        #expect(connection.walFile()?.bytes == before)
+    }
+
+    // MARK: SQLite
+
+    private static let schema = """
+        CREATE TABLE t(a INTEGER PRIMARY KEY, b);
+        WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+            INSERT INTO t SELECT i, hex(zeroblob(1000)) FROM n;
+        """
+
+    /// With `synchronous = full` SQLite syncs behind a commit, which would write what was forgotten.
+    private static let durabilities = ["FULL", "NORMAL"]
+
+    private func writer(of database: TemporaryDatabase, _ pragmas: String) throws -> Connection {
+        let writer = try database.open()
+        try writer.executeInternal("PRAGMA wal_autocheckpoint = 0; \(pragmas)")
+        writer.gatherCommitFrames()
+        return writer
+    }
+
+    private func commit(_ writer: Connection) throws {
+        try writer.commitAtOnce { () throws(SQLiteError) in try writer.executeInternal("COMMIT") }
+    }
+
+    /// What is in the files, for whoever finds them without the index of the WAL: the checksums say what is a commit.
+    private func recovered(_ database: TemporaryDatabase, _ sql: String) throws -> String? {
+        let copy = try TemporaryDatabase()
+        let manager = FileManager.default
+        for suffix in ["", "-wal"] {
+            try? manager.removeItem(atPath: copy.path + suffix)
+            try manager.copyItem(atPath: database.path + suffix, toPath: copy.path + suffix)
+        }
+        let connection = try copy.open()
+        #expect(try connection.value("PRAGMA integrity_check") == "ok")
+        return try connection.value(sql)
+    }
+
+    /// The pages of a commit, in the file and with everybody who reads it; a WAL that begins anew in between.
+    @Test(arguments: durabilities) func othersReadWhatWasCommitted(synchronous: String) throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try writer(of: database, "PRAGMA synchronous = \(synchronous)")
+        let wal = try #require(writer.walFile())
+        let reader = try database.open(.readOnly)
+        for round in 1...6 {
+            if round == 4 { #expect(try writer.checkpoint(.passive).isComplete) }
+            let before = try #require(wal.bytes)
+            try writer.executeInternal("BEGIN IMMEDIATE; UPDATE t SET b = b || 'x' WHERE a % 40 = 7")
+            #expect(wal.bytes == before)
+            try commit(writer)
+            if round < 4 { #expect(try #require(wal.bytes) >= before + 10 * 4120) }
+            let sum = "\(400 * 2000 + round * 10)"
+            #expect(try reader.value("SELECT sum(length(b)) FROM t") == sum)
+            #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == sum)
+        }
+    }
+
+    /// Pages that leave the cache before the commit, are changed again in their frames, and are taken back by a savepoint.
+    @Test(arguments: durabilities) func transactionsLargerThanTheCache(synchronous: String) throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try writer(of: database, "PRAGMA synchronous = \(synchronous); PRAGMA cache_size = 10")
+        let reader = try database.open(.readOnly)
+        for round in 1...3 {
+            try writer.executeInternal(
+                """
+                BEGIN IMMEDIATE;
+                UPDATE t SET b = b || 'x';
+                SAVEPOINT s; UPDATE t SET b = b || 'yyy'; ROLLBACK TO s; RELEASE s;
+                UPDATE t SET b = b || 'z' WHERE a % 3 = 0
+                """)
+            #expect(try reader.value("SELECT sum(length(b)) FROM t") == "\(400 * 2000 + (round - 1) * 533)")
+            try commit(writer)
+            let sum = "\(400 * 2000 + round * 533)"
+            #expect(try reader.value("SELECT sum(length(b)) FROM t") == sum)
+            #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == sum)
+        }
+    }
+
+    /// Work that SQLite does in the COMMIT itself, with pages that leave the cache there: FTS5 writes what it has gathered,
+    /// auto_vacuum moves pages.
+    @Test(arguments: durabilities) func commitsThatAreLargerThanTheCache(synchronous: String) throws {
+        let database = try TemporaryDatabase(
+            "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = FULL; VACUUM; PRAGMA journal_mode = WAL; \(Self.schema)"
+                + "CREATE VIRTUAL TABLE f USING fts5(text)")
+        let writer = try writer(of: database, "PRAGMA synchronous = \(synchronous); PRAGMA cache_size = 10")
+        #expect(try writer.value("PRAGMA auto_vacuum") == "1")
+        for round in 1...3 {
+            try writer.executeInternal(
+                """
+                BEGIN IMMEDIATE;
+                INSERT INTO f SELECT 'common w' || (a * 7919 % 400) || ' \(round)' || hex(randomblob(20)) FROM t;
+                DELETE FROM t WHERE a <= \(100 * round) AND a % 4 > 0
+                """)
+            try commit(writer)
+            let check = "SELECT (SELECT count(*) FROM f('common')) || ' ' || (SELECT sum(length(b)) FROM t)"
+            let found = try writer.value(check)
+            #expect(found == "\((0..<round).reduce(0) { sum, n in sum + 400 - 75 * n }) \((400 - 75 * round) * 2000)")
+            #expect(try recovered(database, check) == found)
+        }
+    }
+
+    ///     writer                                  another process's connection
+    ///     BEGIN, more than its cache, ROLLBACK
+    ///                                             INSERT, COMMIT: where those frames were
+    ///     BEGIN, INSERT, COMMIT
+    @Test func whatWasRolledBackFallsUponNobody() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try writer(of: database, "PRAGMA cache_size = 10")
+        let other = try database.open()
+        for round in 1...3 {
+            try writer.executeInternal("BEGIN IMMEDIATE; UPDATE t SET b = b || 'x'; ROLLBACK")
+            try other.executeInternal("INSERT INTO t(b) VALUES('other')")
+            try writer.executeInternal("BEGIN IMMEDIATE; INSERT INTO t(b) VALUES('writer')")
+            try commit(writer)
+            #expect(try other.value("SELECT count(*) FROM t WHERE b IN ('other', 'writer')") == "\(2 * round)")
+        }
+        #expect(try recovered(database, "SELECT count(*) FROM t WHERE b IN ('other', 'writer')") == "6")
+    }
+
+    /// It wrote nothing, and the transaction is as it was.
+    @Test func aCommitThatIsRefused() throws {
+        let database = try TemporaryDatabase(
+            "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p DEFERRABLE INITIALLY DEFERRED)")
+        let writer = try writer(of: database, "")
+        let wal = try #require(writer.walFile())
+        let before = try #require(wal.bytes)
+        try writer.executeInternal("BEGIN IMMEDIATE; INSERT INTO c VALUES(1)")
+        #expect(throws: SQLiteError.self) { try commit(writer) }
+        #expect(wal.bytes == before)
+        try writer.executeInternal("INSERT INTO p VALUES(1)")
+        try commit(writer)
+        #expect(try recovered(database, "SELECT count(*) FROM c") == "1")
+    }
+}
