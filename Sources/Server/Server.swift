@@ -140,6 +140,9 @@ public final class Server: Sendable {
         do throws(SystemError) {
             try addEvents()
             crew.announceAgain = { [unowned self] in self.announceAgain($0) }
+            crew.wakeForWhatIsLeft = { [unowned self] in
+                if self.readyCount.load(ordering: .sequentiallyConsistent) > 0 { self.wakeOne() }
+            }
             for _ in 0..<threadCount {
                 let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
                 threads.withLock { $0.append(thread) }
@@ -301,7 +304,8 @@ public final class Server: Sendable {
     func enqueueUnannounced(_ resumption: Resumption) {
         ready.withLock {
             $0.append(resumption)
-            readyCount.store($0.count, ordering: .releasing)
+            // In one order with `Crew.isWatched`: the last watcher looks here when it has gone.
+            readyCount.store($0.count, ordering: .sequentiallyConsistent)
         }
     }
 

@@ -22,12 +22,14 @@ final class Crew: @unchecked Sendable {
     private let lookAgainAt = Atomic<Int64>(.max)
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
-    private var hasWatcher = false
+    private let hasWatcher = Atomic<Bool>(false)
     /// How many events a thread takes at once while it polls alone. Beside others it takes one: nobody shall sleep while
     /// another has events lying.
     private let quickBatch: Int
     /// Has others told of an event. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
+    /// Has others look for what a stuck thread has left for later. Set as that is.
+    var wakeForWhatIsLeft: () -> Void = {}
 
     /// - Parameters:
     ///   - threads: of the crew.
@@ -72,7 +74,7 @@ final class Crew: @unchecked Sendable {
     /// This is where reserve threads stand in a profile.
     private func standByInReserve() -> Bool {
         while calls == 0 && !isStopping {
-            if hasWatcher { pthread_cond_wait(condition, mutex) } else { watchOver() }
+            if hasWatcher.load(ordering: .relaxed) { pthread_cond_wait(condition, mutex) } else { watchOver() }
         }
         if isStopping { return false }
         calls -= 1
@@ -81,11 +83,12 @@ final class Crew: @unchecked Sendable {
 
     /// Until this thread is called: looks now and then whether a polling thread is stuck in what it did not announce.
     private func watchOver() {
-        hasWatcher = true
+        hasWatcher.store(true, ordering: .sequentiallyConsistent)
         defer {
-            hasWatcher = false
-            // Its successor.
+            hasWatcher.store(false, ordering: .sequentiallyConsistent)
+            // Its successor, if there is one.
             pthread_cond_signal(condition)
+            unlocked { wakeForWhatIsLeft() }
         }
         while calls == 0 && !isStopping {
             switch watch.look(now: MonotonicClock.now) {
@@ -95,7 +98,7 @@ final class Crew: @unchecked Sendable {
                 wait(nanoseconds: Watch.intervalNanoseconds)
             case .stuck(let count):
                 // First, for the one who watches may be the one who is called.
-                announceEventsOfStuckThreads(isAnyNew: count > 0)
+                unlocked { announceEventsOfStuckThreads() }
                 for _ in 0..<count where census.willBeLong() { call(1) }
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
@@ -103,13 +106,19 @@ final class Crew: @unchecked Sendable {
     }
 
     /// Not with the mutex held: it is a system call for each.
-    private func announceEventsOfStuckThreads(isAnyNew: Bool) {
+    private func announceEventsOfStuckThreads() {
+        for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
+        wakeForWhatIsLeft()
+    }
+
+    private func unlocked(_ body: () -> Void) {
         pthread_mutex_unlock(mutex)
         defer { pthread_mutex_lock(mutex) }
-        for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
-        // And what such a thread has left for later in the server's queue.
-        if isAnyNew { announceAgain(Server.wakeUpEvent) }
+        body()
     }
+
+    /// A thread that is stuck will be found.
+    var isWatched: Bool { hasWatcher.load(ordering: .sequentiallyConsistent) }
 
     private func wait(nanoseconds: Int64) {
         let end = MonotonicClock.now.nanoseconds &+ nanoseconds

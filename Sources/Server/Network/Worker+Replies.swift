@@ -81,7 +81,7 @@ extension Worker {
         let isLast = note.batch.pending == 0
         guard isLast || now.nanoseconds &- repliesSince > SessionLimits.replyDelayNanoseconds else { return }
         sendAllReplies()
-        if !resumptions.isEmpty { runResumptions() }
+        if hasResumptions { runResumptions() }
         if isLast { receiveTogether() }
     }
 

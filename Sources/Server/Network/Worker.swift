@@ -11,9 +11,9 @@ final class Worker: @unchecked Sendable {
     let server: Server
     /// Sessions that got what they waited for from something this thread did.
     var resumptions: [Resumption] = []
-    /// Something is in the server's queue that nobody was told of: this thread comes to it after its resumptions, and tells others
-    /// if it is kept from that.
-    private var owesWakeUp = false
+    /// Something is in the server's queue that nobody was told of: this thread comes to it after so many resumptions less one, and
+    /// wakes another if it is kept from that. 0: nothing is.
+    private var resumptionsUntilWakeUp = 0
     var isLong = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
@@ -123,7 +123,7 @@ final class Worker: @unchecked Sendable {
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
     /// do first, nor many while others poll and may have nothing to do, nor without end: what epoll has comes in between.
     var takesEventsOn: Bool {
-        guard !isLong, resumptions.isEmpty, note.batch.hasRoom else { return false }
+        guard !isLong, !hasResumptions, note.batch.hasRoom else { return false }
         return server.crew.eventsAtOnce > 1
             || (note.batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
     }
@@ -221,26 +221,31 @@ final class Worker: @unchecked Sendable {
     }
 
     @inline(__always)
-    var hasResumptions: Bool { !resumptions.isEmpty }
+    var hasResumptions: Bool { !resumptions.isEmpty || resumptionsUntilWakeUp > 0 }
 
     @inline(__always)
-    func handOverIfAny() { if !resumptions.isEmpty || owesWakeUp { handOver() } }
+    func handOverIfAny() { if hasResumptions { handOver() } }
 
     /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
         sendReplies()
         for resumption in resumptions { server.enqueue(resumption) }
         resumptions.removeAll(keepingCapacity: true)
-        if owesWakeUp { server.wakeOne() }
-        owesWakeUp = false
+        if resumptionsUntilWakeUp > 0 { server.wakeOne() }
+        resumptionsUntilWakeUp = 0
     }
 
-    /// This comes after the resumptions there are, on this thread or on one that has nothing to do before: it is not worth the
-    /// other thread's wake-up unless this one is long.
+    /// This comes after the resumption there is, if any, on this thread or on one that has nothing to do before: it is not worth
+    /// the other thread's wake-up unless this one is long, or has more to do.
     func enqueueLast(_ resumption: Resumption) {
         guard !isLong else { return server.enqueue(resumption) }
         server.enqueueUnannounced(resumption)
-        owesWakeUp = true
+        if server.crew.isWatched {
+            resumptionsUntilWakeUp = 2
+        } else {
+            // Nobody would find this thread stuck.
+            server.wakeOne()
+        }
     }
 
     func enqueue(_ resumption: Resumption) {
@@ -260,10 +265,10 @@ final class Worker: @unchecked Sendable {
                 run(resumptions.removeFirst())
             } else if let next = server.takeResumption() {
                 // What is left there others were told of.
-                owesWakeUp = false
+                resumptionsUntilWakeUp = 0
                 run(next)
             } else {
-                owesWakeUp = false
+                resumptionsUntilWakeUp = 0
                 return
             }
         }
@@ -279,6 +284,10 @@ final class Worker: @unchecked Sendable {
         time = 0
         statementsSince &+= 1
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
+        if resumptionsUntilWakeUp > 0 {
+            resumptionsUntilWakeUp &-= 1
+            if resumptionsUntilWakeUp == 0 { server.wakeOne() }
+        }
         SQLiteLibrary.beginWork()
         // What came before it in this event is not its time.
         counters.setMark(MonotonicClock.now)
