@@ -56,6 +56,31 @@ def test_commits_that_wait_keep_no_thread_and_share_a_sync(slow):
         client.close()
 
 
+ENDLESS = "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+
+def test_a_commit_does_not_wait_for_the_next_holders_statement(slow):
+    """Whose thread is the one that has committed, and would see to the sync next.
+
+        first           second
+        BEGIN, INSERT
+                        BEGIN, ENDLESS => waits for the writer
+        COMMIT          runs, and does not end
+        COMMIT
+                        cancelled
+    """
+    daemon, _ = slow
+    with daemon.client() as first, daemon.client() as second:
+        first.query("BEGIN").check()
+        assert first.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+        second.query("BEGIN").check()
+        second.send(wire.query(ENDLESS))
+        assert first.query("COMMIT").tag == "COMMIT"
+        assert not second.has_reply()
+        second.cancel()
+        assert second.reply().error["C"] == "57014"
+
+
 def test_what_follows_a_commit_in_the_same_message(slow):
     daemon, _ = slow
     with daemon.client() as client:
