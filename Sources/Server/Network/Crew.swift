@@ -16,6 +16,8 @@ final class Crew: @unchecked Sendable {
     private var census: PollerCensus
     /// Threads of the reserve that were told to poll and have not woken yet.
     private var calls = 0
+    /// Threads of the reserve that wait at `condition`, those included that were called and have not woken yet.
+    private var standing = 0
     private var isStopping = false
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
     /// mutex before every event, so that nobody takes it for nothing.
@@ -74,7 +76,13 @@ final class Crew: @unchecked Sendable {
     /// This is where reserve threads stand in a profile.
     private func standByInReserve() -> Bool {
         while calls == 0 && !isStopping {
-            if hasWatcher.load(ordering: .relaxed) { pthread_cond_wait(condition, mutex) } else { watchOver() }
+            guard hasWatcher.load(ordering: .relaxed) else {
+                watchOver()
+                continue
+            }
+            standing += 1
+            pthread_cond_wait(condition, mutex)
+            standing -= 1
         }
         if isStopping { return false }
         calls -= 1
@@ -173,8 +181,8 @@ final class Crew: @unchecked Sendable {
         noteFullUntil()
         calls += threads
         for _ in 0..<threads { pthread_cond_signal(condition) }
-        // The watcher may be the only one left in the reserve.
-        if threads > 0 { pthread_cond_signal(watcherCondition) }
+        // Only the watcher is left in the reserve.
+        if calls > standing { pthread_cond_signal(watcherCondition) }
     }
 
     /// While there are more threads than the target, each of them has to look.

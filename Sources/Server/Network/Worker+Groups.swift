@@ -18,7 +18,8 @@ extension Worker {
             session.noteEndOfWait()
             session.countWait(forReader: false)
         }
-        if server.pool.isCommitSlow { willBeLong() } else { willBlock() }
+        // To call a thread is in the way of one who commits alone, and others poll.
+        if server.pool.isCommitSlow, clients.count > 1 { willBeLong() } else { willBlock() }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now
         let finished = server.pool.commitGroup(clients) { member in
