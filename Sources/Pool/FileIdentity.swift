@@ -1,4 +1,5 @@
 import CLinux
+import SQLite
 
 /// Which files the paths of a database lead to, to notice that one was replaced or deleted while it was open: SQLite
 /// goes on writing to a file nobody will find again.
@@ -23,6 +24,9 @@ struct OpenFiles {
     private let wal: FileIdentity?
     /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
     private var databaseBytes: UInt64
+    /// This process has checkpointed since. If it was another one that did, and vacuumed before, what `problem` says is a false
+    /// alarm.
+    private var mayBeShorter = false
 
     init(path: String) {
         self.path = path
@@ -41,21 +45,28 @@ struct OpenFiles {
 
     var hasWAL: Bool { Self.status(path + "-wal").map(FileIdentity.init) == wal }
 
-    /// What is wrong with them, or nil.
-    ///
-    /// - Parameter wasCheckpointed: this process has checkpointed since the last look, so the file may be shorter. If it
-    ///   was another process that did, and vacuumed before, this is a false alarm.
-    mutating func problem(wasCheckpointed: Bool) -> String? {
+    mutating func wereCheckpointed() { mayBeShorter = true }
+
+    /// Why what was written into them may not be found again, or nil.
+    mutating func problem() -> SQLiteError? {
         guard let status = Self.status(path), FileIdentity(status) == database, hasWAL else {
-            return "the database's file or its -wal was moved, replaced or deleted while it was open"
+            return Self.lost("the database's file or its -wal was moved, replaced or deleted while it was open")
         }
         let isShorter = status.bytes < databaseBytes
-        guard !isShorter || (wasCheckpointed && status.bytes > 0) else {
-            return "the database's file was truncated while it was open"
+        guard !isShorter || (mayBeShorter && status.bytes > 0) else {
+            return Self.lost("the database's file was truncated while it was open")
         }
         databaseBytes = status.bytes
+        mayBeShorter = false
         return nil
     }
+
+    private static func lost(_ message: String) -> SQLiteError {
+        SQLiteError(extendedCode: ioError, message: message)
+    }
+
+    /// SQLITE_IOERR
+    private static let ioError: Int32 = 10
 
     /// nil when there is no such file.
     private static func status(_ path: String) -> walpool_file? {

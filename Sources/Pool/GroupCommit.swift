@@ -65,6 +65,7 @@ struct GroupCommit {
             index += 1
             if writer.connection.isAutocommit {
                 // SQLite ended the transaction while this member ran; its reply says why.
+                writer.rollback()
                 runTogetherAgain(members[..<(index - 1)], &result)
                 result.finished.append(member)
                 return .killed(untouched: members[index...])
@@ -134,7 +135,9 @@ struct GroupCommit {
             guard !begin([member], &result).isEmpty else { continue }
             member.mark()
             member.runTransaction(on: writer)
-            if !writer.connection.isAutocommit {
+            if writer.connection.isAutocommit {
+                writer.rollback()
+            } else {
                 do { try writer.commit() } catch {
                     writer.rollback()
                     member.commitFailed(error)

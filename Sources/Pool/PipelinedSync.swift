@@ -13,9 +13,12 @@ import Synchronization
 /// "WAL mode is safe from corruption with synchronous=NORMAL" (https://www.sqlite.org/pragma.html#pragma_synchronous);
 /// what a crash of the machine can take is a suffix of commits nobody was told of.
 ///
-/// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync.
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync. `files` is whose turn
+/// it is, which `isSyncing` says.
 final class PipelinedSync: @unchecked Sendable {
     private let file: WALFile
+    /// Only for who has set `isSyncing`: to sync, or to checkpoint.
+    private var files: OpenFiles
     private let work: ThreadAtWork
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -24,6 +27,8 @@ final class PipelinedSync: @unchecked Sendable {
     private var isSyncing = false
     /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
     private var failure: SQLiteError?
+    /// What is on the disk will not be found again, so nothing more is durable. All the same a checkpoint may come and save it.
+    private var loss: SQLiteError?
     /// Commits whose clients are answered once they are on the disk. Not in their order: a thread may be late to say that its
     /// commit waits.
     private var unanswered: [(commit: Int, members: [any GroupMember])] = []
@@ -35,8 +40,9 @@ final class PipelinedSync: @unchecked Sendable {
     /// How often the writer had been opened anew when it was opened this time.
     let recoveries: Int
 
-    init(file: WALFile, work: ThreadAtWork, recoveries: Int) {
+    init(file: WALFile, files: OpenFiles, work: ThreadAtWork, recoveries: Int) {
         self.file = file
+        self.files = files
         self.work = work
         self.recoveries = recoveries
         pthread_mutex_init(mutex, nil)
@@ -76,7 +82,7 @@ final class PipelinedSync: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while synced < commit {
-            if let failure { throw failure }
+            if let cause { throw cause }
             if !isSyncing {
                 syncOnce()
             } else if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT, isSyncing {
@@ -110,14 +116,14 @@ final class PipelinedSync: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         // Those whom somebody else's sync has served do not wait for the next one.
-        while isSyncing, failure == nil, !isAnyDurable { pthread_cond_wait(condition, mutex) }
-        if failure == nil, !isAnyDurable, !unanswered.isEmpty { syncOnce() }
-        var result = Synced(error: failure)
+        while isSyncing, cause == nil, !isAnyDurable { pthread_cond_wait(condition, mutex) }
+        if cause == nil, !isAnyDurable, !unanswered.isEmpty { syncOnce() }
+        var result = Synced(error: cause)
         var left: [(commit: Int, members: [any GroupMember])] = []
         for (commit, members) in unanswered {
             if commit <= synced {
                 result.durable += members
-            } else if failure != nil {
+            } else if cause != nil {
                 result.failed += members
             } else {
                 left.append((commit, members))
@@ -128,6 +134,16 @@ final class PipelinedSync: @unchecked Sendable {
         result.goesOn = isAnswered
         return result
     }
+
+    /// Why no further commit becomes durable here.
+    var error: SQLiteError? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return cause
+    }
+
+    /// The same, with the mutex held.
+    private var cause: SQLiteError? { failure ?? loss }
 
     private var isAnyDurable: Bool { unanswered.contains { $0.commit <= synced } }
 
@@ -143,11 +159,13 @@ final class PipelinedSync: @unchecked Sendable {
         let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds
         let mean = meanNanoseconds.load(ordering: .relaxed)
         meanNanoseconds.store(mean == 0 ? taken : (mean &* 7 &+ taken) / 8, ordering: .relaxed)
+        let lost = files.problem()
         work.ends()
         pthread_mutex_lock(mutex)
         isSyncing = false
         if let failed { failure = failure ?? failed }
-        if failure == nil { synced = reached }
+        if let lost { loss = loss ?? lost }
+        if cause == nil { synced = reached }
         pthread_cond_broadcast(condition)
     }
 
@@ -165,6 +183,9 @@ final class PipelinedSync: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
         var outcome: Swift.Result<Result, SQLiteError>
         do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
+        files.wereCheckpointed()
+        // How long the file is now is what it must not be shorter than. A loss is the next sync's to find.
+        _ = files.problem()
         pthread_mutex_lock(mutex)
         if case .failure(let error) = outcome, error.isInputOutput { failure = failure ?? error }
         isSyncing = false

@@ -41,6 +41,7 @@ extension Pool {
     /// - Returns: who gets a reader now.
     public func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
         atWriter.begins()
+        writer.endSnapshot()
         var again = false
         let resumptions: [Resumption]
         switch job {
@@ -48,7 +49,7 @@ extension Pool {
         case .recovery: resumptions = recover(endSnapshots)
         case .maintenance: (resumptions, again) = maintain()
         // The release that follows does it.
-        case .statistics: resumptions = []
+        case .housekeeping: resumptions = []
         }
         let now = MonotonicClock.now
         state.withLock { state in

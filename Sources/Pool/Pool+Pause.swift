@@ -47,15 +47,16 @@ extension Pool {
         let now = MonotonicClock.now
         let isComplete = state.withLock { state -> Bool? in
             guard state.pause == .beginning(client) else { return nil }
-            guard nobodyPasses, state.writerQueue.holder == .nobody, state.readerQueue.inUseCount == 0,
+            guard nobodyPasses, state.writerQueue.holder == .nobody, state.writerQueue.gathering == nil, state.readerQueue.inUseCount == 0,
                 state.analystQueue.inUseCount == 0
             else { return false }
             state.pause = .complete(since: now)
             return true
         }
         guard let isComplete else { return nil }
-        // What idle readers keep of the past would be in the way of whoever works on the file now.
-        return (isComplete, isComplete ? endIdleSnapshots() : [])
+        guard isComplete else { return (false, []) }
+        // What idle connections keep of the past would be in the way of whoever works on the file now.
+        return (true, endIdleSnapshots() + (endWriterSnapshot().map { [$0] } ?? []))
     }
 
     /// Ends the pause. Returns who goes on, in order; nil: there is none, or not one that this client began.

@@ -13,7 +13,7 @@ import Scheduling
 /// manager starts it again.
 extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
-        let failure = writer.failure ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
+        let failure = writer.failure ?? pipelinedSync?.error ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
             .ioError, "I/O error on the writer: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])

@@ -44,11 +44,12 @@ extension Pool {
         }
     }
 
-    private func borrowWriter() -> Bool {
+    /// Release it afterwards, which is when it does what it is asked for.
+    func borrowWriter() -> Bool {
         let now = MonotonicClock.now
         return state.withLock { state in
             guard state.writerQueue.holder == .nobody, state.writerQueue.gathering == nil else { return false }
-            return state.writerQueue.request(WriterJob.statistics.client, .job, now: now) != nil
+            return state.writerQueue.request(WriterJob.housekeeping.client, .job, now: now) != nil
         }
     }
 

@@ -34,15 +34,19 @@ extension Pool {
     func afterWriting(_ release: (inout State, Instant) -> WriterQueue.Grant?) -> Resumption? {
         writerTellsIfAsked()
         let now = MonotonicClock.now
+        writerSnapshotIsKept(now: now)
         let isSuspect = writer.failure != nil
         let frames = writer.walFrames
         atWriter.ends()
-        return state.withLock { state in
+        let next = state.withLock { state in
             state.walFrames = frames
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
             return state.resumption(release(&state, now))
         }
+        // Who wanted it to end may have found the writer taken just now.
+        if next == nil, writerSnapshotIsOld.load(ordering: .relaxed) { return endWriterSnapshot() }
+        return next
     }
 
     /// Runs a granted group and commits it. The replies may be sent when this returns, and the writer released.

@@ -32,6 +32,9 @@ public final class Pool: Sendable {
     let counters: PoolCounters
     /// Somebody wants to know what the writer's connection has counted; see Pool+Statistics.
     let writerMustTell = Atomic<Bool>(false)
+    /// See Pool+WriterSnapshot.
+    let writerSnapshotIsOld = Atomic<Bool>(false)
+    let writerSnapshotEnds = Atomic<Int64>(.max)
     /// When the gathering of a group is over, in nanoseconds; 0: there is none.
     let gatheringUntil = Atomic<Int64>(0)
 
@@ -146,7 +149,7 @@ public final class Pool: Sendable {
         slot.writer = writer
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
-                PipelinedSync(file: $0, work: slot.atSync, recoveries: recoveries)
+                PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)
             }
         }
     }

@@ -205,14 +205,10 @@ public final class Connection: @unchecked Sendable {
 
     public enum CheckpointMode: Sendable { case passive, truncate }
 
-    /// How often this connection has tried to checkpoint: only then does it change the length of the database's file.
-    public private(set) var checkpoints = 0
-
     /// Copies what the WAL holds into the database file. Only ever call it on the writer connection: SQLite before
     /// 3.51.3 may corrupt a database when one connection checkpoints while another restarts the WAL
     /// (https://www.sqlite.org/wal.html#walresetbug).
     public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
-        checkpoints += 1
         var frames: Int32 = -1
         var copied: Int32 = -1
         let rawMode = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE

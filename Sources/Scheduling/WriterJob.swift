@@ -6,8 +6,9 @@ public enum WriterJob: Int, CaseIterable, Sendable {
     case maintenance
     /// The writer connection is not to be trusted any more.
     case recovery
-    /// What the writer's connection counts is read. Never queued: it is done when the writer is free.
-    case statistics
+    /// What the writer's connection counts is read, or its snapshot ends: microseconds. Never queued: it is done when the writer is
+    /// free.
+    case housekeeping
 
     /// Its number in the writer's queue; sessions count from 1.
     public var client: ClientID { -rawValue }

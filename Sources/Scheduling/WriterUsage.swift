@@ -29,7 +29,7 @@ public struct WriterUsage: Sendable {
         case .group: groupHolds.observe(held)
         case .transaction: transactionHolds.observe(held)
         // Whoever reads these numbers borrows the writer for it, and that would be counted among them.
-        case .job(WriterJob.statistics.client): break
+        case .job(WriterJob.housekeeping.client): break
         case .job: jobHolds.observe(held)
         }
     }

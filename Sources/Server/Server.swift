@@ -344,6 +344,8 @@ public final class Server: Sendable {
         let isMaintenanceDue = maintenanceLook <= now
         if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
+        if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
+        next = min(next, pool.writerSnapshotEnd)
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
         next = min(next, metrics.periodEnd)
         var toNotify: [Session] = []

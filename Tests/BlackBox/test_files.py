@@ -335,6 +335,24 @@ def test_a_full_disk(start_daemon, small_disk, synchronous):
     assert not error_lines(daemon), "a full disk is told to the client, not to the log"
 
 
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_full_disk_keeps_nobody_out(start_daemon, outsider, small_disk, synchronous):
+    """More than the page cache holds is written before the commit, and SQLite keeps the error for as long as it keeps a snapshot:
+    it must not keep the write lock with them."""
+    daemon = start_daemon(small_disk / "app.db", options=["--synchronous", synchronous])
+    client = daemon.client()
+    client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()
+    client.query("INSERT INTO t VALUES (1, 'kept')").check()
+    other = outsider(daemon.database)
+    other("PRAGMA busy_timeout = 0")
+    for sql in "INSERT INTO t VALUES (2, zeroblob(4000000))", "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i, zeroblob(3000) FROM n":
+        assert client.query(sql).error["C"] == "53100"
+        other("BEGIN IMMEDIATE")
+        other("ROLLBACK")
+    client.query("INSERT INTO t VALUES (2, 'more')").check()
+    assert stored(client) == [1, 2]
+
+
 def test_a_checkpoint_on_a_full_disk(start_daemon, small_disk):
     daemon = start_daemon(small_disk / "app.db", config="checkpoint_frames = 50\n")
     client = daemon.client()

@@ -22,7 +22,7 @@ import Testing
             INSERT INTO filler SELECT i, printf('%0800d', i) FROM n;
             DELETE FROM filler WHERE id % 10 <> 0;
             """)
-        _ = try test.pool.writer.connection.checkpoint(.truncate)
+        _ = try test.pool.writer.checkpoint(.truncate)
     }
 
     private func bytes(_ path: String) -> Int {

@@ -69,15 +69,21 @@ import Testing
     }
 
     /// A file that has lost its end is noticed, too.
-    @Test func aTruncatedDatabase() throws {
-        let test = try TestPool()
+    @Test(arguments: [PoolLimits.Durability.full, .pipelined])
+    func aTruncatedDatabase(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
         let pool = test.pool
         #expect(try pool.writer.checkpoint(.truncate).isComplete)
         try #require(truncate(test.path, 4096) == 0)
         let member = test.member("INSERT INTO t VALUES(1, 1)")
         _ = pool.requestWriter(member, .member, deadline: .distantFuture)
         _ = pool.commitGroup([member])
-        #expect(member.commitError?.isInputOutput == true)
+        if let commit = pool.commitToSync() {
+            #expect(throws: SQLiteError.self) { try commit.waitUntilDurable() }
+            #expect(pool.syncFailed(commit) == nil)
+        } else {
+            #expect(member.commitError?.isInputOutput == true)
+        }
         #expect(pool.releaseWriter()?.picture == "recovery")
     }
 
@@ -87,7 +93,7 @@ import Testing
         let pool = test.pool
         let connection = pool.writer.connection
         try connection.executeInternal("CREATE TABLE filler(x); INSERT INTO filler VALUES(zeroblob(100000))")
-        #expect(try connection.checkpoint(.truncate).isComplete)
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
         let long = try FileManager.default.attributesOfItem(atPath: test.path)[.size] as? Int ?? 0
         for id in 1...2 {
             let member = test.member("INSERT INTO t VALUES(\(id), \(id))")
@@ -95,8 +101,9 @@ import Testing
             _ = pool.commitGroup([member])
             #expect(member.succeeded)
             #expect(pool.releaseWriter() == nil)
+            pool.writer.endSnapshot()
             try connection.executeInternal("DROP TABLE IF EXISTS filler; VACUUM")
-            #expect(try connection.checkpoint(.truncate).isComplete)
+            #expect(try pool.writer.checkpoint(.truncate).isComplete)
         }
         #expect(try FileManager.default.attributesOfItem(atPath: test.path)[.size] as? Int ?? 0 < long)
     }

@@ -100,7 +100,7 @@ import Testing
         try test.reading { _ in }
         try test.reading { reader in
             #expect(reader.isNewest)
-            #expect(try test.pool.writer.connection.checkpoint(.passive).isComplete)
+            #expect(try test.pool.writer.checkpoint(.passive).isComplete)
             try reader.refreshSnapshot(epoch: test.pool.leaseEpoch + epochStep)
             #expect(reader.isNewest)
             let before = test.walFrames

@@ -141,7 +141,11 @@ final class FakeMember: GroupMember, @unchecked Sendable {
         onRun()
         do {
             if statements.count > 1 { try writer.beginMemberSavepoint() }
-            for sql in statements { rows += try writer.rows(sql, self) }
+            for sql in statements {
+                // As a session does.
+                if sql.hasPrefix("DROP") { writer.endSnapshot() }
+                rows += try writer.rows(sql, self)
+            }
             if statements.count > 1 { try writer.releaseMemberSavepoint() }
         } catch let error as SQLiteError {
             self.error = error

@@ -62,7 +62,7 @@ import Testing
 
     @Test func whoReadsTheNumbersIsNotAmongThem() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
-        let grant10 = queue.request(WriterJob.statistics.client, .job, now: at(0))
+        let grant10 = queue.request(WriterJob.housekeeping.client, .job, now: at(0))
         #expect(grant10 != nil)
         let grant11 = queue.release(now: at(5))
         #expect(grant11 == nil)

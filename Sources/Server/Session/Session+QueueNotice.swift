@@ -83,7 +83,7 @@ extension Session {
             case .checkpoint: return "A checkpoint has it."
             case .maintenance: return "VACUUM has it."
             case .recovery: return "It is being opened again after an error."
-            case .statistics: return "What it has counted is being read."
+            case .housekeeping: return "It is being looked after for a moment."
             case nil: return "Upkeep has it."
             }
         case .nobody: return "It is about to be passed on."

@@ -146,7 +146,10 @@ extension Session {
             if let wait = try acquireReader() { return wait }
         }
         let isOnWriter = writerMode != .none
-        if isOnWriter { try requireWriterTime() }
+        if isOnWriter {
+            try requireWriterTime()
+            if !analysis.kind.goesWithSnapshot { pool.writer.endSnapshot() }
+        }
         if state.portals.count > 1 { try requireMemoryForAnotherRun() }
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!

@@ -1,0 +1,133 @@
+"""The writer keeps a read transaction over its commits: what SQLite refuses on a connection that reads goes on as if it did not.
+
+The same statements by the sqlite3 module of Python, which keeps nothing, say what has to come out.
+"""
+
+import contextlib
+import sqlite3
+
+import pytest
+
+from console import console
+from daemon import eventually
+
+SETUP = """
+    CREATE TABLE t (id INTEGER PRIMARY KEY, w);
+    CREATE TABLE other (a);
+    CREATE INDEX known ON other (a);
+    CREATE VIRTUAL TABLE words USING fts5(text);
+    CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1);
+    INSERT INTO words VALUES ('one two');
+    INSERT INTO t VALUES (1, 'kept');
+"""
+
+STATEMENTS = [
+    "DROP TABLE other",
+    "DROP INDEX known",
+    "DROP TABLE words",
+    "DROP TABLE boxes",
+    "ALTER TABLE t ADD COLUMN x DEFAULT 5",
+    "ALTER TABLE t DROP COLUMN w",
+    "ALTER TABLE t RENAME COLUMN w TO z",
+    "ALTER TABLE other RENAME TO another",
+    "CREATE INDEX i ON t (w)",
+    "CREATE TABLE copy AS SELECT * FROM t",
+    "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO other VALUES (new.id); END",
+    "CREATE VIRTUAL TABLE more USING fts5(text)",
+    "REINDEX",
+    "ANALYZE",
+    "DELETE FROM t",
+    "INSERT INTO words (words) VALUES ('rebuild')",
+    "INSERT INTO words (words) VALUES ('optimize')",
+    "WITH new (id) AS (SELECT 7) INSERT INTO t (id) SELECT id FROM new",
+]
+
+BEFORE = "INSERT INTO t (id) VALUES (2)"
+WITHIN = "INSERT INTO t (id) VALUES (3)"
+AFTER = "INSERT INTO t (id) VALUES (4)"
+
+
+def content(path):
+    """Everything that is in a database, whichever tables there are."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        schema = db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall()
+        return schema, [db.execute(f"SELECT * FROM {name}").fetchall() for kind, name, _ in schema if kind == "table"]
+
+
+@pytest.fixture
+def compare(daemon, tmp_path):
+    def compare(*steps):
+        """Each step is a statement, or several in one simple query."""
+        client = daemon.client()
+        client.query(SETUP).check()
+        expected = tmp_path / "expected.db"
+        with contextlib.closing(sqlite3.connect(expected, isolation_level=None)) as db:
+            db.executescript(SETUP)
+            for step in steps:
+                statements = [step] if isinstance(step, str) else step
+                client.query("; ".join(statements)).check()
+                for statement in statements:
+                    db.execute(statement)
+        assert content(daemon.database) == content(expected)
+
+    return compare
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_alone(compare, statement):
+    compare(BEFORE, statement, AFTER)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_in_a_transaction(compare, statement):
+    compare(BEFORE, "BEGIN", WITHIN, statement, "COMMIT", AFTER)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_in_one_message(compare, statement):
+    compare(BEFORE, ["BEGIN", WITHIN, statement, "COMMIT"], AFTER)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_undone(compare, statement):
+    compare(BEFORE, "BEGIN", WITHIN, statement, "ROLLBACK", AFTER)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_to_a_savepoint(compare, statement):
+    compare(BEFORE, "BEGIN", WITHIN, "SAVEPOINT s", statement, "ROLLBACK TO s", AFTER, "COMMIT")
+
+
+# Another process empties the WAL
+
+
+def test_an_idle_writer_is_in_nobodys_way(daemon, outsider):
+    insert = "INSERT INTO t VALUES (NULL)"
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY)", insert)
+    with console(daemon) as admin:
+        # Readers have prepared the statement; now they keep no snapshot, and need none for it any more.
+        admin.execute("CHECKPOINT")
+    daemon.run(insert)
+    other = outsider(daemon.database)
+    other("PRAGMA busy_timeout = 0")
+    eventually(lambda: other("PRAGMA wal_checkpoint(TRUNCATE)") == [(0, 0, 0)], "an empty WAL")
+    daemon.run(insert)
+    assert daemon.value("SELECT count(*) FROM t") == "3"
+
+
+def test_a_busy_writer_lets_others_checkpoint(daemon, outsider):
+    """PASSIVE copies what is older than the snapshot, which is renewed: so more and more."""
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    other = outsider(daemon.database)
+    client = daemon.client()
+
+    def has_copied_since(frames):
+        client.query("INSERT INTO t VALUES (NULL)").check()
+        _, _, copied = other("PRAGMA wal_checkpoint(PASSIVE)")[0]
+        return copied > frames
+
+    for _ in range(3):
+        client.query("INSERT INTO t VALUES (NULL)").check()
+        _, frames, _ = other("PRAGMA wal_checkpoint(PASSIVE)")[0]
+        eventually(lambda: has_copied_since(frames), "frames copied by another process")
