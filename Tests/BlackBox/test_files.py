@@ -345,7 +345,8 @@ def test_a_full_disk_keeps_nobody_out(start_daemon, outsider, small_disk, synchr
     client.query("INSERT INTO t VALUES (1, 'kept')").check()
     other = outsider(daemon.database)
     other("PRAGMA busy_timeout = 0")
-    for sql in "INSERT INTO t VALUES (2, zeroblob(4000000))", "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i, zeroblob(3000) FROM n":
+    endless = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i, zeroblob(3000) FROM n"
+    for sql in "INSERT INTO t VALUES (2, zeroblob(4000000))", endless:
         assert client.query(sql).error["C"] == "53100"
         other("BEGIN IMMEDIATE")
         other("ROLLBACK")
