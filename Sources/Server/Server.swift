@@ -123,8 +123,9 @@ public final class Server: Sendable {
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.
         threadCount = max(cores + 1, configuration.pool.readers) + 2
-        // One more note, for the thread that stops the server.
-        crew = Crew(threads: threadCount + 1, pollers: cores + 1, quickPollers: cores / 2)
+        // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
+        // disk.
+        crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2)
         wakeUp = walpool_eventfd()
         stopSignal = walpool_eventfd()
     }
