@@ -2,7 +2,7 @@
 ///
 /// A group is whoever was queued when the commit before it ended. Clients that answer at once fall into two halves then:
 /// one is in the group at the disk, the other queues, and each commit serves half of them. While a sync is cheap that is
-/// right, because the disk never pauses. When a sync costs more than answering a group does, it is better to answer
+/// right, because the disk never pauses. When a sync costs about as much as answering a group does, it is better to answer
 /// everybody, give them part of a sync's time to come back, and serve all with the next one. PostgreSQL leaves the same
 /// to the administrator: "commit_delay adds a time delay before a WAL flush is initiated. This can improve group commit
 /// throughput by allowing a larger number of transactions to commit via a single WAL flush"

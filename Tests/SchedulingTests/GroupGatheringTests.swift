@@ -11,7 +11,7 @@ import Testing
 
     /// What a commit takes, how many were answered and how many wait, the limit; then how many are waited for and how long.
     @Test(arguments: [
-        // A sync that costs less than answering is not waited for.
+        // A sync that costs little for each member is not waited for.
         (30, 32, 32, 128, nil),
         (32, 32, 32, 128, nil),
         (33, 32, 32, 128, (64, 33)),

@@ -79,4 +79,33 @@ import Testing
         crew.stop()
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
     }
+
+    /// It was found to be stuck just before it said that it would be long, so two were called for one. Commits that go on keep the
+    /// full number of threads polling, and no more than that.
+    @Test func oneTooManyStandsByWhileCommitsGoOn() throws {
+        let crew = Crew(threads: 5, pollers: 2, quickPollers: 1)
+        #expect(crew.joinOrStandBy())
+        let polling = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<4 {
+            Thread.detachNewThread {
+                if crew.joinOrStandBy() { polling.signal() }
+                ended.signal()
+            }
+        }
+        // Far from now, so that the window cannot end while this runs.
+        let now = MonotonicClock.now
+        while !crew.isWatched { sched_yield() }
+        crew.willBlock(now: now)
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        crew.willBeLong()
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        crew.willBeLong()
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        crew.wasReplacedTwice()
+        Thread.detachNewThread { crew.stop() }
+        // It stands by until the crew stops; told to poll on, it would hear so at once.
+        #expect(!crew.mayPollOn(now: now))
+        for _ in 0..<4 { #expect(ended.wait(timeout: .now() + 30) == .success) }
+    }
 }

@@ -185,10 +185,10 @@ final class Crew: @unchecked Sendable {
         if calls > standing { pthread_cond_signal(watcherCondition) }
     }
 
-    /// While there are more threads than the target, each of them has to look.
+    /// While there are more threads than the target, each of them has to look: also while commits keep the full one, or a thread
+    /// too many would poll for as long as they go on.
     private func noteFullUntil() {
-        let until = census.fullUntil?.nanoseconds
-        let next = until ?? (census.active > census.target ? 0 : .max)
+        let next = census.active > census.target ? 0 : census.fullUntil?.nanoseconds ?? .max
         lookAgainAt.store(next, ordering: .relaxed)
     }
 

@@ -7,7 +7,7 @@ extension Worker {
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
     /// When the next group has gathered meanwhile, this thread runs it at once and another one answers: the disk has
-    /// hardly a pause between two syncs. Where a sync costs more than answering, it answers first and lets all of them
+    /// hardly a pause between two syncs. Where that costs more than it saves, it answers first and lets all of them
     /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
     /// and the replies wait for the disk, unless a sync costs more than that saves.
     func runGroup(_ clients: [any PoolClient]) {
@@ -18,7 +18,7 @@ extension Worker {
             session.noteEndOfWait()
             session.countWait(forReader: false)
         }
-        // To call a thread is in the way of one who commits alone, and others poll.
+        // To call a thread is in the way of one who commits alone, and another polls.
         if server.pool.isCommitSlow, clients.count > 1 { willBeLong() } else { willBlock() }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now

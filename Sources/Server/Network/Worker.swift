@@ -216,6 +216,7 @@ final class Worker: @unchecked Sendable {
         guard !isLong else { return }
         leaveBatch()
         handOverIfAny()
+        leaveGathering()
         hasBlocked = true
         server.crew.willBlock(now: MonotonicClock.now)
     }
