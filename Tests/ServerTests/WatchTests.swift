@@ -47,6 +47,19 @@ import Testing
         for _ in 0..<1000 { #expect(watch.look(now: at(101)) == .allIsWell) }
     }
 
+    /// Each signals the one when it is to poll, and the other when that is known.
+    private func threads(_ count: Int, joining crew: Crew) -> (polling: DispatchSemaphore, ended: DispatchSemaphore) {
+        let polling = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<count {
+            Thread.detachNewThread {
+                if crew.joinOrStandBy() { polling.signal() }
+                ended.signal()
+            }
+        }
+        return (polling, ended)
+    }
+
     ///     thread 1            thread 2            thread 3
     ///     polls               stands by, watches  stands by
     ///     begins an event
@@ -59,14 +72,7 @@ import Testing
         let wakeUps = Locked(0)
         crew.wakeForWhatIsLeft = { wakeUps.withLock { $0 += 1 } }
         #expect(crew.joinOrStandBy())
-        let polling = DispatchSemaphore(value: 0)
-        let ended = DispatchSemaphore(value: 0)
-        for _ in 0..<2 {
-            Thread.detachNewThread {
-                if crew.joinOrStandBy() { polling.signal() }
-                ended.signal()
-            }
-        }
+        let (polling, ended) = threads(2, joining: crew)
         let note = crew.watch.newNote()
         var words: [UInt64] = [7, 8]
         words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
@@ -85,15 +91,8 @@ import Testing
     @Test func oneTooManyStandsByWhileCommitsGoOn() throws {
         let crew = Crew(threads: 5, pollers: 2, quickPollers: 1)
         #expect(crew.joinOrStandBy())
-        let polling = DispatchSemaphore(value: 0)
-        let ended = DispatchSemaphore(value: 0)
-        for _ in 0..<4 {
-            Thread.detachNewThread {
-                if crew.joinOrStandBy() { polling.signal() }
-                ended.signal()
-            }
-        }
-        // Far from now, so that the window cannot end while this runs.
+        let (polling, ended) = threads(4, joining: crew)
+        // The time of all that follows, so that the window cannot end meanwhile.
         let now = MonotonicClock.now
         while !crew.isWatched { sched_yield() }
         crew.willBlock(now: now)
