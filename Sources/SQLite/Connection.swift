@@ -29,6 +29,10 @@ public final class Connection: @unchecked Sendable {
             case .readWrite: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             case .readOnly: SQLITE_OPEN_READONLY
             }
+        // Whoever opens the first one: opening initializes the library, and then it takes no settings any more.
+        guard SQLiteLibrary.configure() else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "SQLite was in use before it was configured")
+        }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let opened else {

@@ -73,7 +73,7 @@ extension Connection {
 
 /// The library as a whole.
 public enum SQLiteLibrary {
-    /// Settings of the process, to be made before any connection is opened.
+    /// Settings of the process, made before any connection is opened; false when the library was in use before.
     ///
     /// Memory statistics cost one mutex around every allocation of every connection; off, `sqlite3_hard_heap_limit64`
     /// has no effect, and `MemoryLimits` bounds memory instead.

@@ -38,15 +38,13 @@ public final class Server: Sendable {
     let access: Locked<AccessRules>
     let sessionCounts = Locked(SessionCounts())
     let socketFile: String
-    private let wakeUp: Int32
+    let ready = ReadyQueue()
     private let stopSignal: Int32
-    private let ready = Locked<[Resumption]>([])
-    /// How many are in `ready`, so that looking costs no lock.
-    private let readyCount = Atomic<Int>(0)
     private let threads = Locked<[pthread_t]>([])
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
-    private let isAcceptingPaused = Atomic<Bool>(false)
+    /// See Server+Accepting.
+    let isAcceptingPaused = Atomic<Bool>(false)
     /// See Server+Drain.
     let isDraining = Atomic<Bool>(false)
     let hasStoppedAccepting = Atomic<Bool>(false)
@@ -57,7 +55,7 @@ public final class Server: Sendable {
     let mustStopStatements = Atomic<Bool>(false)
 
     /// Events that are no session's: slots are far below these numbers.
-    private enum Event {
+    enum Event {
         static let timer = UInt64.max
         static let wakeUp = UInt64.max - 1
         static let stop = UInt64.max - 2
@@ -72,9 +70,6 @@ public final class Server: Sendable {
 
     /// SQLite's parser and its recursive parts want room; what is not touched costs nothing.
     private static let stackBytes = 1 << 20
-    /// Connections accepted at one event before others of the crew get their turn.
-    private static let acceptsPerEvent = 16
-    private static let acceptPauseMilliseconds: Int64 = 100
 
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
@@ -126,13 +121,11 @@ public final class Server: Sendable {
         // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
         // disk.
         crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2)
-        wakeUp = walpool_eventfd()
         stopSignal = walpool_eventfd()
     }
 
     deinit {
         poller.close()
-        close(wakeUp)
         close(stopSignal)
     }
 
@@ -142,7 +135,7 @@ public final class Server: Sendable {
             try addEvents()
             crew.announceAgain = { [unowned self] in self.announceAgain($0) }
             crew.wakeForWhatIsLeft = { [unowned self] in
-                if self.readyCount.load(ordering: .sequentiallyConsistent) > 0 { self.wakeOne() }
+                if !self.ready.isEmpty { self.ready.wakeOne() }
             }
             for _ in 0..<threadCount {
                 let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
@@ -173,7 +166,7 @@ public final class Server: Sendable {
             try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
         }
         try poller.add(deadlines.descriptor, .readable, token: Event.timer)
-        try poller.addEdgeTriggered(wakeUp, token: Event.wakeUp)
+        try poller.addEdgeTriggered(ready.wakeUp, token: Event.wakeUp)
         try poller.addLevelTriggered(stopSignal, token: Event.stop)
     }
 
@@ -224,10 +217,10 @@ public final class Server: Sendable {
 
     /// A thread was told of this event and does not come to it: another one is told.
     func announceAgain(_ event: Poller.Event) {
-        if event.isOwned { return enqueue(.owned(table.session(ownedBy: event))) }
+        if event.isOwned { return ready.enqueue(.owned(table.session(ownedBy: event))) }
         switch event.token {
         case Event.timer: try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        case Event.wakeUp: wakeOne()
+        case Event.wakeUp: ready.wakeOne()
         // Everybody is told for as long as it is so.
         case Event.stop: break
         case Event.metricsListener: if let metricsListener { arm(metricsListener, Event.metricsListener) }
@@ -238,177 +231,11 @@ public final class Server: Sendable {
         }
     }
 
-    private func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
-        for _ in 0..<Self.acceptsPerEvent {
-            guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
-            let socket: Int32
-            switch listener.accept() {
-            case .connection(let accepted): socket = accepted
-            case .none: return arm(listener, token)
-            case .outOfDescriptors: return pauseAccepting()
-            }
-            guard isRoomBeforeReserve || mayUseReserve(socket) else {
-                close(socket)
-                continue
-            }
-            let session = table.add { slot, generation, processID in
-                Session(
-                    server: self, socket: socket, slot: slot, generation: generation, processID: processID)
-            }
-            guard let session else {
-                // Not even a place to say so politely.
-                close(socket)
-                continue
-            }
-            session.worker = worker
-            session.isHTTPOnly = token == Event.metricsListener
-            worker.counters.add(.sessions, 1)
-            do {
-                try poller.add(socket, .stream, token: session.token)
-            } catch {
-                session.close()
-                continue
-            }
-            session.armDeadline(.startup, afterMilliseconds: current { $0.startupTimeoutMilliseconds })
-            session.settle(.input)
-        }
-        arm(listener, token)
-    }
-
-    private func armListeners() {
-        for (index, listener) in listeners.enumerated() { arm(listener, Event.firstListener + UInt64(index)) }
-        if let metricsListener { arm(metricsListener, Event.metricsListener) }
-    }
-
-    private func arm(_ listener: Listener, _ token: Poller.Token) {
-        if !hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
-    }
-
-    /// The connection stays in the backlog, and asking for it again at once would only burn time.
-    private func pauseAccepting() {
-        // It is tried again ten times a second, for as long as it lasts.
-        if eventLog.admits(.outOfDescriptors, user: geteuid(), now: MonotonicClock.now, deadlines) {
-            log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
-        }
-        isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
-        deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
-    }
-
-    // MARK: Resumptions for whichever thread comes first
-
-    func enqueue(_ resumption: Resumption) {
-        enqueueUnannounced(resumption)
-        wakeOne()
-    }
-
-    /// Whoever calls this takes it in the end, or wakes somebody.
-    func enqueueUnannounced(_ resumption: Resumption) {
-        ready.withLock {
-            $0.append(resumption)
-            // In one order with `Crew.isWatched`: the last watcher looks here when it has gone.
-            readyCount.store($0.count, ordering: .sequentiallyConsistent)
-        }
-    }
-
-    func takeResumption() -> Resumption? {
-        guard readyCount.load(ordering: .acquiring) > 0 else { return nil }
-        let (next, isLast) = ready.withLock { ready -> (Resumption?, Bool) in
-            guard !ready.isEmpty else { return (nil, true) }
-            let next = ready.removeFirst()
-            readyCount.store(ready.count, ordering: .releasing)
-            return (next, ready.isEmpty)
-        }
-        // Two wake-ups close together may have woken only this thread, and what it takes may be long.
-        if !isLast { wakeOne() }
-        return next
-    }
-
-    /// One of the threads that wait for events looks what there is to do.
-    func wakeOne() {
-        var one: UInt64 = 1
-        _ = write(wakeUp, &one, 8)
-    }
-
-    // MARK: Deadlines
-
-    private func timerFired(_ worker: Worker) {
-        deadlines.didFire()
-        try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
-        lookAtDeadlines(worker, now: MonotonicClock.now)
-    }
-
-    /// Does what is due, and has the timer set for what comes next.
-    func lookAtDeadlines(_ worker: Worker, now: Instant) {
-        let due = pool.takeDue(now: now)
-        let maintenanceLook = pool.nextMaintenanceLook
-        let isMaintenanceDue = maintenanceLook <= now
-        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
-        var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
-        if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
-        next = min(next, pool.writerSnapshotEnd)
-        if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
-        next = min(next, metrics.periodEnd)
-        var toNotify: [Session] = []
-        var toEnd: [Session] = []
-        for session in table.sessions {
-            let noticeAt = session.noticeAt.load(ordering: .sequentiallyConsistent)
-            let reportAt = session.waitReportAt.load(ordering: .sequentiallyConsistent)
-            if min(noticeAt, reportAt) <= now.nanoseconds { toNotify.append(session) }
-            for at in [noticeAt, reportAt] where at > now.nanoseconds { next = min(next, Instant(nanoseconds: at)) }
-            let at = session.deadline.load(ordering: .sequentiallyConsistent)
-            if at <= now.nanoseconds || due.toEvict == session.clientID {
-                toEnd.append(session)
-                // Its thread may be just about to let go of it: then look again.
-                next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
-            } else {
-                next = min(next, Instant(nanoseconds: at))
-            }
-        }
-        next = min(next, eventLog.reportLeftOut(now: now))
-        // Before anything is done about them, which may take its time.
-        deadlines.announce(next)
-        beat(now)
-        for client in due.expired {
-            enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
-        }
-        for session in toNotify { session.notifyQueued(now: now) }
-        for session in toEnd {
-            guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
-            if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
-            worker.handOverIfAny()
-        }
-        // The last, because it may wait for the disk.
-        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
-            worker.enqueue(job)
-        }
-    }
-
-    // MARK: Snapshots
-
-    /// Ends the snapshots of sessions that wait for their client or for the writer and that began before that; returns how
-    /// many. Running statements hear of it from their progress handlers.
-    func endSnapshots(before: Instant, _ worker: Worker) -> Int {
-        var ended = 0
-        for session in table.sessions where session.hasReader.load(ordering: .sequentiallyConsistent) {
-            if let owned = table.own(slot: session.slot, generation: session.generation) {
-                if owned.endSnapshot(before: before, worker) { ended += 1 }
-                worker.handOverIfAny()
-            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
-                pool.withdrawWriter(session.clientID)
-            {
-                session.waitEnded(worker, .snapshotTooOld)
-                ended += 1
-            }
-        }
-        return ended
-    }
-
     // MARK: Cancelling
 
     /// A cancel request: by process ID and key, or nothing happens. The requester learns nothing either way.
     func cancel(processID: Int32, key: [UInt8]) {
         guard let session = table.session(processID: processID), session.hasCancelKey(key) else { return }
-        if session.cancel() { enqueue(.stopped(session, .cancelled)) }
+        if session.cancel() { ready.enqueue(.stopped(session, .cancelled)) }
     }
 }

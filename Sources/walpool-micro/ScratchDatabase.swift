@@ -13,7 +13,6 @@ final class ScratchDatabase {
     private let client = Inserter(1_000, nil)
 
     init() throws {
-        _ = SQLiteLibrary.configure()
         var template = Array("/tmp/walpool-micro-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw SystemFailure(call: "mkdtemp", code: errno) }
         directory = String(cString: path)

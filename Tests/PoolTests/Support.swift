@@ -6,10 +6,6 @@ import Testing
 @testable import SQLite
 @testable import Scheduling
 
-/// `SQLiteLibrary.configure()` must come before any connection of the process, whichever test is first. Another test
-/// target in this process may have done it already.
-let libraryIsConfigured = SQLiteLibrary.configure()
-
 /// A directory of its own for each test, with a pool over one database.
 final class TestPool {
     let directory: String
@@ -29,7 +25,6 @@ final class TestPool {
     init(
         _ adjust: (inout PoolLimits) -> Void = { _ in }, observer statementObserver: (any StatementObserver)? = nil
     ) throws {
-        _ = libraryIsConfigured
         directory = NSTemporaryDirectory() + "/walpool-pool-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         var limits = PoolLimits()

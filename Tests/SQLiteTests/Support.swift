@@ -3,16 +3,12 @@ import Testing
 
 @testable import SQLite
 
-/// `SQLiteLibrary.configure()` must come before any connection of the process, whichever test is first.
-let libraryIsConfigured = SQLiteLibrary.configure()
-
 /// A directory of its own for each test, with one database in WAL mode.
 final class TemporaryDatabase {
     let directory: String
     var path: String { directory + "/test.db" }
 
     init(_ schema: String = "", journalMode: String = "WAL") throws {
-        try #require(libraryIsConfigured)
         directory = NSTemporaryDirectory() + "/walpool-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())

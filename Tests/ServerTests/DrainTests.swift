@@ -89,7 +89,7 @@ import Testing
                         }
                         if passes || view.holder != .nobody || !view.readerUsers.isEmpty { fails() }
                     }
-                    for resumption in test.pool.endPause() ?? [] { test.server.enqueue(resumption) }
+                    for resumption in test.pool.endPause() ?? [] { test.server.ready.enqueue(resumption) }
                 }
             } else {
                 guard let client = try? RawClient(path), (try? client.startUp([("user", "u"), ("database", "app")])) != nil

@@ -89,10 +89,10 @@ import Testing
             try test.until { session.activity.load(ordering: .sequentiallyConsistent) == 1 }
         }
         for index in isAnalyst ? [analyst] : [analyst, reader] {
-            if let next = test.pool.releaseReader(index) { test.server.enqueue(next) }
+            if let next = test.pool.releaseReader(index) { test.server.ready.enqueue(next) }
         }
         for client in clients { #expect(try client.reply().picture == "I") }
-        if isAnalyst, let next = test.pool.releaseReader(reader) { test.server.enqueue(next) }
+        if isAnalyst, let next = test.pool.releaseReader(reader) { test.server.ready.enqueue(next) }
         let z = try test.connect([("lock_timeout", "2s")])
         #expect(try z.query("SELECT 1 + 1").picture == "2 SELECT 1 I")
         #expect(try z.query("SELECT 1 + 2").picture == "3 SELECT 1 I")

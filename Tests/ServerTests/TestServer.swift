@@ -7,10 +7,6 @@ import Testing
 @testable import Scheduling
 @testable import Server
 
-/// `SQLiteLibrary.configure()` must come before any connection of the process, whichever test is first. Another test
-/// target in this process may have done it already.
-let libraryIsConfigured = SQLiteLibrary.configure()
-
 /// A running server of its own for each test, in a directory of its own.
 ///
 /// `@unchecked Sendable`: threads of a test only connect and look.
@@ -31,7 +27,6 @@ final class TestServer: @unchecked Sendable {
         """
 
     init(schema: String = schema, _ adjust: (inout ServerConfiguration) throws -> Void = { _ in }) throws {
-        _ = libraryIsConfigured
         // Short, because a socket's path may have 107 bytes only.
         var template = Array("/tmp/walpool-XXXXXX".utf8CString)
         directory = try #require(mkdtemp(&template).map { String(cString: $0) })

@@ -63,7 +63,7 @@ extension Session {
             guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: busy.isEmpty) else {
                 throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
             }
-            for resumption in resumptions { server.enqueue(resumption) }
+            for resumption in resumptions { server.ready.enqueue(resumption) }
             if isComplete { return }
             if !hasTold, !busy.isEmpty {
                 hasTold = true
@@ -92,7 +92,7 @@ extension Session {
     private func resumeAll(_ resumptions: [Resumption]?) -> Bool {
         guard let resumptions else { return false }
         server.log.notice(.paused, "resumed", metadata: ["client": "\(clientID)"])
-        for resumption in resumptions { server.enqueue(resumption) }
+        for resumption in resumptions { server.ready.enqueue(resumption) }
         return true
     }
 

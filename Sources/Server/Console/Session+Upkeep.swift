@@ -14,7 +14,7 @@ extension Session {
         let before = pool.walStatus.checkpoints.attempts
         while pool.walStatus.checkpoints.attempts == before {
             // Again and again: a job that was at its end when this began was not this one's, and is in the queue no more.
-            if let job = pool.requestCheckpoint() { server.enqueue(job) }
+            if let job = pool.requestCheckpoint() { server.ready.enqueue(job) }
             let now = MonotonicClock.now
             if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
                 throw ErrorTranslation.wireError(reason)
@@ -28,7 +28,7 @@ extension Session {
 
     /// Not waited for: it takes minutes where it is worth anything, and a client that goes away must not end it.
     func requestMaintenance() {
-        if let job = pool.requestMaintenance(now: MonotonicClock.now) { server.enqueue(job) }
+        if let job = pool.requestMaintenance(now: MonotonicClock.now) { server.ready.enqueue(job) }
         tell("upkeep was asked for", hint: "SHOW MAINTENANCE says how it goes.")
     }
 }

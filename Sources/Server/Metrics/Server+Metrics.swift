@@ -24,7 +24,7 @@ extension Server {
     /// Has every connection tell what it has counted.
     func collect(_ worker: Worker?) {
         for resumption in pool.collect() {
-            if let worker { worker.enqueue(resumption) } else { enqueue(resumption) }
+            if let worker { worker.enqueue(resumption) } else { ready.enqueue(resumption) }
         }
     }
 

@@ -24,7 +24,7 @@ extension Worker {
         let began = MonotonicClock.now
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
-            self.server.enqueue(.answered(member))
+            self.server.ready.enqueue(.answered(member))
         }
         counters.setMark(MonotonicClock.now)
         for member in finished { (member as? Session)?.didCommit() }
@@ -51,7 +51,7 @@ extension Worker {
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
             handedOver = CommittedGroup(finished)
-            server.enqueue(.committed(handedOver))
+            server.ready.enqueue(.committed(handedOver))
             answer(unanswered)
         } else {
             answer(unanswered + finished)
@@ -114,7 +114,7 @@ extension Worker {
             answer(late)
             if synced.isEmpty { continue }
             unanswered = CommittedGroup(synced)
-            server.enqueue(.committed(unanswered))
+            server.ready.enqueue(.committed(unanswered))
         }
     }
 }

@@ -230,27 +230,27 @@ final class Worker: @unchecked Sendable {
     /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
         sendReplies()
-        for resumption in resumptions { server.enqueue(resumption) }
+        for resumption in resumptions { server.ready.enqueue(resumption) }
         resumptions.removeAll(keepingCapacity: true)
-        if resumptionsUntilWakeUp > 0 { server.wakeOne() }
+        if resumptionsUntilWakeUp > 0 { server.ready.wakeOne() }
         resumptionsUntilWakeUp = 0
     }
 
     /// This comes after the resumption there is, if any, on this thread or on one that has nothing to do before: it is not worth
     /// the other thread's wake-up unless this one is long, or has more to do.
     func enqueueLast(_ resumption: Resumption) {
-        guard !isLong else { return server.enqueue(resumption) }
-        server.enqueueUnannounced(resumption)
+        guard !isLong else { return server.ready.enqueue(resumption) }
+        server.ready.enqueueUnannounced(resumption)
         if server.crew.isWatched {
             resumptionsUntilWakeUp = 2
         } else {
             // Nobody would find this thread stuck.
-            server.wakeOne()
+            server.ready.wakeOne()
         }
     }
 
     func enqueue(_ resumption: Resumption) {
-        if isLong, !isAfterReplies(resumption) { server.enqueue(resumption) } else { resumptions.append(resumption) }
+        if isLong, !isAfterReplies(resumption) { server.ready.enqueue(resumption) } else { resumptions.append(resumption) }
     }
 
     /// Recovery may end the process, so it comes when this thread has told those whose commit has failed, and another thread
@@ -264,7 +264,7 @@ final class Worker: @unchecked Sendable {
         while true {
             if !resumptions.isEmpty {
                 run(resumptions.removeFirst())
-            } else if let next = server.takeResumption() {
+            } else if let next = server.ready.take() {
                 // What is left there others were told of.
                 resumptionsUntilWakeUp = 0
                 run(next)
@@ -287,7 +287,7 @@ final class Worker: @unchecked Sendable {
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
         if resumptionsUntilWakeUp > 0 {
             resumptionsUntilWakeUp &-= 1
-            if resumptionsUntilWakeUp == 0 { server.wakeOne() }
+            if resumptionsUntilWakeUp == 0 { server.ready.wakeOne() }
         }
         SQLiteLibrary.beginWork()
         // What came before it in this event is not its time.
@@ -349,7 +349,7 @@ final class Worker: @unchecked Sendable {
 
     /// This thread will not wait for events for a while, and those that wait already would not wake when a gathering ends.
     private func leaveGathering() {
-        if server.pool.gatheringEnd != nil { server.wakeOne() }
+        if server.pool.gatheringEnd != nil { server.ready.wakeOne() }
     }
 
     func releaseWriter() {

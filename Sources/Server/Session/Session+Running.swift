@@ -59,7 +59,7 @@ extension Session {
     }
 
     func enqueue(_ resumption: Resumption) {
-        if let worker { worker.enqueue(resumption) } else { server.enqueue(resumption) }
+        if let worker { worker.enqueue(resumption) } else { server.ready.enqueue(resumption) }
     }
 
     // MARK: Preparing

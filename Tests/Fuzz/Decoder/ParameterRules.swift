@@ -5,7 +5,6 @@
 /// A parameter's value on its way from a Bind message to SQLite.
 enum ParameterRules {
     private static let connection: Connection = {
-        require(SQLiteLibrary.configure(), "the library can be configured")
         do { return try Connection(path: ":memory:", mode: .readWrite, settings: ConnectionSettings()) } catch {
             fatalError("\(error)")
         }

@@ -8,7 +8,6 @@ import CSQLite
 enum SQLiteRules {
     /// One connection for all inputs, which change nothing in it.
     private static let connection: Connection = {
-        require(SQLiteLibrary.configure(), "the library can be configured")
         var settings = ConnectionSettings()
         // What a client may make grow is less here, so that each input takes little time.
         settings.lengthLimitBytes = 1 << 20

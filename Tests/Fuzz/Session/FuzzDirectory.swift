@@ -13,7 +13,6 @@ enum FuzzDirectory {
 
     /// The database as it was before any input.
     private static let template: [UInt8] = {
-        require(SQLiteLibrary.configure(), "the library can be configured")
         clear()
         do {
             let connection = try Connection(path: path + "/app.db", mode: .readWrite, settings: ConnectionSettings())

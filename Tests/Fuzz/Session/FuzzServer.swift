@@ -97,7 +97,7 @@ final class FuzzServer {
 
     /// What RESUME does.
     func endPause() {
-        for resumption in server.pool.endPause() ?? [] { server.enqueue(resumption) }
+        for resumption in server.pool.endPause() ?? [] { server.ready.enqueue(resumption) }
     }
 
     /// SHUTDOWN WAIT_FOR_CLIENTS lets nobody in any more.

@@ -38,7 +38,7 @@ final class Watchdog: Sendable {
             guard limit != .max, MonotonicClock.now.nanoseconds - limit > Self.patienceMilliseconds * 1_000_000 else { continue }
             server.withLock { server in
                 guard let server else { return }
-                for session in server.table.sessions where session.cancel() { server.enqueue(.stopped(session, .cancelled)) }
+                for session in server.table.sessions where session.cancel() { server.ready.enqueue(.stopped(session, .cancelled)) }
             }
         }
     }

@@ -1,0 +1,66 @@
+import Glibc
+import Pool
+import Scheduling
+
+/// Connections become sessions.
+extension Server {
+    /// Connections accepted at one event before others of the crew get their turn.
+    private static let acceptsPerEvent = 16
+    private static let acceptPauseMilliseconds: Int64 = 100
+
+    func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
+        for _ in 0..<Self.acceptsPerEvent {
+            guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
+            let socket: Int32
+            switch listener.accept() {
+            case .connection(let accepted): socket = accepted
+            case .none: return arm(listener, token)
+            case .outOfDescriptors: return pauseAccepting()
+            }
+            guard isRoomBeforeReserve || mayUseReserve(socket) else {
+                close(socket)
+                continue
+            }
+            let session = table.add { slot, generation, processID in
+                Session(
+                    server: self, socket: socket, slot: slot, generation: generation, processID: processID)
+            }
+            guard let session else {
+                // Not even a place to say so politely.
+                close(socket)
+                continue
+            }
+            session.worker = worker
+            session.isHTTPOnly = token == Event.metricsListener
+            worker.counters.add(.sessions, 1)
+            do {
+                try poller.add(socket, .stream, token: session.token)
+            } catch {
+                session.close()
+                continue
+            }
+            session.armDeadline(.startup, afterMilliseconds: current { $0.startupTimeoutMilliseconds })
+            session.settle(.input)
+        }
+        arm(listener, token)
+    }
+
+    func armListeners() {
+        for (index, listener) in listeners.enumerated() { arm(listener, Event.firstListener + UInt64(index)) }
+        if let metricsListener { arm(metricsListener, Event.metricsListener) }
+    }
+
+    func arm(_ listener: Listener, _ token: Poller.Token) {
+        if !hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
+    }
+
+    /// The connection stays in the backlog, and asking for it again at once would only burn time.
+    private func pauseAccepting() {
+        // It is tried again ten times a second, for as long as it lasts.
+        if eventLog.admits(.outOfDescriptors, user: geteuid(), now: MonotonicClock.now, deadlines) {
+            log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
+        }
+        isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
+        deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
+    }
+}

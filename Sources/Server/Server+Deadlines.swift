@@ -1,0 +1,78 @@
+import Pool
+import Scheduling
+
+/// What is due: the one timer, and the snapshots that are ended before their clients end them.
+extension Server {
+    func timerFired(_ worker: Worker) {
+        deadlines.didFire()
+        try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
+        if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
+        lookAtDeadlines(worker, now: MonotonicClock.now)
+    }
+
+    /// Does what is due, and has the timer set for what comes next.
+    func lookAtDeadlines(_ worker: Worker, now: Instant) {
+        let due = pool.takeDue(now: now)
+        let maintenanceLook = pool.nextMaintenanceLook
+        let isMaintenanceDue = maintenanceLook <= now
+        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
+        var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
+        if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
+        next = min(next, pool.writerSnapshotEnd)
+        if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
+        next = min(next, metrics.periodEnd)
+        var toNotify: [Session] = []
+        var toEnd: [Session] = []
+        for session in table.sessions {
+            let noticeAt = session.noticeAt.load(ordering: .sequentiallyConsistent)
+            let reportAt = session.waitReportAt.load(ordering: .sequentiallyConsistent)
+            if min(noticeAt, reportAt) <= now.nanoseconds { toNotify.append(session) }
+            for at in [noticeAt, reportAt] where at > now.nanoseconds { next = min(next, Instant(nanoseconds: at)) }
+            let at = session.deadline.load(ordering: .sequentiallyConsistent)
+            if at <= now.nanoseconds || due.toEvict == session.clientID {
+                toEnd.append(session)
+                // Its thread may be just about to let go of it: then look again.
+                next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
+            } else {
+                next = min(next, Instant(nanoseconds: at))
+            }
+        }
+        next = min(next, eventLog.reportLeftOut(now: now))
+        // Before anything is done about them, which may take its time.
+        deadlines.announce(next)
+        beat(now)
+        for client in due.expired {
+            ready.enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
+        }
+        for session in toNotify { session.notifyQueued(now: now) }
+        for session in toEnd {
+            guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
+            if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
+            worker.handOverIfAny()
+        }
+        // The last, because it may wait for the disk.
+        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
+            worker.enqueue(job)
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// Ends the snapshots of sessions that wait for their client or for the writer and that began before that; returns how
+    /// many. Running statements hear of it from their progress handlers.
+    func endSnapshots(before: Instant, _ worker: Worker) -> Int {
+        var ended = 0
+        for session in table.sessions where session.hasReader.load(ordering: .sequentiallyConsistent) {
+            if let owned = table.own(slot: session.slot, generation: session.generation) {
+                if owned.endSnapshot(before: before, worker) { ended += 1 }
+                worker.handOverIfAny()
+            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
+                pool.withdrawWriter(session.clientID)
+            {
+                session.waitEnded(worker, .snapshotTooOld)
+                ended += 1
+            }
+        }
+        return ended
+    }
+}
