@@ -3,9 +3,9 @@ import Scheduling
 
 /// Runs the transactions of a group on the writer and commits them together.
 ///
-/// No savepoint is needed around a single statement: one that fails undoes itself alone. What can kill a whole group
-/// (`OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a full disk, a deferred foreign key found at COMMIT)
-/// has one remedy: roll back, let the guilty member keep its error, and run the others again. Nobody was answered yet, so
+/// No savepoint is needed around a single statement: one that fails undoes itself alone, and where SQLite does not promise that,
+/// its session rolls back. What can kill a whole group (that, `OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a
+/// full disk, a deferred foreign key found at COMMIT) has one remedy: roll back, let the guilty member keep its error, and run the others again. Nobody was answered yet, so
 /// nothing is lost. Those before the guilty one share a commit again, or a client that does nothing else could take from
 /// all others what groups are for; each has a transaction of its own only when that fails, too.
 struct GroupCommit {

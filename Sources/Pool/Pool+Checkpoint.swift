@@ -156,9 +156,12 @@ extension Pool {
     }
 
     /// Idle readers must not hold a checkpoint up with the snapshots they keep.
-    func endIdleSnapshots() -> [Resumption] {
+    ///
+    /// - Parameter ownsGate: the caller has the writer, so nobody else closes the gate, behind which recovery closes connections.
+    func endIdleSnapshots(ownsGate: Bool = true) -> [Resumption] {
         let indexes = state.withLock { state in
-            state.readerQueue.takeIdle() + state.analystQueue.takeIdle().map { _ in analystIndex }
+            !ownsGate && state.readerQueue.isGateClosed
+                ? [] : state.readerQueue.takeIdle() + state.analystQueue.takeIdle().map { _ in analystIndex }
         }
         for index in indexes { slots[index].reader?.endSnapshot() }
         return indexes.compactMap { releaseReader($0) }

@@ -56,7 +56,7 @@ extension Pool {
         guard let isComplete else { return nil }
         guard isComplete else { return (false, []) }
         // What idle connections keep of the past would be in the way of whoever works on the file now.
-        return (true, endIdleSnapshots() + (endWriterSnapshot().map { [$0] } ?? []))
+        return (true, endIdleSnapshots(ownsGate: false) + (endWriterSnapshot().map { [$0] } ?? []))
     }
 
     /// Ends the pause. Returns who goes on, in order; nil: there is none, or not one that this client began.

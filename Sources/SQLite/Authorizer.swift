@@ -32,7 +32,7 @@ public enum Authorizer {
         case SQLITE_FUNCTION:
             functionDenial(second)
         case SQLITE_PRAGMA:
-            pragmaDenial(name: first, argument: second)
+            equals(schema, "temp") && second != nil ? temporary : pragmaDenial(name: first, argument: second)
         case SQLITE_ATTACH, SQLITE_DETACH:
             Denial(
                 message: "ATTACH, DETACH and VACUUM INTO are not available: connections are shared between clients",

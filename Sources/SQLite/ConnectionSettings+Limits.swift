@@ -24,7 +24,7 @@ extension ConnectionSettings {
             // SQLite's default and greatest in 3.40: json_object() of sixty names is an ordinary thing.
             (SQLITE_LIMIT_FUNCTION_ARG, 127),
             // VACUUM attaches its temporary copy, so the writer needs one. Clients attach nothing (see `Authorizer`).
-            (SQLITE_LIMIT_ATTACHED, mode == .readWrite ? 1 : 0),
+            (SQLITE_LIMIT_ATTACHED, mode == .readWrite && !attachesNothing ? 1 : 0),
             // One comparison takes up to the text's length times this, and nothing interrupts it: half a minute for 64 MiB,
             // where SQLite's default would take an hour.
             (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, likePatternLimitBytes),

@@ -18,6 +18,8 @@ public struct ConnectionSettings: Sendable {
     public var doubleQuotedStrings = false
     /// Whether functions with side effects may be called from views, triggers and the like.
     public var trustedSchema = false
+    /// Not even VACUUM's temporary copy: of a connection that never says VACUUM.
+    public var attachesNothing = false
     public var recursiveTriggers = false
     public var cacheSizeKibibytes = 2000
     /// How much of the file a read-only connection maps; 0: nothing. SQLite itself maps 2 GiB less 64 KiB at most, unless

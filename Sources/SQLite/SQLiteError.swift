@@ -48,4 +48,16 @@ extension SQLiteError {
     public var isInterrupt: Bool { code == SQLITE_INTERRUPT }
     public var isInputOutput: Bool { code == SQLITE_IOERR }
     public var isFull: Bool { code == SQLITE_FULL }
+
+    /// Whether a statement that fails with it inside a transaction leaves nothing behind.
+    ///
+    /// SQLite keeps a statement journal only where its code generator foresees an ABORT: "Set the 'mayAbort' flag if it is
+    /// possible for a VDBE to encounter an ABORT … only if a statement transaction is required"
+    /// (https://www.sqlite.org/src/file/src/build.c, sqlite3MayAbort). It does for these; a value of a wrong type in a STRICT
+    /// table, one that is no rowid and one that is too long come unforeseen, and the rows before them stay.
+    public var undoesItsStatement: Bool {
+        guard code == SQLITE_CONSTRAINT else { return false }
+        // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, TRIGGER, UNIQUE, ROWID: https://www.sqlite.org/rescode.html#extrc
+        return [1, 3, 5, 6, 7, 8, 10].contains(extendedCode >> 8)
+    }
 }

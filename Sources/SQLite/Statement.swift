@@ -101,6 +101,13 @@ public final class Statement {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
         try check(walpool_bind_text_copy(handle, Int32(index), base, Int32(bytes.count)))
     }
+    public func bindText(copying text: String, at index: Int) throws(SQLiteError) {
+        var text = text
+        let bound = text.withUTF8 { bytes in
+            Result { () throws(SQLiteError) in try bindText(copying: UnsafeRawBufferPointer(bytes), at: index) }
+        }
+        try bound.get()
+    }
     public func bindBlob(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
         try check(walpool_bind_blob_copy(handle, Int32(index), base, Int32(bytes.count)))

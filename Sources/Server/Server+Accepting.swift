@@ -17,7 +17,8 @@ extension Server {
             case .none: return arm(listener, token)
             case .outOfDescriptors: return pauseAccepting()
             }
-            guard isRoomBeforeReserve || mayUseReserve(socket) else {
+            let isForMetrics = token == Event.metricsListener
+            guard isForMetrics ? isRoomForMetrics : isRoomBeforeReserve || mayUseReserve(socket) else {
                 close(socket)
                 continue
             }
@@ -31,7 +32,8 @@ extension Server {
                 continue
             }
             session.worker = worker
-            session.isHTTPOnly = token == Event.metricsListener
+            session.isHTTPOnly = isForMetrics
+            if isForMetrics { metricsConnections.add(1, ordering: .relaxed) }
             worker.counters.add(.sessions, 1)
             do {
                 try poller.add(socket, .stream, token: session.token)

@@ -47,6 +47,8 @@ public final class Server: Sendable {
     let isAcceptingPaused = Atomic<Bool>(false)
     /// See Server+Drain.
     let isDraining = Atomic<Bool>(false)
+    /// See Access/Server+Access.
+    let metricsConnections = Atomic<Int>(0)
     let hasStoppedAccepting = Atomic<Bool>(false)
     let shutdownRequest = Locked<(@Sendable () -> Void)?>(nil)
     /// See ConsoleThread.
@@ -113,7 +115,7 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         // Those refused for being too many need a place to be told so.
-        table = SessionTable(capacity: configuration.sessionRoom + Self.refusalPlaces + Self.adminPlaces)
+        table = SessionTable(capacity: configuration.sessionRoom + Self.refusalPlaces + Self.adminPlaces + Self.metricsPlaces)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.

@@ -412,3 +412,55 @@ def test_many_clients_at_once(db):
         thread.join()
     assert not failures
     assert ids(db) == [n * 1000 + turn + 1 for n in range(16) for turn in range(rounds) if turn % 10 != 9]
+
+
+# What SQLite's code generator does not foresee fails without a statement journal: in a transaction of its own everything goes, in
+# a group's the rows before it would stay.
+UNFORESEEN = {
+    "a STRICT table's type": ("CREATE TABLE x (a INT) STRICT", "INSERT INTO x VALUES (1), ('x')"),
+    "a STRICT table's type, from a query": (
+        "CREATE TABLE x (a INT) STRICT", "INSERT INTO x SELECT value FROM json_each('[1, 2, \"x\"]')"),
+    "a STRICT table's type, by UPDATE": (
+        "CREATE TABLE x (a INT, b ANY) STRICT; INSERT INTO x VALUES (1, 5), (2, 'x')", "UPDATE x SET a = b"),
+    "no rowid, OR REPLACE": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT OR REPLACE INTO x VALUES (1, 'a'), ('x', 'b')"),
+    "no rowid, OR IGNORE": ("CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT OR IGNORE INTO x VALUES (1, 'a'), ('x', 'b')"),
+    "no rowid, an upsert": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)",
+        "INSERT INTO x VALUES (1, 'a'), ('x', 'b') ON CONFLICT (id) DO UPDATE SET a = excluded.a"),
+    "no rowid, by UPDATE": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 10), (2, 'x')", "UPDATE OR REPLACE x SET id = a"),
+    "a text that is too long": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 1), (2, 60000000)",
+        "UPDATE x SET a = hex(zeroblob(a))"),
+    "a sum that no integer holds": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 1), (2, -9223372036854775808)",
+        "UPDATE x SET a = abs(a) + 1"),
+    "a function's error": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, '[1]'), (2, 'no json')",
+        "UPDATE x SET a = json_array_length(a)"),
+    "the same of a RETURNING": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT INTO x VALUES (1, '[1]'), (2, 'no') RETURNING json_array_length(a)"),
+    "a virtual table's error": ("CREATE VIRTUAL TABLE x USING rtree (id, a, b)", "INSERT INTO x VALUES (1, 1, 2), (2, 3, 2)"),
+}
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+@pytest.mark.parametrize("how", ["alone", "extended", "first", "between", "twice"])
+def test_a_statement_that_fails_leaves_nothing(db, name, how):
+    setup, failing = UNFORESEEN[name]
+    db.run(f"DROP TABLE IF EXISTS x; {setup}")
+    client = db.client()
+    before = client.query("SELECT * FROM x").check().texts
+    if how in ("alone", "extended"):
+        reply = client.query(failing) if how == "alone" else client.extended(failing)
+        assert reply.state is not None and reply.status == "I"
+    else:
+        group = Group(db)
+        for step in {"first": "xi", "between": "ixi", "twice": "ixixi"}[how]:
+            group.add(failing if step == "x" else "INSERT INTO u (who) VALUES ('me')")
+        found = group.outcomes()
+        written = how.replace("first", "1").replace("between", "2").replace("twice", "3")
+        assert found.count("INSERT 0 1") == int(written) and all("ERROR" in each for each in found if each != "INSERT 0 1")
+        assert db.value("SELECT count(*) FROM u") == written
+    assert client.query("SELECT * FROM x").check().texts == before

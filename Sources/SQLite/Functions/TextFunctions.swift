@@ -61,11 +61,10 @@ enum TextFunctions {
         connection.register("split_part", 3, .deterministic) { call in
             guard !call.hasNull else { return call.answerNull() }
             guard call.integer(2) != 0 else { return call.fail("field position must not be zero") }
-            let parts = split(Array(call.bytes(0)), Array(call.bytes(1)))
-            let field = call.integer(2)
-            let index = field > 0 ? Int(clamping: field) - 1 : parts.count + Int(clamping: field)
-            guard parts.indices.contains(index) else { return call.answer("") }
-            Array(parts[index]).withUnsafeBytes { call.answer($0) }
+            // A copy, because what asking for the second argument does to the bytes of the first is not said.
+            let text = Array(call.bytes(0))
+            let range = part(text, Array(call.bytes(1)), number: Int(call.integer(2)))
+            text.withUnsafeBytes { call.answer(UnsafeRawBufferPointer(rebasing: $0[range])) }
         }
         connection.register("strpos", 2, .deterministic) { call in
             guard !call.hasNull else { return call.answerNull() }
@@ -107,21 +106,42 @@ enum TextFunctions {
         call.answer(String(view))
     }
 
-    private static func split(_ text: [UInt8], _ separator: [UInt8]) -> [ArraySlice<UInt8>] {
-        guard !separator.isEmpty else { return [text[...]] }
-        var parts: [ArraySlice<UInt8>] = []
-        var start = 0
+    /// Where the part is, counted from the end where the number is negative; empty where there is none. Only where it begins and
+    /// ends is kept: parts may be as many as bytes.
+    private static func part(_ text: [UInt8], _ separator: [UInt8], number: Int) -> Range<Int> {
+        var wanted = number
+        if number < 0 {
+            var count = 0
+            eachPart(text, separator) { _ in
+                count += 1
+                return true
+            }
+            guard number >= -count else { return 0..<0 }
+            wanted = count + number + 1
+        }
+        var found = 0..<0
         var index = 0
-        while index + separator.count <= text.count {
+        eachPart(text, separator) { range in
+            index += 1
+            if index == wanted { found = range }
+            return index < wanted
+        }
+        return found
+    }
+
+    /// For as long as it returns true.
+    private static func eachPart(_ text: [UInt8], _ separator: [UInt8], _ body: (Range<Int>) -> Bool) {
+        var (start, index) = (0, 0)
+        while !separator.isEmpty, index + separator.count <= text.count {
             if text[index] == separator[0], text[index..<(index + separator.count)].elementsEqual(separator) {
-                parts.append(text[start..<index])
+                guard body(start..<index) else { return }
                 index += separator.count
                 start = index
             } else {
                 index += 1
             }
         }
-        return parts + [text[start...]]
+        _ = body(start..<text.count)
     }
 
     private static func capitalised(_ text: String) -> String {

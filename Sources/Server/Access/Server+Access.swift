@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 extension Server {
     var accessRules: AccessRules { access.withLock { $0 } }
@@ -22,7 +23,15 @@ extension Server {
     /// Beyond those, for admins: sockets that are opened and say nothing must not keep out who comes to end that.
     static let adminPlaces = 16
 
-    var isRoomBeforeReserve: Bool { table.count < current { $0.maximumSessions } + Self.refusalPlaces }
+    /// Of connections to the address that serves metrics. It lets in who may not open the socket, so they take nobody's place.
+    static let metricsPlaces = 16
+
+    /// Sessions of the database and the console.
+    var takenPlaces: Int { table.count - metricsConnections.load(ordering: .relaxed) }
+
+    var isRoomBeforeReserve: Bool { takenPlaces < current { $0.maximumSessions } + Self.refusalPlaces }
+
+    var isRoomForMetrics: Bool { metricsConnections.load(ordering: .relaxed) < Self.metricsPlaces }
 
     func mayUseReserve(_ socket: Int32) -> Bool {
         guard let peer = Session.peer(of: socket), let credentials = PeerCredentials(peer, socket: socket) else { return false }

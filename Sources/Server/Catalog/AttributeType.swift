@@ -18,7 +18,7 @@ struct AttributeType: Equatable {
         } else if bare.hasText("INT"), !bare.hasText("POINT") {
             self = type(20)
         } else if bare.hasText("CHAR") {
-            self = numbers.count == 1 && numbers[0] > 0 ? type(1043, numbers[0] + 4) : type(1043)
+            self = numbers.count == 1 && Self.lengths.contains(numbers[0]) ? type(1043, numbers[0] + 4) : type(1043)
         } else if bare.hasText("CLOB") || bare.hasText("TEXT") {
             self = type(25)
         } else if bare.hasText("BLOB") || bare == "BYTEA" {
@@ -26,8 +26,9 @@ struct AttributeType: Equatable {
         } else if bare.hasText("REAL") || bare.hasText("FLOA") || bare.hasText("DOUB") {
             self = type(701)
         } else if bare.hasPrefix("NUM") || bare.hasPrefix("DEC") {
-            let scale = numbers.count > 1 ? numbers[1] : 0
-            self = numbers.isEmpty || numbers[0] > 1000 ? type(1700) : type(1700, (numbers[0] << 16) + scale + 4)
+            let (precision, scale) = (numbers.first ?? 0, numbers.count > 1 ? numbers[1] : 0)
+            let isKnown = Self.precisions.contains(precision) && (0...precision).contains(scale)
+            self = isKnown ? type(1700, (precision << 16) + scale + 4) : type(1700)
         } else if bare.hasPrefix("TIMESTAMPTZ") || bare.hasText("WITH TIME ZONE") {
             self = type(1184)
         } else if bare.hasPrefix("DATETIME") || bare.hasPrefix("TIMESTAMP") {
@@ -40,6 +41,12 @@ struct AttributeType: Equatable {
             self = type(["UUID": 2950, "JSON": 114, "JSONB": 3802][bare] ?? 25)
         }
     }
+
+    /// What PostgreSQL takes; to SQLite any number is a type's ornament.
+    /// https://www.postgresql.org/docs/current/datatype-character.html,
+    /// https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-NUMERIC-DECIMAL
+    private static let lengths = 1...10_485_760
+    private static let precisions = 1...1000
 
     private init(oid: Int, modifier: Int) { (self.oid, self.modifier) = (oid, modifier) }
 

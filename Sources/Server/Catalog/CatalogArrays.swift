@@ -18,18 +18,16 @@ enum CatalogArrays {
         }
         connection.register("pg_element", 2, .deterministic) { call in
             guard !call.hasNull, let elements = elements(call.text(0)) else { return call.answerNull() }
-            answer(elements, Int(call.integer(1)) - (isVector(call.text(0)) ? 0 : 1), call)
+            let (index, isNone) = Int(call.integer(1)).subtractingReportingOverflow(isVector(call.text(0)) ? 0 : 1)
+            if isNone { call.answerNull() } else { answer(elements, index, call) }
         }
         for count in [2, 3] {
             connection.register("pg_series", count, .deterministic) { call in
                 guard !call.hasNull else { return call.answer("[]") }
-                let step = count == 3 ? call.integer(2) : 1
-                // Catalogs number columns with it.
-                guard step != 0, abs(call.integer(1) / step - call.integer(0) / step) <= 65_536 else {
+                guard let values = series(call.integer(0), call.integer(1), step: count == 3 ? call.integer(2) : 1) else {
                     return call.fail("the series is too long for a catalog statement")
                 }
-                let values = stride(from: call.integer(0), through: call.integer(1), by: Int(step)).map { String($0) }
-                call.answer("[" + values.joined(separator: ",") + "]")
+                call.answer("[" + values.map { String($0) }.joined(separator: ",") + "]")
             }
             connection.register("array_to_string", count, .deterministic) { call in
                 guard !call.isNull(0), !call.isNull(1), let elements = elements(call.text(0)) else { return call.answerNull() }
@@ -67,6 +65,21 @@ enum CatalogArrays {
         connection.register(aggregate: "array_agg", 2, ArrayAggregate.self)
         connection.register(aggregate: "string_agg", 3, OrderedStringAggregate.self)
     }
+
+    /// nil: it has too many numbers, or no end. Catalogs number columns with it.
+    private static func series(_ start: Int64, _ stop: Int64, step: Int64) -> [Int64]? {
+        guard step != 0 else { return nil }
+        var values: [Int64] = []
+        var (value, isPast) = (start, false)
+        while !isPast, step > 0 ? value <= stop : value >= stop {
+            guard values.count < longestSeries else { return nil }
+            values.append(value)
+            (value, isPast) = value.addingReportingOverflow(step)
+        }
+        return values
+    }
+
+    private static let longestSeries = 65_536
 
     private static func answer(_ elements: [String?], _ index: Int, _ call: FunctionCall) {
         guard elements.indices.contains(index), let element = elements[index] else { return call.answerNull() }
@@ -132,12 +145,28 @@ enum CatalogArrays {
     }
 }
 
+/// What an aggregate has kept, which no limit of SQLite's counts.
+private struct AggregateSize {
+    private static let mostRows = 100_000
+    private var rows = 0
+    private var bytes = 0
+
+    /// False, with the error set: its rows would be too many, or together longer than a value may be.
+    mutating func takes(_ call: FunctionCall) -> Bool {
+        for index in 0..<call.count where !call.isNull(index) { bytes += call.bytes(index).count }
+        rows += 1
+        if rows > Self.mostRows { call.fail("there are too many rows for a catalog statement") }
+        return rows <= Self.mostRows && call.allows(length: bytes)
+    }
+}
+
 /// array_agg(x), and array_agg(x, key) for array_agg(x ORDER BY key).
 final class ArrayAggregate: AggregateState {
     private var rows: [(element: String?, key: String)] = []
+    private var size = AggregateSize()
 
     func add(_ call: FunctionCall) {
-        guard rows.count < 100_000 else { return call.fail("the array is too long for a catalog statement") }
+        guard size.takes(call) else { return }
         rows.append((call.isNull(0) ? nil : call.text(0), call.count > 1 ? call.text(1) : ""))
     }
 
@@ -150,9 +179,10 @@ final class ArrayAggregate: AggregateState {
 /// string_agg(x, separator ORDER BY key)
 final class OrderedStringAggregate: AggregateState {
     private var rows: [(text: String, separator: String, key: String)] = []
+    private var size = AggregateSize()
 
     func add(_ call: FunctionCall) {
-        guard rows.count < 100_000 else { return call.fail("the text is too long for a catalog statement") }
+        guard size.takes(call) else { return }
         if !call.isNull(0) { rows.append((call.text(0), call.isNull(1) ? "" : call.text(1), call.text(2))) }
     }
 

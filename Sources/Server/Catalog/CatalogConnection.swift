@@ -17,16 +17,18 @@ final class CatalogConnection: Sendable {
         // Its tables are the daemon's own; what a client can do with them is read.
         settings.trustedSchema = true
         settings.cacheSizeKibibytes = 2_000
+        settings.attachesNothing = true
         let connection = try Connection(path: ":memory:", mode: .readWrite, settings: settings)
         var limits = PoolLimits()
         limits.statementsPerConnection = Self.statementLimit
         pooled = PooledConnection(connection: connection, limits: limits, counters: PoolCounters())
         let contents = schema.map { CatalogContents($0) }
+        // PostgreSQL's LIKE tells case apart, also with ESCAPE. It replaces the functions, so it comes before ours.
+        try connection.executeInternal("PRAGMA case_sensitive_like = 1")
         CatalogFunctions.register(on: connection, contents ?? CatalogContents(ServedSchema()))
         try connection.executeInternal(Self.definitions)
-        if let contents { for sql in Self.insertions(contents.rows) { try connection.executeInternal(sql) } }
-        // PostgreSQL's LIKE tells case apart.
-        try connection.executeInternal("PRAGMA case_sensitive_like = 1; PRAGMA query_only = 1")
+        if let contents { try Self.insert(contents.rows, connection) }
+        try connection.executeInternal("PRAGMA query_only = 1")
     }
 
     private static let definitions: String = {
@@ -53,24 +55,31 @@ final class CatalogConnection: Sendable {
         }
     }
 
-    /// One statement for each row: SQLite parses hundreds of thousands of them in a second.
-    private static func insertions(_ rows: [(table: String, values: [String: CatalogValue])]) -> [String] {
-        let batches = stride(from: 0, to: rows.count, by: 500).map { rows[$0..<min($0 + 500, rows.count)] }
-        return batches.map { batch in
-            var sql = "BEGIN;"
-            for row in batch {
-                let values = row.values.map { (name: $0.key, value: $0.value) }
-                sql += "INSERT INTO \(row.table) (\(values.map(\.name).joined(separator: ","))) VALUES ("
-                sql += values.map { entry in
-                    switch entry.value {
-                    case .int(let number): String(number)
-                    case .text(let text): CatalogSyntax.quoted(text, with: "'")
-                    case .null: "NULL"
-                    }
-                }.joined(separator: ",") + ");"
+    /// Names and definitions are clients' texts, so they are bound and never part of a statement.
+    private static func insert(
+        _ rows: [(table: String, values: [String: CatalogValue])], _ connection: Connection
+    ) throws(SQLiteError) {
+        var prepared: [String: Statement] = [:]
+        try connection.executeInternal("BEGIN")
+        for row in rows {
+            let columns = row.values.keys.sorted()
+            let sql =
+                "INSERT INTO \(row.table) (\(columns.joined(separator: ","))) "
+                + "VALUES (\(columns.map { _ in "?" }.joined(separator: ",")))"
+            let statement: Statement
+            if let known = prepared[sql] { statement = known } else { statement = try connection.prepareInternal(sql) }
+            prepared[sql] = statement
+            for (index, column) in columns.enumerated() {
+                switch row.values[column] {
+                case .int(let number): try statement.bind(Int64(number), at: index + 1)
+                case .text(let text): try statement.bindText(copying: text, at: index + 1)
+                case .null, nil: try statement.bindNull(index + 1)
+                }
             }
-            return sql + "COMMIT"
+            _ = try statement.step()
+            statement.reset()
         }
+        try connection.executeInternal("COMMIT")
     }
 }
 

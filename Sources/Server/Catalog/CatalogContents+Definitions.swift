@@ -1,10 +1,12 @@
+import SQLite
+
 /// Parts of the definitions that SQLite keeps as text.
 extension CatalogContents {
     static func quoted(_ name: String) -> String {
         let isPlain =
             name.utf8.first.map { $0 == UInt8(ascii: "_") || ($0 &- UInt8(ascii: "a")) < 26 } == true
             && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || ($0 &- UInt8(ascii: "a")) < 26 || isDigit($0) }
-        return isPlain ? name : CatalogSyntax.quoted(name, with: "\"")
+        return isPlain ? name : SQLQuoting.identifier(name)
     }
 
     /// What a view selects: what stands behind AS.

@@ -65,14 +65,15 @@ struct CatalogEncoder {
             guard let element else { return "NULL" }
             if type == .bool { return element == "1" ? "t" : "f" }
             let isPlain = !element.isEmpty && element.lowercased() != "null"
-                && !element.contains { "{},\"\\".contains($0) || $0.isWhitespace }
+                && !element.unicodeScalars.contains { "{},\"\\".unicodeScalars.contains($0) || $0.properties.isWhitespace }
             if isPlain { return element }
-            var quoted = "\""
-            for character in element {
-                if character == "\"" || character == "\\" { quoted.append("\\") }
-                quoted.append(character)
+            var quoted = "\"".unicodeScalars
+            for scalar in element.unicodeScalars {
+                if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
+                quoted.append(scalar)
             }
-            return quoted + "\""
+            quoted.append("\"")
+            return String(quoted)
         }
         return "{" + texts.joined(separator: ",") + "}"
     }

@@ -17,6 +17,16 @@ enum CatalogFunctions {
                 call.fail(error.message)
             }
         }
+        // "The infix LIKE operator is implemented by calling the application-defined SQL functions like(Y,X) or like(Y,X,Z)":
+        // https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
+        connection.register("like", 2, .deterministic) { call in
+            guard !call.hasNull else { return call.answerNull() }
+            do throws(CatalogPattern.Failure) {
+                call.answer(try CatalogPattern.isLike(call.text(1), pattern: call.text(0)))
+            } catch {
+                call.fail(error.message)
+            }
+        }
     }
 
     private static func oid(_ call: FunctionCall, _ index: Int = 0) -> UInt32 {
@@ -66,7 +76,7 @@ enum CatalogFunctions {
             $0.isNull(0) ? $0.answerNull() : $0.answer(CatalogContents.quoted($0.text(0)))
         }
         connection.register("quote_literal", 1, .deterministic) {
-            $0.isNull(0) ? $0.answerNull() : $0.answer(CatalogSyntax.quoted($0.text(0), with: "'"))
+            $0.isNull(0) ? $0.answerNull() : $0.answer(SQLQuoting.literal($0.text(0)))
         }
         connection.register("pg_regclass_name", 1, .deterministic) { call in
             guard !call.isNull(0) else { return call.answerNull() }

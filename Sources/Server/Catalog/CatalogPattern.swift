@@ -2,22 +2,25 @@ import Glibc
 
 /// The patterns that clients match names with: `~`, `~*` (marked by `(?i)`) and ILIKE (marked by `(?l)`).
 ///
-/// The C library's extended expressions are what PostgreSQL's simpler ones are. What makes those slow or large, counted
-/// repetition and references back, is refused: a pattern is a client's, and the memory is everybody's.
+/// The C library's extended expressions are what PostgreSQL's simpler ones are. What makes those slow or large is refused, because
+/// a pattern is a client's and the memory is everybody's: counted repetition and references back, and what is repeated is copied
+/// for each `+` around it (25 of them behind one letter took more than 20 GB).
 enum CatalogPattern {
     struct Failure: Error {
         var message: String
     }
 
     private static let longestPattern = 1_000
+    /// Of letters and all their copies: some 800 bytes each.
+    private static let mostCopies = 20_000
+    /// Names are shorter; a definition may be as long.
+    private static let longestText = 100_000
 
     static func matches(_ text: String, pattern: String) throws(Failure) -> Bool {
-        if pattern.hasPrefix("(?l)") {
-            return Self.isLike(Array(text.lowercased()), Array(pattern.dropFirst(4).lowercased())[...])
-        }
+        if pattern.hasPrefix("(?l)") { return try isLike(text.lowercased(), pattern: pattern.dropFirst(4).lowercased()) }
         let ignoresCase = pattern.hasPrefix("(?i)")
         let expression = ignoresCase ? String(pattern.dropFirst(4)) : pattern
-        guard expression.utf8.count <= longestPattern, !expression.contains("{"), !hasBackReference(expression) else {
+        guard text.utf8.count <= longestText, isSimple(expression.utf8) else {
             throw Failure(message: "the pattern is too complicated for a catalog statement")
         }
         var compiled = regex_t()
@@ -27,8 +30,34 @@ enum CatalogPattern {
         return regexec(&compiled, text, 0, nil, 0) == 0
     }
 
-    private static func hasBackReference(_ expression: String) -> Bool {
-        zip(expression.utf8, expression.utf8.dropFirst()).contains { $0 == UInt8(ascii: "\\") && isDigit($1) }
+    private static func isSimple(_ expression: String.UTF8View) -> Bool {
+        var copies = expression.count
+        var (isEscaped, wasRepeated) = (false, false)
+        var bracketBytes: Int?
+        for byte in expression {
+            if let bytes = bracketBytes {
+                // A bracket that closes at once stands for itself.
+                let isEnd = byte == UInt8(ascii: "]") && bytes > 0
+                bracketBytes = isEnd ? nil : byte == UInt8(ascii: "^") && bytes == 0 ? 0 : bytes + 1
+                continue
+            }
+            let isRepetition = !isEscaped && (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?"))
+            if isRepetition, wasRepeated { return false }
+            if isRepetition, byte == UInt8(ascii: "+") { copies *= 2 }
+            if byte == UInt8(ascii: "{") || (isEscaped && isDigit(byte)) || copies > mostCopies { return false }
+            if !isEscaped, byte == UInt8(ascii: "[") { bracketBytes = 0 }
+            wasRepeated = isRepetition
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        }
+        return expression.count <= longestPattern
+    }
+
+    /// PostgreSQL's LIKE: case counts, and a backslash takes what is behind it for itself.
+    static func isLike(_ text: String, pattern: String) throws(Failure) -> Bool {
+        guard text.utf8.count <= longestText, pattern.utf8.count <= longestPattern else {
+            throw Failure(message: "the pattern, or what it is compared with, is too long for a catalog statement")
+        }
+        return isLike(Array(text), Array(pattern)[...])
     }
 
     /// One wildcard is tried at a time: when a later % has been reached, the earlier ones need no other length.

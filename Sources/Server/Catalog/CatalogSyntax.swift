@@ -1,3 +1,5 @@
+import SQLite
+
 /// A statement's tokens with what parentheses and brackets enclose as one node, so that an operand's extent is plain.
 indirect enum CatalogNode {
     typealias Token = PostgresLexer.Token
@@ -87,24 +89,14 @@ enum CatalogSyntax {
                 text += "] "
             case .token(let token):
                 switch token.kind {
-                case .quoted: text += quoted(token.text, with: "\"")
-                case .string: text += quoted(token.text, with: "'")
+                case .quoted: text += SQLQuoting.identifier(token.text)
+                case .string: text += SQLQuoting.literal(token.text)
                 case .parameter: text += "?" + token.text.dropFirst()
                 default: text += token.text
                 }
                 text += " "
             }
         }
-    }
-
-    static func quoted(_ text: String, with quote: Character) -> String {
-        var result = String(quote)
-        for character in text {
-            if character == quote { result.append(quote) }
-            result.append(character)
-        }
-        result.append(quote)
-        return result
     }
 
     /// The parts between commas.

@@ -82,16 +82,12 @@ struct CopyTable {
         }
     }
 
-    private var columnList: String { columns.map { Self.quoted($0.name) }.joined(separator: ", ") }
+    private var columnList: String { columns.map { SQLQuoting.identifier($0.name) }.joined(separator: ", ") }
 
     var insert: String {
         let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        return "INSERT INTO main.\(Self.quoted(name)) (\(columnList)) VALUES (\(places))"
+        return "INSERT INTO main.\(SQLQuoting.identifier(name)) (\(columnList)) VALUES (\(places))"
     }
 
-    var select: String { "SELECT \(columnList) FROM main.\(Self.quoted(name))" }
-
-    private static func quoted(_ name: String) -> String {
-        "\"" + name.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
-    }
+    var select: String { "SELECT \(columnList) FROM main.\(SQLQuoting.identifier(name))" }
 }

@@ -16,7 +16,8 @@ extension ParameterType {
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
                 result.append(explicit(given[index], inferred))
             } else if index < inText.count, inText[index] != .unspecified {
-                result.append(ParameterType(type: inText[index], rule: .typed, isGiven: true))
+                let rule: TextRule = isNumber(inText[index], inferred) ? .number : .typed
+                result.append(ParameterType(type: inText[index], rule: rule, isGiven: true))
             } else if inferred.isDetermined {
                 result.append(inferred.announced(typing))
             } else {
@@ -30,8 +31,14 @@ extension ParameterType {
     /// a word and never be equal; PostgreSQL has no such operator.
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType) -> ParameterType {
         let isText = type == .text || type == .varchar || type == .bpchar
-        let isNumber = inferred.rule == .number && (isText || type == .numeric)
+        let isNumber = isNumber(type, inferred) || (isText && inferred.rule == .number)
         return ParameterType(type: type, rule: isNumber ? .number : .typed, isGiven: true)
+    }
+
+    /// A decimal that nothing would convert where it stands: with too many digits for a double it must not become the text that
+    /// keeps them all, which every number is less than.
+    private static func isNumber(_ type: TypeOID, _ inferred: ParameterType) -> Bool {
+        type == .numeric && (inferred.rule == .number || !inferred.isDetermined)
     }
 
     /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.

@@ -54,7 +54,7 @@ extension Session {
                 !analysis.columns.isEmpty
             else { return out.noData() }
             statement.isDescribed = true
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil)))
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil)))
         default: out.noData()
         }
     }

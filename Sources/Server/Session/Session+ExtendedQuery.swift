@@ -18,7 +18,7 @@ extension Session {
         if name.isEmpty {
             state.unnamedStatement = nil
         } else {
-            try requireNewStatement(name, bytes: message.sql.count)
+            try requireNewStatement(name)
         }
         beginStatement()
         // The position of an error counts from where the client's text began, white space included.
@@ -28,7 +28,7 @@ extension Session {
         let statement = PreparedStatement(
             query: query, analysis: query.prepared.analysis, given: message.parameterTypes,
             typing: state.settings.typing)
-        if name.isEmpty { state.unnamedStatement = statement } else { state.statements[name] = statement }
+        if name.isEmpty { state.unnamedStatement = statement } else { try keep(statement, name) }
         finishStatement()
         out.parseComplete()
         return nil
@@ -44,8 +44,7 @@ extension Session {
         }
     }
 
-    /// - Parameter bytes: of its text.
-    func requireNewStatement(_ name: String, bytes: Int) throws(WireError) {
+    func requireNewStatement(_ name: String) throws(WireError) {
         guard state.statements[name] == nil else {
             throw WireError(
                 state: .duplicatePreparedStatement, message: "prepared statement \"\(name)\" already exists")
@@ -56,13 +55,19 @@ extension Session {
                 hint: "DEALLOCATE those that are not needed any more.")
         }
         try requireShort(name)
-        guard bytes > SessionLimits.smallBytes else { return }
-        let kept = state.statements.values.reduce(0) { $0 + $1.query.text.bytes.count }
-        guard kept + bytes <= SessionLimits.keptBytes else {
-            throw WireError(
-                state: .programLimitExceeded, message: "the prepared statements of this session are too large",
-                hint: "DEALLOCATE those that are not needed any more.")
+    }
+
+    /// Under its name, if there is room for it.
+    func keep(_ statement: PreparedStatement, _ name: String) throws(WireError) {
+        if statement.keptBytes > SessionLimits.smallBytes {
+            let kept = state.statements.values.reduce(0) { $0 + $1.keptBytes }
+            guard kept + statement.keptBytes <= SessionLimits.keptBytes else {
+                throw WireError(
+                    state: .programLimitExceeded, message: "the prepared statements of this session are too large",
+                    hint: "DEALLOCATE those that are not needed any more.")
+            }
         }
+        state.statements[name] = statement
     }
 
     func requireShort(_ name: String) throws(WireError) {

@@ -15,6 +15,7 @@ extension Session: GroupMember {
         if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
         for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
+        mayHaveLeftRows = false
         markedDeadlines = (statementDeadline, lockDeadline)
     }
 
@@ -104,10 +105,12 @@ extension Session: GroupMember {
         // SQLite has ended the transaction itself: the group is dead, and its commit will find out.
         guard !connection.isAutocommit else { return }
         if isSingleStatement {
-            // A statement that fails undoes itself, with two exceptions: what ON CONFLICT FAIL had done by then stays,
-            // and so does a statement whose result could not be sent. Then the group has to go. So it has when the
-            // statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
-            if connection.totalChanges != totalChangesAtMark || pool.writer.stopReason != nil { pool.writer.rollback() }
+            // A statement that fails undoes itself, with exceptions: what ON CONFLICT FAIL had done by then stays, and so does a
+            // statement whose result could not be sent, and what SQLite did not foresee (`undoesItsStatement`). Then the group
+            // has to go. So it has when the statement was stopped: SQLite may call it interrupted after its last instruction,
+            // and DDL counts no changes.
+            let isUndone = connection.totalChanges == totalChangesAtMark && !mayHaveLeftRows && pool.writer.stopReason == nil
+            if !isUndone { pool.writer.rollback() }
             return
         }
         do { try pool.writer.rollbackMemberSavepoint() } catch { pool.writer.rollback() }

@@ -269,11 +269,13 @@ extension Session {
         if milliseconds > 0 { at = min(at, MonotonicClock.now.advanced(byMilliseconds: milliseconds)) }
         guard at < .distantFuture else { return }
         self.awaited = awaited
+        armedDeadline = at
         deadline.store(at.nanoseconds, ordering: .sequentiallyConsistent)
         server.deadlines.announce(at)
     }
 
     func disarmDeadline() {
+        armedDeadline = .distantFuture
         if deadline.load(ordering: .relaxed) != .max { deadline.store(.max, ordering: .relaxed) }
     }
 
@@ -281,6 +283,12 @@ extension Session {
     func deadlinePassed(_ worker: Worker, now: Instant) {
         self.worker = worker
         guard deadline.load(ordering: .relaxed) <= now.nanoseconds else { return disownAndArm() }
+        // A cancel that came just as a COPY ended had asked for a look (`wakeFromCopy`): what is awaited now is not due.
+        guard awaited == .copyData || armedDeadline <= now else {
+            deadline.store(armedDeadline.nanoseconds, ordering: .sequentiallyConsistent)
+            if armedDeadline < .distantFuture { server.deadlines.announce(armedDeadline) }
+            return disownAndArm()
+        }
         disarmDeadline()
         switch awaited {
         case .startup, .nothing:
@@ -362,6 +370,7 @@ extension Session {
         server.poller.remove(socket)
         Glibc.close(socket)
         server.table.remove(self)
+        if isHTTPOnly { server.metricsConnections.subtract(1, ordering: .relaxed) }
         server.sessionEnded()
     }
 }

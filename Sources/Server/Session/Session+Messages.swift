@@ -105,9 +105,9 @@ extension Session {
     private func waitForClientToRead() throws(WireError) -> Wait? {
         if writerMode != .group {
             guard flush() else { return .closed }
-            if writerMode == .none { return out.count >= SessionLimits.flushBytes ? .output : nil }
+            if writerMode == .none, !hasWriterGrant { return out.count >= SessionLimits.flushBytes ? .output : nil }
         }
-        // Whoever has the writer waits for no client.
+        // Whoever has the writer waits for no client, nor does who has just been given it: nobody would take it away again.
         guard out.count < SessionLimits.writerResultBytes else {
             throw WireError(
                 severity: .fatal, state: .programLimitExceeded,

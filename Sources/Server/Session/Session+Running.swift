@@ -145,12 +145,15 @@ extension Session {
         } else if writerMode == .none {
             if let wait = try acquireReader() { return wait }
         }
+        do { if state.portals.count > 1 { try requireMemoryForAnotherRun() } } catch {
+            releaseReaderIfUnused()
+            throw error
+        }
         let isOnWriter = writerMode != .none
         if isOnWriter {
             try requireWriterTime()
             if !analysis.kind.goesWithSnapshot { pool.writer.endSnapshot() }
         }
-        if state.portals.count > 1 { try requireMemoryForAnotherRun() }
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
@@ -211,6 +214,7 @@ extension Session {
             return translated
         }
         if writerMode != .none { pool.writer.note(error) }
+        if writerMode == .group, !error.undoesItsStatement { mayHaveLeftRows = true }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
         // here as well.
         defer { connection.connection.callbacks.denial = nil }

@@ -6,7 +6,7 @@ import SQLite
 extension Session {
     func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
         guard let inner = query.inner else { return nil }
-        try requireNewStatement(name, bytes: inner.text.bytes.count)
+        try requireNewStatement(name)
         switch inner.kind {
         case .sqlite, .catalog: if let wait = try analyse(inner) { return wait }
         default: break
@@ -18,8 +18,9 @@ extension Session {
             }
             given.append(known)
         }
-        state.statements[name] = PreparedStatement(
+        let statement = PreparedStatement(
             query: inner, analysis: inner.analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
+        try keep(statement, name)
         complete("PREPARE")
         return nil
     }
@@ -41,8 +42,12 @@ extension Session {
                     detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
             }
             let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
-            // A literal has a type of its own where PREPARE gave none.
-            let types = zip(statement.givenTypes, literals).map { $0 == .unspecified ? $1.type : $0 }
+            // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
+            // else a text.
+            let types = zip(zip(statement.givenTypes, statement.parameters), literals).map { known, literal in
+                guard known.0 == .unspecified else { return known.0 }
+                return literal.type == .text && known.1.rule == .typed ? known.1.type : literal.type
+            }
             let typed = PreparedStatement(
                 query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
                 allowsUntyped: true)

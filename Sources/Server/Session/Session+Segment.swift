@@ -25,7 +25,8 @@ extension Session {
         var isExplicit: Bool
         var statements = 0
         var hasEnded = false
-        /// Something comes after the transaction's end: then it is not the last of this segment.
+        /// Something comes after the transaction's end: then it is not the last of this segment, and what else comes does not
+        /// matter. It is not looked at, or each transaction of a long string would look at all that follow.
         var continues = false
 
         mutating func meet(_ kind: Query.Kind, _ verb: Verb) {
@@ -68,6 +69,7 @@ extension Session {
         for index in query.next..<query.statements.count {
             guard let parsed = try? server.registry.query(statementText(index, of: query)) else { return .partial }
             outlook.meet(parsed.kind, parsed.head.verb)
+            if outlook.continues { return .partial }
         }
         return outlook.shape
     }
@@ -91,6 +93,7 @@ extension Session {
                     let query = executed(message.portal, portals)
                 else { return .partial }
                 outlook.meet(query.kind, query.head.verb)
+                if outlook.continues { return .partial }
             case UInt8(ascii: "P"):
                 guard let message = try? ParseMessage(body: body),
                     let query = try? server.registry.query(message.sql)

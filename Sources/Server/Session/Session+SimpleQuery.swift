@@ -12,7 +12,12 @@ extension Session {
             readyForQuery()
             return nil
         }
-        let statements = Array(StatementSplitter(message.sql))
+        let statements = Array(StatementSplitter(message.sql).prefix(SessionLimits.statementsInQuery + 1))
+        guard statements.count <= SessionLimits.statementsInQuery else {
+            throw WireError(
+                state: .programLimitExceeded, message: "too many statements in one query",
+                detail: "There may be \(SessionLimits.statementsInQuery).", hint: "Send them in several.")
+        }
         state.query = SessionState.RunningQuery(
             sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next, messageEnd: next)
         return nil

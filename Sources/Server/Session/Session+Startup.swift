@@ -95,7 +95,7 @@ extension Session {
 
     private func requireRoom() throws(WireError) {
         let maximum = server.current { $0.maximumSessions }
-        guard server.table.count <= maximum else {
+        guard server.takenPlaces <= maximum else {
             throw WireError(
                 severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
                 hint: "max_sessions is \(maximum).")

@@ -34,6 +34,8 @@ final class Session: @unchecked Sendable {
     var due = Due.reply
     /// What the armed deadline is about.
     var awaited = Awaited.startup
+    /// When that is over, for who owns the session; `deadline` may be earlier, when somebody asks the timer to look.
+    var armedDeadline = Instant.distantFuture
     var userName = ""
     /// The process that connected, as the kernel noted it.
     let peer: walpool_peer?
@@ -136,6 +138,8 @@ final class Session: @unchecked Sendable {
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
+    /// Its statement has failed in a way in which SQLite may keep what it had done.
+    var mayHaveLeftRows = false
     var markedPortals: [(portal: Portal, description: Portal.Description)] = []
     /// Its transaction is part of the commit that is being made.
     var isInCommit = false

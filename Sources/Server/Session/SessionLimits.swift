@@ -25,10 +25,12 @@ enum SessionLimits {
     static let savepoints = 1_000
     /// The longest name of any of these. PostgreSQL cuts names at 63 bytes; here two that differ stay two.
     static let nameBytes = 1_000
-    /// What the texts of named statements may take, and the values of named portals: room for one of the largest
-    /// messages, and not for as many as there may be names. Small ones are not counted, only their number is.
+    /// What named statements may take, and the values of named portals: room for one of the largest messages, and not for as many
+    /// as there may be names. Small ones are not counted, only their number is.
     static let keptBytes = 128 << 20
     static let smallBytes = 4 << 10
+    /// In one Query message: 16 bytes are kept of each, and the shortest has two. A dump of a message's length has fewer.
+    static let statementsInQuery = 2_000_000
     static let customSettings = 200
     static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.

@@ -93,6 +93,9 @@ final class PreparedStatement {
         parameters = []
     }
 
+    /// Its text, and its parameters: they may be 65,535 where the text is `SELECT ?65535`.
+    var keptBytes: Int { query.text.bytes.count + parameters.count * MemoryLayout<ParameterType>.stride }
+
     /// As far as the client or the text said.
     var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
 }

@@ -67,8 +67,7 @@ extension CatalogOIDs {
     }
 
     private static func tableInformation(_ table: String, _ connection: Connection) throws(SQLiteError) -> Statement {
-        let quoted = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-        return try connection.prepareInternal("PRAGMA table_xinfo('\(quoted)')")
+        try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(table)))")
     }
 
     /// The column that is a name for the rowid: "a table with a PRIMARY KEY of a single column of the declared type

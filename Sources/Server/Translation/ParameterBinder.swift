@@ -19,11 +19,12 @@ final class BoundParameters {
     deinit { storage.deallocate() }
 
     var count: Int { values.count }
-    var byteCount: Int { storage.count }
+    /// With what is known of each, which for many NULLs is all there is.
+    var byteCount: Int { storage.count + values.capacity * MemoryLayout<(format: Format, offset: Int, count: Int)>.stride }
 
     /// Frees the values when they take more than an idle session should keep.
     func releaseMemory(above limit: Int) {
-        guard storage.count > limit else { return }
+        guard byteCount > limit else { return }
         storage.deallocate()
         storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         values = []

@@ -40,7 +40,7 @@ struct SchemaColumns {
     }
 
     private func tableColumns(_ table: String) throws(SQLiteError) -> [Column] {
-        let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(Self.quoted(table)))")
+        let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(table)))")
         var columns: [Column] = []
         while try statement.step() == .row {
             let declared = text(statement, 2)
@@ -53,7 +53,7 @@ struct SchemaColumns {
     /// with that name", this PRAGMA describes "the PRIMARY KEY columns of the WITHOUT ROWID table as they are used in
     /// the records of the underlying b-tree". https://www.sqlite.org/pragma.html#pragma_index_xinfo
     private func indexColumns(_ index: String, _ columns: [Column]) throws(SQLiteError) -> [ProgramValue] {
-        let statement = try connection.prepareInternal("PRAGMA index_xinfo(\(Self.quoted(index)))")
+        let statement = try connection.prepareInternal("PRAGMA index_xinfo(\(SQLQuoting.literal(index)))")
         var result: [ProgramValue] = []
         while try statement.step() == .row {
             // -1 is the rowid, -2 an expression.
@@ -69,10 +69,6 @@ struct SchemaColumns {
 
     private func text(_ statement: Statement, _ column: Int) -> String {
         String(decoding: statement.text(column), as: UTF8.self)
-    }
-
-    private static func quoted(_ name: String) -> String {
-        "'" + name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }
 
     /// A column holds what it was declared for in all likelihood, and anything for certain.

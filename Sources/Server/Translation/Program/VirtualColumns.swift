@@ -48,8 +48,7 @@ struct VirtualColumns {
     }
 
     private static func table(_ name: String, isText: Bool, _ connection: Connection) throws(SQLiteError) -> Table {
-        let quoted = name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-        let statement = try connection.prepareInternal("PRAGMA table_xinfo('\(quoted)')")
+        let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(name)))")
         var columns: [(name: String, type: TypeOID?)] = []
         while try statement.step() == .row {
             // What is hidden is written by its name only.

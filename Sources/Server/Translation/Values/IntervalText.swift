@@ -9,7 +9,7 @@ struct IntervalText {
     private var microseconds: Int64 = 0
     private var rest: ArraySlice<UInt8>
 
-    /// More digits would overflow the sums below; no interval of PostgreSQL's has as many.
+    /// More digits would overflow the products below; no interval of PostgreSQL's has as many.
     private static let digitLimit = 12
 
     /// nil when it is none.
@@ -82,8 +82,9 @@ struct IntervalText {
 
     private mutating func addWhole(_ quantity: Quantity, _ factor: Int64, _ part: WritableKeyPath<Self, Int64>) -> Bool {
         guard let value = quantity.exact, value.magnitude < 1 << 40 else { return false }
-        self[keyPath: part] += value * factor
-        return true
+        let (sum, tooLarge) = self[keyPath: part].addingReportingOverflow(value * factor)
+        self[keyPath: part] = sum
+        return !tooLarge
     }
 
     private mutating func readWords() -> Bool {
@@ -91,7 +92,7 @@ struct IntervalText {
         while !rest.isEmpty {
             if accept(" ") || accept("@") { continue }
             if rest.elementsEqual("ago".utf8) {
-                (months, days, microseconds) = (-months, -days, 0 &- microseconds)
+                (months, days, microseconds) = (0 &- months, 0 &- days, 0 &- microseconds)
                 return true
             }
             guard let quantity = quantity() else { return false }

@@ -1,0 +1,155 @@
+"""Names, texts and numbers of clients in what the daemon itself makes of them for the catalogs, with which one client could hurt
+all others."""
+
+import pytest
+
+import wire
+
+# To the eye and to Unicode one character with what follows it ("Prepend"), to SQLite two.
+PREPEND = "\u0600"
+
+
+@pytest.fixture
+def client(daemon):
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+    return daemon.client()
+
+
+def answers(daemon):
+    """The catalogs do, in a session of its own."""
+    with daemon.client() as client:
+        assert "t" in [name for name, in client.query("SELECT relname FROM pg_catalog.pg_class WHERE relkind = 'r'").check().texts]
+        client.query("SELECT * FROM pg_catalog.pg_attrdef").check()
+        client.query("SELECT * FROM pg_catalog.pg_attribute").check()
+
+
+@pytest.mark.parametrize("mark", [PREPEND, "\u0301", "\u200d"])
+def test_quotes_of_a_default_stay_in_it(daemon, client, tmp_path, mark):
+    other = tmp_path / "other.db"
+    attack = f"k{mark}'');COMMIT;ATTACH [{other}] AS a;CREATE TABLE a.pwned(x);BEGIN;--"
+    for number in range(12):    # whatever the order of the columns is
+        client.query(f"CREATE TABLE q{number} (a TEXT DEFAULT '{attack}', b TEXT DEFAULT '{mark}''')").check()
+        answers(daemon)
+    assert not other.exists()
+    found = client.query("SELECT adbin FROM pg_catalog.pg_attrdef LIMIT 1").check().value
+    assert "ATTACH" in found
+
+
+@pytest.mark.parametrize("mark", [PREPEND, "\u0301"])
+def test_quotes_of_names_stay_in_them(daemon, client, mark):
+    for quote in "\"'":
+        name = f"a{mark}{quote}b".replace('"', '""')
+        client.query(f'CREATE TABLE "{name}" (id INTEGER PRIMARY KEY, "{name}" BOOLEAN)').check()
+        client.query(f'INSERT INTO "{name}" ("{name}") VALUES (true)').check()
+        client.query(f'CREATE INDEX "i{name}" ON "{name}" ("{name}")').check()
+        client.send(wire.query(f'COPY "{name}" TO STDOUT'))
+        assert [each.body for each in client.receive_until("Z") if each.kind == "d"] == [b"1\tt\n"]
+        assert client.query(f'SELECT "{name}" FROM "{name}"').check().texts == [("t",)]
+        answers(daemon)
+
+
+# Each ended the daemon.
+OVERFLOWS = {
+    "the ends of a series": ("SELECT pg_series(-9223372036854775807, 9223372036854775807) FROM pg_catalog.pg_am", "22000"),
+    "a series by the least": ("SELECT pg_series(-9223372036854775808, 9223372036854775807, -1) FROM pg_catalog.pg_am", None),
+    "the least of numbers by -1": ("SELECT pg_series(0, -9223372036854775808, -1) FROM pg_catalog.pg_am", "22000"),
+    "an element": ("SELECT pg_element('[1]', -9223372036854775808) FROM pg_catalog.pg_am", None),
+    "an n-th": ("SELECT pg_nth('[1]', 9223372036854775807) FROM pg_catalog.pg_am", None),
+    "a formatted type": ("SELECT format_type(1700, -9223372036854775808) FROM pg_catalog.pg_am", None),
+    "a formatted length": ("SELECT format_type(1043, -9223372036854775808) FROM pg_catalog.pg_am", None),
+    "a view's column": ("SELECT pg_get_indexdef(1, 9223372036854775807, 1) FROM pg_catalog.pg_am", None),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_sums_that_no_number_holds(daemon, client, name):
+    sql, state = OVERFLOWS[name]
+    reply = client.query(sql)
+    assert (reply.state is None) == (state is None), reply.errors
+    answers(daemon)
+
+
+@pytest.mark.parametrize("declared", [
+    "VARCHAR(9223372036854775807)", "VARCHAR(-9223372036854775808)", "NUMERIC(10,9223372036854775807)",
+    "NUMERIC(-9223372036854775808,-9223372036854775808)", "NUMERIC(1000,-1000)", "CHAR(10485761)",
+])
+def test_a_length_that_no_type_has(daemon, client, declared):
+    client.query(f"CREATE TABLE n (a {declared})").check()
+    answers(daemon)
+    client.query("SELECT pg_catalog.format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute").check()
+
+
+def test_an_interval_of_too_many_years(daemon, client):
+    for sign in ["", "-"]:
+        value = f"{sign}999999999999y " * 770_000
+        reply = client.extended("SELECT $1::interval", [value])
+        assert reply.state == "22007", reply.errors
+    answers(daemon)
+
+
+@pytest.mark.parametrize("pattern", [
+    "a" + "+" * 25, "(" * 12 + "a" + "+)" * 12, "a" + "+?" * 9, "a*" * 3 + "**", "(a+)" * 200,
+])
+def test_patterns_that_would_grow_are_refused(daemon, client, pattern):
+    assert client.query(f"SELECT 'x' ~ '{pattern}' FROM pg_catalog.pg_am").state is not None
+    answers(daemon)
+
+
+@pytest.mark.parametrize("pattern, found", [
+    ("^(t)$", True), ("^(t.*)$", True), ("t+", True), (r"\+\+\+", False), ("[+*?]+", False), ("^(pg_.+|t+)$", True), ("a?t?", True),
+])
+def test_patterns_that_people_write_are_not(client, pattern, found):
+    names = client.query(f"SELECT relname FROM pg_catalog.pg_class WHERE relname ~ '{pattern}'").check().texts
+    assert (("t",) in names) == found
+
+
+def test_aggregates_of_catalogs_stay_within_the_length_of_a_value(daemon, client):
+    for sql in ["array_agg(repeat('x', 10000000))", "string_agg(repeat('x', 10000000), '' ORDER BY typname)"]:
+        assert client.query(f"SELECT {sql} FROM pg_catalog.pg_type").state is not None
+        assert daemon.memory() < 700 << 20
+    answers(daemon)
+
+
+def test_split_part_makes_nothing_that_it_does_not_give(daemon, client):
+    before = daemon.memory()
+    assert client.value("SELECT split_part(repeat(',', 30000000), ',', 1)") == ""
+    assert client.value("SELECT split_part(repeat(',', 30000000) || 'x', ',', -1)") == "x"
+    assert daemon.memory("VmHWM") - before < 400 << 20
+    assert [client.value(f"SELECT split_part('a::b::c', '::', {n})") for n in (1, 2, 3, 4, -1, -2, -3, -4)] == [
+        "a", "b", "c", "", "c", "b", "a", ""]
+    assert client.value("SELECT split_part('abc', '', 1)") == "abc" and client.value("SELECT split_part('abc', '', 2)") == ""
+    assert client.value("SELECT split_part('aaa', 'aa', 2)") == "a" and client.value("SELECT split_part('', ',', -1)") == ""
+
+
+def test_like_takes_a_backslash_for_an_escape(client):
+    client.query("CREATE TABLE my_table (a); CREATE TABLE mystable (a)").check()
+    ask = "SELECT relname FROM pg_catalog.pg_class WHERE relkind = 'r' AND relname {} ORDER BY 1"
+    assert client.query(ask.format(r"LIKE 'my\_t%'")).check().texts == [("my_table",)]
+    assert client.query(ask.format("LIKE 'my_t%'")).check().texts == [("my_table",), ("mystable",)]
+    assert client.query(ask.format(r"~~ 'my\_%'")).check().texts == [("my_table",)]
+    assert client.query(ask.format("LIKE 'MY%'")).check().texts == []
+    assert client.query(ask.format(r"NOT LIKE 'my\_t%'")).check().texts == [("mystable",), ("t",)]
+    assert client.query(ask.format("LIKE 'my#_t%' ESCAPE '#'")).check().texts == [("my_table",)]
+
+
+def test_a_long_decimal_of_no_column_is_a_number(client):
+    for text in ["0.3333333333333333333333333333", "0.10000000000000000000"]:
+        assert client.extended("SELECT 10.0 / 3 > $1::numeric", [text]).check().value == "1"
+        assert client.extended("SELECT $1::numeric < 10.0 / 3", [text]).check().value == "1"
+
+
+def test_a_literal_of_execute_is_what_its_place_makes_of_it(client):
+    client.query("CREATE TABLE f (flag BOOLEAN, data BLOB, v TEXT)").check()
+    client.query("PREPARE p AS INSERT INTO f VALUES ($1, $2, $3); EXECUTE p('t', '\\x00ff', 't')").check()
+    assert client.query("SELECT flag, data, v, typeof(flag), typeof(data) FROM f").check().texts == [
+        ("t", "\\x00ff", "t", "integer", "blob")]
+
+
+@pytest.mark.parametrize("name", ["user_version", "application_id"])
+def test_nothing_is_kept_in_the_temporary_schema(daemon, client, name):
+    for sql in [f"PRAGMA temp.{name} = 7", f"PRAGMA TEMP.{name}(7)", f'PRAGMA "temp".{name} = 7']:
+        assert client.query(sql).state == "42501"
+    with daemon.client() as other:
+        other.query("BEGIN IMMEDIATE").check()
+        assert other.value(f"PRAGMA temp.{name}") == "0"
+    client.query(f"PRAGMA main.{name} = 7").check()

@@ -1,0 +1,128 @@
+"""What one session may take from all others: the writer, by not reading; memory, by what it names; places, by connecting."""
+
+import fcntl
+import socket
+import struct
+import termios
+
+import psycopg
+
+import wire
+from daemon import eventually
+from test_metrics import free_port
+
+FLUSH_BYTES = 32 << 10      # SessionLimits.flushBytes
+
+
+def unread(client):
+    """What the kernel has for it."""
+    return struct.unpack("i", fcntl.ioctl(client.socket, termios.FIONREAD, b"\0" * 4))[0]
+
+
+def replies_of(total):
+    """Messages without a Sync, with replies of so many bytes: nobody flushes before there are FLUSH_BYTES of them."""
+    messages, left = [wire.parse("SELECT printf('%.*c', $1::int8, 'x')", name="n")], total - 5
+    while left > 0:
+        size = left if left < 4000 else min(3000, left - 1000)
+        messages += [wire.bind([str(size - 30)], statement="n"), wire.execute()]
+        left -= size
+    return b"".join(messages)
+
+
+def test_who_gets_the_writer_and_reads_nothing_does_not_keep_it(start_daemon):
+    """
+    |  holder            |  silent                                           |  other    |
+    |--------------------|---------------------------------------------------|-----------|
+    |  BEGIN IMMEDIATE   |  replies that it does not read; the daemon keeps  |           |
+    |                    |  60 bytes less than it waits for a client with    |           |
+    |                    |  INSERT: waits, and is noticed, which is more     |           |
+    |                    |                                                   |  INSERT   |
+    |  is ended, idle    |  has the writer, and reads nothing                |           |
+    |                    |  ends by writer_idle_limit                        |  done     |
+    """
+    daemon = start_daemon(config='writer_idle_limit = "100ms"\n')
+    daemon.run("CREATE TABLE t (v)")
+
+    def silent():
+        client = daemon.client(queue_notice="1ms")
+        client.query("SET client_write_timeout = '10min'").check()
+        client.query("BEGIN").check()
+        return client
+
+    first = silent()
+    first.send(replies_of(1_000_000))
+    daemon.settle(first)
+    kernel_takes = unread(first)
+    first.close()
+
+    holder, second, other = daemon.client(), silent(), daemon.client()
+    holder.query("BEGIN IMMEDIATE").check()
+    insert = wire.parse("INSERT INTO t VALUES ('silent')") + wire.bind() + wire.execute()
+    second.send(replies_of(kernel_takes + FLUSH_BYTES - 60) + insert)
+    daemon.settle(second)
+    other.send(wire.query("INSERT INTO t VALUES ('other')"))
+    # The holder goes by writer_idle_limit, and so has the silent one to.
+    assert other.reply().tag == "INSERT 0 1"
+    assert daemon.run("SELECT v FROM t").texts == [("other",)]
+
+
+def test_parameters_of_named_statements_count(daemon):
+    client = daemon.client()
+    many = [20] * 65_535
+    for number in range(300):
+        client.send(wire.parse("SELECT 1", name=f"s{number}", types=many), wire.sync())
+        if (reply := client.reply()).state:
+            break
+    assert reply.state == "54000" and number > 50
+    client.query("DEALLOCATE ALL").check()
+    for number in range(300):
+        client.send(wire.parse("SELECT ?65535", name=f"s{number}"), wire.sync())
+        if (reply := client.reply()).state:
+            break
+    assert reply.state == "54000" and number > 50
+    assert daemon.memory("VmHWM") < 600 << 20
+
+
+def test_values_of_named_portals_count_though_they_are_nothing(daemon):
+    client = daemon.client()
+    client.ask(wire.parse("SELECT ?65535", name="s", types=[20] * 65_535)).check()
+    client.query("BEGIN").check()
+    nothing = [None] * 65_535
+    for number in range(300):
+        client.send(wire.bind(nothing, portal=f"p{number}", statement="s"), wire.sync())
+        if (reply := client.reply()).state:
+            break
+    assert reply.state == "54000" and number > 20
+    assert daemon.memory("VmHWM") < 600 << 20
+
+
+def test_a_query_of_too_many_statements(daemon):
+    client = daemon.client()
+    assert client.query("a;" * 2_000_001).state == "54000"
+    assert client.query("SELECT 1;" * 3).check().texts == [("1",)] * 3
+    assert daemon.memory("VmHWM") < 300 << 20
+
+
+def test_execute_is_described_in_the_format_it_comes_in(daemon):
+    with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, user="any", autocommit=True) as connection:
+        connection.execute("PREPARE p AS SELECT 5 AS id, 'five' AS name")
+        for binary in [False, True]:
+            assert connection.cursor(binary=binary).execute("EXECUTE p").fetchall() == [(5, "five")]
+
+
+def test_connections_for_metrics_take_no_places(start_daemon):
+    port = free_port()
+    daemon = start_daemon(config=f'metrics_address = "127.0.0.1:{port}"\nmax_sessions = 3\n')
+    taken = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]
+    clients = [daemon.client() for _ in range(3)]
+    assert [client.value("SELECT 1") for client in clients] == ["1"] * 3
+    assert daemon.raw().start(database=daemon.name).state == "53300"
+    for each in taken:
+        each.close()
+
+    def answers():
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return connection.recv(100).startswith(b"HTTP/1.1 200")
+
+    eventually(answers, "metrics again")
