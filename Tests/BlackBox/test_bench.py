@@ -128,10 +128,25 @@ def test_what_is_no_failure_is_only_counted():
 def test_cpu_time_is_that_of_the_measured_seconds():
     """The server worked hard while its clients connected, and then at half of a processor."""
     processor = measuring.Processor.__new__(measuring.Processor)
-    processor._samples = [(0, 0.0), (1, 1.0), (2, 1.5), (3, 2.0), (3.5, 2.1)]
-    processor._ended = 3.0
-    assert processor.seconds_of_last(1.5) == pytest.approx(0.75)
-    assert processor.seconds_of_last(2.5) == pytest.approx(1.5)
+    # After the end a backend has gone, and what it had used with it.
+    processor._samples = [(0, 0.0), (1, 1.0), (2, 1.5), (3, 2.0), (3.5, 0.1)]
+    assert processor.seconds_between(1.0, 3.0) == pytest.approx(1.0)
+    assert processor.seconds_between(0.5, 3.2) == pytest.approx(0.5 * 2.7)
+    assert processor.seconds_between(2.5, 3.2) is None
+
+
+def test_turns_and_rounds():
+    """Walpool and who it is compared with are neighbours in every turn, and each of them is the first as often."""
+    [cell] = plan.cells(options(only=["insert"], sections=["throughput"], clients=[8], systems=["direct", "walpool", "postgres"]))
+    assert [measuring.in_turn(cell, number) for number in (1, 2)] == [
+        ("direct", "walpool", "postgres"), ("postgres", "walpool", "direct")]
+    for goal in goals.GOALS:
+        [cell] = [cell for cell in plan.cells(options()) if cell.id == goal.cell]
+        if isinstance(goal, goals.Ratio):
+            places = [abs(cell.systems.index(system) - cell.systems.index(goal.other)) for system in goal.systems]
+            assert places == [1] * len(places), goal
+    two, three = (argparse.Namespace(id=number, repeats=number) for number in (2, 3))
+    assert [(number, each.id) for number, each in measuring.rounds([two, three])] == [(1, 2), (1, 3), (2, 2), (2, 3), (3, 3)]
 
 
 def test_the_table_of_strace():
@@ -219,13 +234,13 @@ def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):
 def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
     with Bench(tmp_path, "--only", "insert", "--sections", "throughput", "--clients", "8", "--systems", "walpool,direct",
                "--seconds", "2", "--repeat", "50") as bench:
-        eventually(lambda: any("--direct" in command for command in bench.processes().values()), "the load", 60)
+        eventually(lambda: any("--host" in command for command in bench.processes().values()), "the second load", 60)
         bench.process.send_signal(signal.SIGINT)
         status, said = bench.end()
         assert status == 130, said
         kept, left = bench.results(), [*bench.directory.iterdir(), *bench.processes()]
     assert not left
-    assert not kept["complete"] and kept["runs"][0]["system"] == "walpool"
+    assert not kept["complete"] and kept["runs"][0]["system"] == "direct"
 
 
 def test_an_interrupt_while_a_process_starts_leaves_no_process(tmp_path):

@@ -12,6 +12,8 @@
 #define _GNU_SOURCE
 #include "canned.h"
 
+#include "../../Sources/CLinux/ring.h" /* as the daemon does it: what is compared shall not be the number of system calls */
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,10 +29,10 @@
 #include <unistd.h>
 
 enum {
-    EVENTS = 64,     /* from one epoll_wait */
+    EVENTS = 16,     /* from one epoll_wait, and answered together */
     BACKLOG = 4096,  /* connections that nobody has accepted yet */
     LONE_MS = 100,   /* the longest a thread waits for its lone connection alone */
-    THREADS_PER_CORE = 2,
+    THREADS_PER_CORE = 1,
     MOST_THREADS = 256,
 };
 
@@ -38,8 +40,11 @@ struct thread {
     pthread_t thread;
     int epoll;
     atomic_int connections;
-    struct answers answers;
-    char input[RECEIVE_BYTES];
+    struct walpool_ring ring; /* none, where the kernel has none */
+    struct walpool_transfer transfers[EVENTS];
+    struct connection *transferring[EVENTS];
+    struct answers answers[EVENTS + 1]; /* the last is of who goes the long way, meanwhile */
+    char input[EVENTS + 1][RECEIVE_BYTES];
 };
 
 static struct thread *threads;
@@ -112,7 +117,7 @@ static void end_connection(struct thread *thread, struct connection *connection)
 /* Reads once and answers. Returns -1 when the session is at its end, 1 when there may be more to read: less than there
  * was room for means that there is no more (epoll(7), "Questions and answers", 9). */
 static int serve_once(struct thread *thread, struct connection *connection, int flags) {
-    char *input = thread->input;
+    char *input = thread->input[EVENTS];
     size_t before = connection->kept_size;
     if (before) { /* the rest of a message is wanted behind its beginning */
         connection->kept = grown(connection->kept, before + RECEIVE_BYTES);
@@ -120,7 +125,7 @@ static int serve_once(struct thread *thread, struct connection *connection, int 
     }
     ssize_t count = recv(connection->descriptor, input + before, RECEIVE_BYTES, flags);
     if (count < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (count == 0 || !answer_all(&thread->answers, connection, input, before + (size_t)count)) return -1;
+    if (count == 0 || !answer_all(&thread->answers[EVENTS], connection, input, before + (size_t)count)) return -1;
     return count == RECEIVE_BYTES;
 }
 
@@ -143,14 +148,74 @@ static int serve_alone(struct thread *thread, struct connection *connection) {
     return alive < 0 ? alive : serve(thread, connection);
 }
 
+/* What the socket has taken of its answers is done; the rest waits in the connection. */
+static int sent(struct thread *thread, struct connection *connection, struct answers *answers, int32_t result) {
+    if (result < 0 && result != -EAGAIN) return -1;
+    size_t count = result > 0 ? (size_t)result : 0;
+    answers->size -= count;
+    memmove(answers->bytes, answers->bytes + count, answers->size);
+    if (!answers->size) return 0;
+    if (!send_answers(answers, connection)) return -1;
+    if (connection->unsent_size) watch(thread, connection, EPOLL_CTL_MOD);
+    return 0;
+}
+
+/* All receive by one system call and are answered by another. Those with half a message or answers that nobody has read yet go
+ * the long way. */
+static void serve_together(struct thread *thread, struct epoll_event *events, int count) {
+    uint32_t receiving = 0, sending = 0;
+    for (int i = 0; i < count; i++) {
+        struct connection *connection = events[i].data.ptr;
+        if (connection->kept_size || connection->unsent_size) {
+            if (serve(thread, connection) < 0) end_connection(thread, connection);
+            continue;
+        }
+        thread->transferring[receiving] = connection;
+        thread->transfers[receiving] = (struct walpool_transfer){
+            .bytes = thread->input[receiving], .count = RECEIVE_BYTES, .socket = connection->descriptor};
+        receiving++;
+    }
+    walpool_transfer_all(&thread->ring, thread->transfers, receiving, 0);
+    for (uint32_t i = 0; i < receiving; i++) {
+        struct connection *connection = thread->transferring[i];
+        struct answers *answers = &thread->answers[sending];
+        int32_t result = thread->transfers[i].result;
+        int alive = result > 0 || result == -EAGAIN ? 0 : -1;
+        if (result > 0) {
+            answers->are_gathered = 1;
+            if (!answer_all(answers, connection, thread->input[i], (size_t)result)) alive = -1;
+            answers->are_gathered = 0;
+            /* There may be more: the long way, in order. */
+            if (alive == 0 && (result == RECEIVE_BYTES || connection->unsent_size))
+                alive = send_answers(answers, connection) ? serve(thread, connection) : -1;
+        }
+        if (alive < 0) {
+            answers->size = 0;
+            end_connection(thread, connection);
+        } else if (answers->size) {
+            thread->transferring[sending] = connection;
+            thread->transfers[sending] = (struct walpool_transfer){
+                .bytes = answers->bytes, .count = (uint32_t)answers->size, .socket = connection->descriptor};
+            sending++;
+        }
+    }
+    walpool_transfer_all(&thread->ring, thread->transfers, sending, 1);
+    for (uint32_t i = 0; i < sending; i++)
+        if (sent(thread, thread->transferring[i], &thread->answers[i], thread->transfers[i].result) < 0)
+            end_connection(thread, thread->transferring[i]);
+}
+
 static void *run(void *argument) {
     struct thread *thread = argument;
     struct epoll_event events[EVENTS];
+    walpool_ring_open(&thread->ring, EVENTS);
     for (;;) {
         int count = epoll_wait(thread->epoll, events, EVENTS, -1);
         if (count < 0 && errno != EINTR) fail("epoll_wait");
-        for (int i = 0; i < count; i++) {
-            struct connection *connection = events[i].data.ptr;
+        if (count > 1) {
+            serve_together(thread, events, count);
+        } else if (count == 1) {
+            struct connection *connection = events[0].data.ptr;
             int alive = serve(thread, connection);
             if (alive >= 0) alive = serve_alone(thread, connection);
             if (alive < 0) end_connection(thread, connection);

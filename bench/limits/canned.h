@@ -26,6 +26,7 @@ struct connection {
 /* Answers that were not sent yet. */
 struct answers {
     size_t size;
+    int are_gathered; /* the last of them leave with those of other connections */
     char bytes[ANSWER_BYTES + LONGEST_ANSWER];
 };
 

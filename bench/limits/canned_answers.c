@@ -283,5 +283,5 @@ int answer_all(struct answers *answers, struct connection *connection, const cha
     if (rest) memmove(connection->kept, next, rest);
     if (!rest) free(connection->kept), connection->kept = NULL;
     connection->kept_size = rest;
-    return send_answers(answers, connection);
+    return answers->are_gathered || send_answers(answers, connection);
 }

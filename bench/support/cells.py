@@ -38,23 +38,28 @@ class Row:
     quick: tuple = ()               # the numbers of clients that --quick keeps
 
 
-ALL_READ = ("walpool", "postgres", "pgbouncer", "direct", "grdb", "in-process", "canned")
-ALL_WRITE = ("walpool", "postgres", "pgbouncer", "direct", "grdb", "in-process")
+# In the order of their turns: who is put in relation with whom stands beside him.
+ALL_READ = ("canned", "walpool", "postgres", "pgbouncer", "direct", "grdb", "in-process")
+ALL_WRITE = ("direct", "walpool", "postgres", "pgbouncer", "grdb", "in-process")
 TWO = ("walpool", "postgres")
-THREE = ("walpool", "postgres", "direct")
-MODES = ("walpool", "walpool-pipelined", "postgres")
+THREE = ("direct", "walpool", "postgres")
+MODES = ("walpool", "postgres", "walpool-pipelined")
 RELAXED = ("walpool-normal", "postgres-async", "direct-normal")
 
 ROWS = (
-    Row("select", (1, 8, 64), ALL_READ, "one row by its key: how near to the limits", quick=(8,)),
+    Row("select", (1, 8, 64), ALL_READ, "one row by its key: how near to the limits", seconds=3, repeats=4, quick=(8,)),
     Row("select", (2, 4, 16, 256, 1000), TWO, "the same, by the number of clients", seconds=3, repeats=2),
-    Row("insert", (1, 8, 64), ALL_WRITE, "one durable row: shared commits against everyone for himself", quick=(8, 64)),
+    Row("insert", (1, 8, 64), ALL_WRITE, "one durable row: shared commits against everyone for himself",
+        seconds=3, repeats=4, quick=(8, 64)),
     Row("insert", (2, 4, 16, 256, 1000), TWO, "the same, by the number of clients", seconds=3, repeats=2),
-    Row("tpcb", (1, 8, 64), MODES, "a round trip for each of 7 statements, the writer held meanwhile", quick=(8,)),
-    Row("tpcb-pipeline", (8, 64), MODES, "the same transaction, sent at once", seconds=3, quick=(8,)),
+    Row("tpcb", (1, 8, 64), MODES, "a round trip for each of 7 statements, the writer held meanwhile",
+        seconds=3, repeats=4, quick=(8,)),
+    Row("tpcb-simple", (8, 64), MODES, "the same without tellers and branches, as pgbench -N: no rows that all want",
+        seconds=3, repeats=3),
+    Row("tpcb-pipeline", (8, 64), MODES, "the seven statements, sent at once", seconds=3, quick=(8,)),
     Row("tpcb-message", (8, 64), MODES, "the same, as one query string", seconds=3, repeats=2),
-    Row("mixed-95-5", (64,), (*THREE, "grdb"), "19 reads for each write", quick=(64,)),
-    Row("mixed-50-50", (64,), (*THREE, "grdb"), "a read for each write"),
+    Row("mixed-95-5", (64,), (*THREE, "grdb"), "19 reads for each write", seconds=3, quick=(64,)),
+    Row("mixed-50-50", (64,), (*THREE, "grdb"), "a read for each write", seconds=3),
     Row("ycsb-a", (16,), TWO, "YCSB: half reads, half updates, zipfian keys", seconds=3, repeats=2, quick=(16,)),
     Row("ycsb-b", (16,), TWO, "YCSB: 95% reads", seconds=3, repeats=2),
     Row("ycsb-c", (16,), TWO, "YCSB: reads only", seconds=3, repeats=2),
@@ -86,22 +91,22 @@ ROWS = (
     Row("tpcb", (8, 64), MODES, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2),
 
     Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle",
-        classes="writers=8,readers=8", section="starvation", seconds=10, repeats=1),
+        classes="writers=8,readers=8", section="starvation", seconds=8, repeats=2),
     Row("starve-readers", (72,), THREE, "writers against readers that take all they can",
-        classes="writers=8,readers=64", section="starvation", seconds=10, repeats=1),
+        classes="writers=8,readers=64", section="starvation", seconds=8, repeats=2),
     Row("starve-one", (64,), THREE, "one paced writer among 63 that never pause",
-        classes="one=1,others=63", section="starvation", seconds=10, repeats=1),
+        classes="one=1,others=63", section="starvation", seconds=8, repeats=2),
     Row("starve-scanners", (12,), THREE, "scanners pin snapshots beside writers",
-        classes="writers=8,scanners=4", section="starvation", seconds=10, repeats=1),
+        classes="writers=8,scanners=4", section="starvation", seconds=8, repeats=2),
     Row("starve-outsider", (8,), ("walpool", "direct"), "another process locks the file for 200 ms of each second",
-        section="starvation", seconds=10, repeats=1),
+        section="starvation", seconds=8, repeats=2),
     Row("starve-slow-client", (17,), THREE, "a client that reads a large result slowly",
-        classes="writers=8,readers=8,slow=1", section="starvation", seconds=10, repeats=1),
+        classes="writers=8,readers=8,slow=1", section="starvation", seconds=8, repeats=2),
     Row("worst-wait", (82,), THREE, "64 writers beside 16 readers and 2 scanners: who waits longest?",
         classes="writers=64,readers=16,scanners=2", section="starvation", seconds=15, repeats=2, quick=(82,)),
 
-    Row("insert", (1, 8, 64), (*MODES, "direct"), "a sync takes 2 ms longer",
-        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=2, quick=(8,)),
+    Row("insert", (1, 8, 64), ("direct", *MODES), "a sync takes 2 ms longer",
+        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=3, quick=(8,)),
     Row("tpcb", (8, 64), MODES, "a sync takes 2 ms longer",
-        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=2),
+        section="slow disk", sync_delay_us=DELAY, seconds=3, repeats=3),
 )

@@ -27,12 +27,14 @@ def run(cells, options, directory, record):
         scale, delay, _ = world_key
         ycsb = any(cell.workload.startswith("ycsb") for cell in members)
         with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options) as world:
-            for cell in members:
-                done += 1
-                say(f"[{done}/{len(cells)}] {cell.id}: {cell.why}")
-                measuring.measure(world, cell, programs, directory, record, tell, options.keep_logs)
             if options.costs and not delay:
-                beside(world, members, programs, directory, record, quick=options.quick)
+                idle_sessions(world, members, record, quick=options.quick)
+            for repetition, cell in measuring.rounds(members):
+                done += 1
+                say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
+                measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
+            if options.costs and not delay:
+                system_calls(world, members, programs, directory, record, quick=options.quick)
             record["errors"] += world.stop()
 
 
@@ -46,14 +48,19 @@ def packages(cells, options):
     return needed + (["strace"] if options.costs else []) + (["python3-matplotlib"] if options.plots else [])
 
 
-def beside(world, cells, programs, directory, record, quick):
-    """System calls for each statement, and sessions that do nothing."""
+def system_calls(world, cells, programs, directory, record, quick):
+    """For each statement."""
     for cell in cells:
         for name in COUNTED_SYSTEMS:
             if cell.id in COSTS and name in cell.systems:
                 say(f"system calls of {name}, {cell.id}")
                 attempt(record, f"system calls of {name}, {cell.id}", record["costs"],
                         lambda: costs.measure(world.system(name), cell, programs, directory, seconds=1 if quick else 3))
+
+
+def idle_sessions(world, cells, record, quick):
+    """Sessions that do nothing, of servers that have done nothing yet: memory that they have kept of others would be had for
+    nothing."""
     for name in COUNTED_SYSTEMS:
         if any(cell.id == COSTS[0] and name in cell.systems for cell in cells):
             sessions = IDLE_SESSIONS // 10 if quick else IDLE_SESSIONS

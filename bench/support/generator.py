@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 
@@ -65,6 +66,8 @@ def figures(told, keep_all):
         **{name: first[name] for name in ("throughput_per_s", "transactions", "latency_us", "worst_us", "fewest", "most",
                                           "fairness")},
         "statements": statements, "threads": told["threads"],
+        # On the clock that the servers' processor time is sampled by.
+        "ended": told["started_at"] + told["seconds"] - time.time() + time.monotonic(),
         "retries": sum(each.get("retries", 0) for each in told["classes"]),
         "client_cpu_us": told["client_cpu_seconds"] / statements * 1e6 if statements else None,
         "classes": classes,

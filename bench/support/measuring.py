@@ -19,17 +19,23 @@ COUNTED = ("40001", "SQLITE_BUSY")
 ENDED_BY_PROMISE = {"slow": "57014"}
 
 
-def turns(cell):
-    """Which system when: A B C, B C A, C A B. Each is first, last and in between."""
-    for repetition in range(1, cell.repeats + 1):
-        shift = (repetition - 1) % len(cell.systems)
-        for place, system in enumerate(cell.systems[shift:] + cell.systems[:shift], 1):
-            yield repetition, place, system
+def in_turn(cell, repetition):
+    """Which system when: A B C, C B A, A B C. Neighbours in the plan are so in every turn, one as often first as the other."""
+    return cell.systems if repetition % 2 else cell.systems[::-1]
 
 
-def measure(world, cell, programs, directory, record, tell, keep_logs=False):
+def rounds(cells):
+    """Repetition by repetition, each through all cells: a drift of the machine is none between two cells, and the repetitions of
+    one tell how much it was."""
+    for repetition in range(1, max(cell.repeats for cell in cells) + 1):
+        for cell in cells:
+            if repetition <= cell.repeats:
+                yield repetition, cell
+
+
+def measure(world, cell, repetition, programs, directory, record, tell, keep_logs=False):
     logs = directory / "logs" if keep_logs else None
-    for repetition, place, name in turns(cell):
+    for place, name in enumerate(in_turn(cell, repetition), 1):
         run = new_run(cell, name, repetition, place)
         try:
             system = world.system(name)
@@ -69,7 +75,8 @@ def measure_one(system, cell, programs, directory, run, logs):
             figures = generator.figures(told, keep_all=cell.section == "starvation")
             run["errors"] += failures(told)
     run.update(figures)
-    if run["statements"] and (used := processor.seconds_of_last(cell.seconds)) is not None:
+    until = run.pop("ended", None) or processor.ended
+    if run["statements"] and (used := processor.seconds_between(until - cell.seconds, until)) is not None:
         run["server_cpu_us"] = used / run["statements"] * 1e6
     run["busy"] = sum(count for each in run["classes"].values() for state, count in each["error_states"].items()
                       if state.startswith("SQLITE_BUSY"))
@@ -109,7 +116,7 @@ class Processor:
         self._samples = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
-        self._ended = None
+        self.ended = None
 
     def _sample(self):
         for _ in itertools.takewhile(lambda _: not self._over.wait(SAMPLE_SECONDS), itertools.count()):
@@ -121,18 +128,14 @@ class Processor:
         except (OSError, AttributeError):
             pass        # it is gone, which is told elsewhere
 
-    def seconds_of_last(self, seconds):
-        """CPU seconds in the last seconds before the end, or None."""
-        if len(self._samples) < 2 or any(used is None for _, used in self._samples):
+    def seconds_between(self, began, until):
+        """CPU seconds in that time, or None. Only samples inside count, their rate for all of it: afterwards clients leave, and a
+        backend of PostgreSQL takes what it has used along."""
+        inside = [sample for sample in self._samples if began <= sample[0] <= until]
+        if len(inside) < 2 or any(used is None for _, used in inside):
             return None
-        return self._at(self._ended) - self._at(self._ended - seconds)
-
-    def _at(self, moment):
-        """What had been used by then, on the straight line between the samples around it."""
-        for (before, low), (after, high) in itertools.pairwise(self._samples):
-            if moment <= after:
-                return low + (high - low) * max(0, moment - before) / (after - before)
-        return self._samples[-1][1]
+        (first, low), (last, high) = inside[0], inside[-1]
+        return (high - low) / (last - first) * (until - began)
 
     def __enter__(self):
         self._take()
@@ -140,7 +143,7 @@ class Processor:
         return self
 
     def __exit__(self, *_):
-        self._ended = time.monotonic()
+        self.ended = time.monotonic()
         self._over.set()
         self._thread.join()
         self._take()

@@ -7,7 +7,7 @@ from support.record import PERCENTILES
 # A pipeline needs the extended protocol, a message of several statements the simple one.
 MODES = {"tpcb-message": "simple"}
 # In a transaction of each; every other workload is one statement.
-STATEMENTS = {"tpcb": 7, "tpcb-pipeline": 7, "tpcb-message": 7}
+STATEMENTS = {"tpcb": 7, "tpcb-simple": 5, "tpcb-pipeline": 7, "tpcb-message": 7}
 
 
 def run(system, cell, directory):

@@ -3,11 +3,12 @@ written by hand. The first says which results it is made of; a test makes it aga
 
 import os
 import re
+import statistics
 from pathlib import Path
 
 from support import markdown as md
 from support.plots import PICTURES as TITLES
-from support.recordview import title
+from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, title
 from support.tools import REPOSITORY, BenchError
 
 BEGIN, END = "<!-- benchmark of {directory}, made by bench/support/report.py --readme -->", "<!-- end of benchmark -->"
@@ -20,11 +21,16 @@ ROWS = (
     ("insert-1", "durable INSERT", FULL), ("insert-8", "durable INSERT", FULL), ("insert-64", "durable INSERT", FULL),
     ("mixed-95-5-64", "95 % reads, 5 % writes", FULL),
     ("tpcb-8", "TPC-B, a message a statement", BEST), ("tpcb-64", "TPC-B, a message a statement", BEST),
+    ("tpcb-simple-8", "TPC-B without tellers and branches", BEST),
+    ("tpcb-simple-64", "TPC-B without tellers and branches", BEST),
     ("tpcb-pipeline-8", "TPC-B, one pipeline", BEST), ("tpcb-pipeline-64", "TPC-B, one pipeline", BEST),
     ("insert-64-2ms", "durable INSERT, syncs 2 ms slower", FULL),
     ("tpcb-64-2ms", "TPC-B, a message a statement, syncs 2 ms slower", BEST),
 )
 PICTURES = ("throughput", "starvation", "fairness")
+# Whose longest waits it shows; one class is slow because it wants to be.
+WAITING = ("walpool", "postgres", "direct")
+NOT_WAITING = ("slow",)
 
 
 def part_of_readme(record, results):
@@ -40,8 +46,9 @@ def part_of_readme(record, results):
 def conditions(record, directory):
     machine = record["machine"]
     repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
+    syncs = [run["sync_us"] for run in record["runs"] if run["sync_us"]]
     return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
-            f"took {machine['sync_us']:.0f} µs. Transactions per second, medians of up to {repeats} repetitions in which the systems "
+            f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, medians of up to {repeats} repetitions in which the systems "
             f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")
 
@@ -71,6 +78,32 @@ def _median(cell, system):
 
 
 def waits(record):
+    """The goal's, in words, and every scenario's."""
+    return "\n\n".join(part for part in (longest_of_the_goal(record), longest_of_all(record)) if part) or None
+
+
+def longest_of_all(record):
+    rows = []
+    for cell in record["summary"]:
+        victims = STARVATION_VICTIMS.get(cell["workload"])
+        if victims is None:
+            continue
+        for name in dict.fromkeys((victims, *(each for part in cell["systems"].values() for each in part["classes"]))):
+            parts = [cell["systems"].get(system, {}).get("classes", {}).get(name) for system in WAITING]
+            if name not in NOT_WAITING and any(part and part["clients"] for part in parts):
+                rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), name, *(_wait(part) for part in parts)])
+    if not rows:
+        return None
+    heads = ["scenario", "clients", *(title(record, system) for system in WAITING)]
+    return ("The longest wait of any client in all repetitions, milliseconds:\n\n"
+            + md.table(heads, md.without_repeats(rows, 1), left=2))
+
+
+def _wait(part):
+    return md.milliseconds(part["worst_us"]) if part and part["worst_us"] is not None else ""
+
+
+def longest_of_the_goal(record):
     for goal in record["goals"]:
         if goal["kind"] == "wait" and goal["measured"] is not None:
             beside = (f", and {md.digits(goal['beside_measured'] / 1000)} s where each opens the file itself"

@@ -108,7 +108,8 @@ def failed(record):
 
 
 def summarise(cell, runs):
-    asked = [system for system in cell["systems"] if any(run["system"] == system for run in runs)]
+    # In the order of reports, which is not that of their turns.
+    asked = [system for system in SYSTEMS if any(run["system"] == system for run in runs)]
     return {**cell, "asked": asked, "ratios": ratios(runs, asked),
             "systems": {system: part([run for run in runs if run["system"] == system]) for system in asked}}
 

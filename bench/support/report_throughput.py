@@ -26,7 +26,17 @@ def throughput(record):
         return None
     return ("## Throughput\n\nTransactions per second: the median of the repetitions, and how far the farthest is from it. "
             "Ratios are Walpool's throughput to the other's, each taken within one repetition; the median of those.\n\n"
-            + "\n\n".join(tables))
+            + "\n\n".join(tables) + hot_rows(record, cells))
+
+
+def hot_rows(record, cells):
+    """What pgbench's documentation warns of: "you'll mostly be measuring update contention"."""
+    scales = {cell["scale"] for cell in cells if cell["workload"].startswith("tpcb")}
+    if not scales or all(cell["clients"] <= cell["scale"] for cell in cells if cell["workload"].startswith("tpcb")):
+        return ""
+    return (f"\n\nTPC-B has as many rows of branches as the scale says ({', '.join(map(str, sorted(scales)))}). Where clients are more, those of a "
+            "server with several writers wait for one another's rows, which costs one with a single writer nothing; tpcb-simple, "
+            "pgbench's simple-update, has no such rows.")
 
 
 def _throughput_table(record, cells, named):

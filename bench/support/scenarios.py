@@ -47,8 +47,8 @@ def outsider(system, over, _, notes):
 
 
 def vacuum(system, over, middle, notes):
-    """As each system has it: the daemon's own job, PostgreSQL's VACUUM FULL of the tables in use, a connection of
-    this process to the file that says VACUUM."""
+    """As each system does it every now and then: the daemon's own job, PostgreSQL's VACUUM of the tables in use (not FULL, which
+    no routine needs), a connection of this process to the file that says VACUUM."""
     if over.wait(middle):
         return
     began = time.monotonic()
@@ -60,7 +60,7 @@ def vacuum(system, over, middle, notes):
             vacuum_by_daemon(system.server)
         else:
             with system.server.connect(timeout=LONGEST) as connection:
-                connection.query("VACUUM FULL pgbench_accounts, bench_insert")
+                connection.query("VACUUM pgbench_accounts, bench_insert")
     except (sqlite3.Error, ConnectionLost, ServerError, TimeoutError) as error:
         notes["vacuum"] = f"failed: {error}"
     else:
