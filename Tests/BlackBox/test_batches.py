@@ -5,6 +5,7 @@ alone takes all of it in one epoll_wait. The short sleeps let it poll alone agai
 each request would be taken by itself, and be answered too."""
 
 import ctypes
+import contextlib
 import os
 import shutil
 import signal
@@ -54,7 +55,11 @@ def machine_has_io_uring():
 
 
 def uses_io_uring(daemon):
-    return any("io_uring" in os.readlink(path) for path in (Path("/proc") / str(daemon.pid) / "fd").iterdir())
+    found = []
+    for path in (Path("/proc") / str(daemon.pid) / "fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):    # closed since it was listed
+            found.append(os.readlink(path))
+    return any("io_uring" in each for each in found)
 
 
 def stop(daemon):
