@@ -32,6 +32,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var failure: SQLiteError?
     /// With synchronous = pipelined. Set when the connection has been opened.
     var pipelinedSync: PipelinedSync?
+    /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
+    var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
     /// How often another process was in the way, for the log.
@@ -202,6 +204,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// Ends the transaction, if SQLite has not done so already. It may have done so because the disk is full, and then it keeps that
     /// error, and the write lock, until nothing on this connection reads.
     public func rollback() {
+        failInSchema = nil
         endSnapshot()
         guard !connection.isAutocommit else { return }
         // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
@@ -212,6 +215,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     public func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
     public func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
     public func rollbackMemberSavepoint() throws(SQLiteError) {
+        failInSchema = nil
         try run(rollbackMember)
         try run(releaseMember)
     }

@@ -32,7 +32,7 @@ public enum Authorizer {
         case SQLITE_FUNCTION:
             functionDenial(second)
         case SQLITE_PRAGMA:
-            equals(schema, "temp") && second != nil ? temporary : pragmaDenial(name: first, argument: second)
+            pragmaDenial(name: first, argument: second, schema: schema)
         case SQLITE_ATTACH, SQLITE_DETACH:
             Denial(
                 message: "ATTACH, DETACH and VACUUM INTO are not available: connections are shared between clients",
@@ -99,9 +99,11 @@ public enum Authorizer {
     /// PRAGMAs that store a number in the database file itself, within the transaction, as any write does.
     private static let transactionalPragmas = ["user_version", "application_id"]
 
-    private static func pragmaDenial(name: Name, argument: Name) -> Denial? {
+    private static func pragmaDenial(name: Name, argument: Name, schema: Name = nil) -> Denial? {
         for allowed in askingPragmas where equals(name, allowed) { return nil }
-        for allowed in transactionalPragmas where equals(name, allowed) { return nil }
+        for allowed in transactionalPragmas where equals(name, allowed) {
+            return argument != nil && equals(schema, "temp") ? temporary : nil
+        }
         for allowed in readablePragmas where equals(name, allowed) && argument == nil { return nil }
         let name = name.map { String(cString: $0) } ?? ""
         return Denial(

@@ -49,12 +49,13 @@ extension SQLiteError {
     public var isInputOutput: Bool { code == SQLITE_IOERR }
     public var isFull: Bool { code == SQLITE_FULL }
 
-    /// Whether a statement that fails with it inside a transaction leaves nothing behind.
+    /// Whether a statement that fails with it inside a transaction leaves nothing behind, unless FAIL is how the conflict was resolved.
     ///
     /// SQLite keeps a statement journal only where its code generator foresees an ABORT: "Set the 'mayAbort' flag if it is
     /// possible for a VDBE to encounter an ABORT … only if a statement transaction is required"
     /// (https://www.sqlite.org/src/file/src/build.c, sqlite3MayAbort). It does for these; a value of a wrong type in a STRICT
-    /// table, one that is no rowid and one that is too long come unforeseen, and the rows before them stay.
+    /// table, one that is no rowid and one that is too long come unforeseen, and the rows before them stay (if there were any, which
+    /// the code does not tell).
     public var undoesItsStatement: Bool {
         guard code == SQLITE_CONSTRAINT else { return false }
         // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, TRIGGER, UNIQUE, ROWID: https://www.sqlite.org/rescode.html#extrc

@@ -22,18 +22,20 @@ extension Server {
                 close(socket)
                 continue
             }
+            // Before it is counted as a session: for a moment one client too many may come in, and none is refused.
+            if isForMetrics { metricsConnections.add(1, ordering: .relaxed) }
             let session = table.add { slot, generation, processID in
                 Session(
                     server: self, socket: socket, slot: slot, generation: generation, processID: processID)
             }
             guard let session else {
                 // Not even a place to say so politely.
+                if isForMetrics { metricsConnections.subtract(1, ordering: .relaxed) }
                 close(socket)
                 continue
             }
             session.worker = worker
             session.isHTTPOnly = isForMetrics
-            if isForMetrics { metricsConnections.add(1, ordering: .relaxed) }
             worker.counters.add(.sessions, 1)
             do {
                 try poller.add(socket, .stream, token: session.token)

@@ -441,6 +441,20 @@ UNFORESEEN = {
         "UPDATE x SET a = json_array_length(a)"),
     "the same of a RETURNING": (
         "CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT INTO x VALUES (1, '[1]'), (2, 'no') RETURNING json_array_length(a)"),
+    "a trigger's FAIL": (
+        "CREATE TABLE x (a); DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL); CREATE TRIGGER g BEFORE INSERT ON x BEGIN"
+        " INSERT OR FAIL INTO y SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL; END", "INSERT INTO x VALUES (1)"),
+    "a trigger's table's FAIL": (
+        "CREATE TABLE x (a); DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL ON CONFLICT FAIL); CREATE TRIGGER g BEFORE INSERT ON x"
+        " BEGIN INSERT INTO y SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL; END", "INSERT INTO x VALUES (1)"),
+    "the statement's FAIL in a trigger": (
+        "DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL); CREATE TABLE x (a); CREATE VIEW w AS SELECT a FROM x;"
+        " CREATE TRIGGER g INSTEAD OF INSERT ON w BEGIN INSERT INTO y SELECT 1 UNION ALL SELECT NULL; END",
+        "INSERT OR FAIL INTO w VALUES (1)"),
+    "a cascade's FAIL": (
+        "DROP TABLE IF EXISTS y; CREATE TABLE x (id INTEGER PRIMARY KEY); CREATE TABLE y (id INTEGER PRIMARY KEY, x REFERENCES x ON DELETE"
+        " CASCADE); INSERT INTO x VALUES (1); INSERT INTO y VALUES (1, 1), (2, 1); CREATE TRIGGER g AFTER DELETE ON y BEGIN"
+        " SELECT RAISE(FAIL, 'x'); END", "DELETE FROM x"),
     "a virtual table's error": ("CREATE VIRTUAL TABLE x USING rtree (id, a, b)", "INSERT INTO x VALUES (1, 1, 2), (2, 3, 2)"),
 }
 
@@ -449,9 +463,10 @@ UNFORESEEN = {
 @pytest.mark.parametrize("how", ["alone", "extended", "first", "between", "twice"])
 def test_a_statement_that_fails_leaves_nothing(db, name, how):
     setup, failing = UNFORESEEN[name]
-    db.run(f"DROP TABLE IF EXISTS x; {setup}")
+    db.run(f"DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; DROP TABLE IF EXISTS x; {setup}")
     client = db.client()
-    before = client.query("SELECT * FROM x").check().texts
+    tables = [table for table in ("x", "y") if f"TABLE {table} " in setup]
+    before = [client.query(f"SELECT * FROM {table}").check().texts for table in tables]
     if how in ("alone", "extended"):
         reply = client.query(failing) if how == "alone" else client.extended(failing)
         assert reply.state is not None and reply.status == "I"
@@ -463,4 +478,15 @@ def test_a_statement_that_fails_leaves_nothing(db, name, how):
         written = how.replace("first", "1").replace("between", "2").replace("twice", "3")
         assert found.count("INSERT 0 1") == int(written) and all("ERROR" in each for each in found if each != "INSERT 0 1")
         assert db.value("SELECT count(*) FROM u") == written
-    assert client.query("SELECT * FROM x").check().texts == before
+    assert [client.query(f"SELECT * FROM {table}").check().texts for table in tables] == before
+
+
+def test_a_column_of_the_name_is_no_conflict(db):
+    """Who is killed runs again: that is what can be seen of it, and only in the count."""
+    db.run("DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; DROP TABLE IF EXISTS x",
+           "CREATE TABLE x (id INTEGER PRIMARY KEY, failed, fail_count)", "INSERT INTO x VALUES (1, 0, 0)")
+    group = Group(db)
+    for _ in range(3):
+        group.add("INSERT INTO x VALUES (1, 0, 0)")
+        group.add("INSERT INTO u (who) VALUES ('me')")
+    assert group.outcomes() == ["ERROR 23505", "INSERT 0 1"] * 3

@@ -89,6 +89,7 @@ def test_an_interval_of_too_many_years(daemon, client):
 
 @pytest.mark.parametrize("pattern", [
     "a" + "+" * 25, "(" * 12 + "a" + "+)" * 12, "a" + "+?" * 9, "a*" * 3 + "**", "(a+)" * 200,
+    "[^^]" + "(" * 16 + "a" + "+)" * 16, "[[.].][]" + "(" * 16 + "a" + "+)" * 16, "[^^]a{30000}", "[^^]]?(a)\\1",
 ])
 def test_patterns_that_would_grow_are_refused(daemon, client, pattern):
     assert client.query(f"SELECT 'x' ~ '{pattern}' FROM pg_catalog.pg_am").state is not None
@@ -96,7 +97,7 @@ def test_patterns_that_would_grow_are_refused(daemon, client, pattern):
 
 
 @pytest.mark.parametrize("pattern, found", [
-    ("^(t)$", True), ("^(t.*)$", True), ("t+", True), (r"\+\+\+", False), ("[+*?]+", False), ("^(pg_.+|t+)$", True), ("a?t?", True),
+    ("^(t)$", True), ("^(t.*)$", True), ("t+", True), (r"\+\+\+", False), ("^[^+]+$", True), ("^(pg_.+|t+)$", True), ("a?t?", True),
 ])
 def test_patterns_that_people_write_are_not(client, pattern, found):
     names = client.query(f"SELECT relname FROM pg_catalog.pg_class WHERE relname ~ '{pattern}'").check().texts
@@ -153,3 +154,24 @@ def test_nothing_is_kept_in_the_temporary_schema(daemon, client, name):
         other.query("BEGIN IMMEDIATE").check()
         assert other.value(f"PRAGMA temp.{name}") == "0"
     client.query(f"PRAGMA main.{name} = 7").check()
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT repeat('ab', 5000) ~ '(a|b)*a(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)c' FROM pg_catalog.pg_am",
+    "SELECT repeat('a', 1000000) LIKE repeat('%a', 400) || 'b' FROM pg_catalog.pg_am",
+    "SELECT repeat('a', 1000000) ILIKE repeat('%a', 400) || 'b' FROM pg_catalog.pg_am",
+])
+def test_matches_that_would_take_long_are_refused(daemon, client, sql):
+    assert client.query(sql).state is not None
+    answers(daemon)
+
+
+def test_the_temporary_schema_can_be_asked(client):
+    joined = "SELECT l.name, i.name FROM pragma_table_list l, pragma_table_info(l.name, l.schema) i"
+    assert ("t", "v") in client.query(joined).check().texts
+
+
+@pytest.mark.parametrize("sql", ["SELECT $1", "SELECT $1::numeric", "SELECT 10.0 / 3 > $1::numeric"])
+def test_a_decimal_that_no_double_holds(client, sql):
+    assert client.extended(sql, ["1e400"], types=[1700]).state == "22003"
+    assert client.extended(sql, ["1e"], types=[1700]).state == "22P02"

@@ -20,7 +20,7 @@ ENDED_BY_PROMISE = {"slow": "57014"}
 
 
 def in_turn(cell, repetition):
-    """Which system when: A B C, C B A, A B C. Neighbours in the plan are so in every turn, one as often first as the other."""
+    """Which system when: A B C, C B A, A B C. Neighbours in the plan are so in every turn, and one is first in this, the other in the next."""
     return cell.systems if repetition % 2 else cell.systems[::-1]
 
 

@@ -13,8 +13,11 @@ enum CatalogPattern {
     private static let longestPattern = 1_000
     /// Of letters and all their copies: some 800 bytes each.
     private static let mostCopies = 20_000
-    /// Names are shorter; a definition may be as long.
-    private static let longestText = 100_000
+    /// Names are shorter. A match may take the square of it, and nothing stops one: 100,000 bytes were half a minute.
+    private static let longestText = 4_000
+    /// Of a text's length and its LIKE pattern's: a tenth of a second or two.
+    private static let mostComparisons = 10_000_000
+    private static let longestLikedText = 1_000_000
 
     static func matches(_ text: String, pattern: String) throws(Failure) -> Bool {
         if pattern.hasPrefix("(?l)") { return try isLike(text.lowercased(), pattern: pattern.dropFirst(4).lowercased()) }
@@ -33,19 +36,12 @@ enum CatalogPattern {
     private static func isSimple(_ expression: String.UTF8View) -> Bool {
         var copies = expression.count
         var (isEscaped, wasRepeated) = (false, false)
-        var bracketBytes: Int?
         for byte in expression {
-            if let bytes = bracketBytes {
-                // A bracket that closes at once stands for itself.
-                let isEnd = byte == UInt8(ascii: "]") && bytes > 0
-                bracketBytes = isEnd ? nil : byte == UInt8(ascii: "^") && bytes == 0 ? 0 : bytes + 1
-                continue
-            }
+            // Also in brackets, where it means nothing: to tell where one ends is a parser of its own, and one to be fooled.
             let isRepetition = !isEscaped && (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?"))
             if isRepetition, wasRepeated { return false }
             if isRepetition, byte == UInt8(ascii: "+") { copies *= 2 }
             if byte == UInt8(ascii: "{") || (isEscaped && isDigit(byte)) || copies > mostCopies { return false }
-            if !isEscaped, byte == UInt8(ascii: "[") { bracketBytes = 0 }
             wasRepeated = isRepetition
             isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         }
@@ -54,7 +50,8 @@ enum CatalogPattern {
 
     /// PostgreSQL's LIKE: case counts, and a backslash takes what is behind it for itself.
     static func isLike(_ text: String, pattern: String) throws(Failure) -> Bool {
-        guard text.utf8.count <= longestText, pattern.utf8.count <= longestPattern else {
+        let (comparisons, overflows) = text.utf8.count.multipliedReportingOverflow(by: pattern.utf8.count)
+        guard !overflows, comparisons <= mostComparisons, text.utf8.count <= longestLikedText else {
             throw Failure(message: "the pattern, or what it is compared with, is too long for a catalog statement")
         }
         return isLike(Array(text), Array(pattern)[...])

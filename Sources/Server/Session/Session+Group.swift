@@ -15,7 +15,7 @@ extension Session: GroupMember {
         if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
         for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
-        mayHaveLeftRows = false
+        leftovers = .none
         markedDeadlines = (statementDeadline, lockDeadline)
     }
 
@@ -106,14 +106,30 @@ extension Session: GroupMember {
         guard !connection.isAutocommit else { return }
         if isSingleStatement {
             // A statement that fails undoes itself, with exceptions: what ON CONFLICT FAIL had done by then stays, and so does a
-            // statement whose result could not be sent, and what SQLite did not foresee (`undoesItsStatement`). Then the group
-            // has to go. So it has when the statement was stopped: SQLite may call it interrupted after its last instruction,
-            // and DDL counts no changes.
-            let isUndone = connection.totalChanges == totalChangesAtMark && !mayHaveLeftRows && pool.writer.stopReason == nil
-            if !isUndone { pool.writer.rollback() }
+            // statement whose result could not be sent, and what SQLite did not foresee. Then the group has to go. So it has when
+            // the statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
+            if connection.totalChanges != totalChangesAtMark || pool.writer.stopReason != nil || mayHaveLeftSomething {
+                pool.writer.rollback()
+            }
             return
         }
         do { try pool.writer.rollbackMemberSavepoint() } catch { pool.writer.rollback() }
+    }
+
+    /// What a single statement may have left behind, as far as its error says.
+    enum Leftovers { case none, ifSchemaSaysFail, possible }
+
+    func noteLeftovers(of error: SQLiteError, _ query: Query) {
+        let isUndone = error.undoesItsStatement && !SQLWord.stands("fail", in: query.text.bytes)
+        leftovers = isUndone ? .ifSchemaSaysFail : .possible
+    }
+
+    private var mayHaveLeftSomething: Bool {
+        switch leftovers {
+        case .none: false
+        case .ifSchemaSaysFail: pool.writer.schemaSaysFail()
+        case .possible: true
+        }
     }
 
     func commitFailed(_ error: SQLiteError) {

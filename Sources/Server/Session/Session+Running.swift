@@ -214,7 +214,7 @@ extension Session {
             return translated
         }
         if writerMode != .none { pool.writer.note(error) }
-        if writerMode == .group, !error.undoesItsStatement { mayHaveLeftRows = true }
+        if writerMode == .group { noteLeftovers(of: error, query) }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
         // here as well.
         defer { connection.connection.callbacks.denial = nil }

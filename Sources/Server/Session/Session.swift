@@ -138,8 +138,8 @@ final class Session: @unchecked Sendable {
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
-    /// Its statement has failed in a way in which SQLite may keep what it had done.
-    var mayHaveLeftRows = false
+    /// What its statement may have left behind where it has failed.
+    var leftovers = Leftovers.none
     var markedPortals: [(portal: Portal, description: Portal.Description)] = []
     /// Its transaction is part of the commit that is being made.
     var isInCommit = false

@@ -231,11 +231,7 @@ enum ParameterBinder {
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement, inPlace: Bool = true
     ) throws {
         if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
-        guard let value = TextCodec.parseDouble(bytes) else {
-            // A number all the same, but none of SQLite's: its affinity would make infinity or zero of it.
-            let isNumber = DecimalNumber(String(decoding: bytes, as: UTF8.self)) != nil
-            throw isNumber ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
-        }
+        guard let value = TextCodec.parseDouble(bytes) else { throw noNumber(bytes, slot) }
         var digits = 0
         for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
         if digits <= 15 { return try bindReal(value, slot, statement) }
@@ -247,7 +243,13 @@ enum ParameterBinder {
     private static func bindNumber(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement
     ) throws {
-        guard try bindNumberIfPossible(bytes, slot, statement) else { throw malformed(bytes, .numeric, slot) }
+        guard try bindNumberIfPossible(bytes, slot, statement) else { throw noNumber(bytes, slot) }
+    }
+
+    private static func noNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot) -> WireError {
+        // A number all the same, but none of SQLite's: its affinity would make infinity or zero of it.
+        let isNumber = DecimalNumber(String(decoding: bytes, as: UTF8.self)) != nil
+        return isNumber ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
     }
 
     private static func bindNumberIfPossible(

@@ -1,0 +1,18 @@
+/// Whether a word stands in a text of SQL, whatever it means there.
+public enum SQLWord {
+    /// - Parameter word: in small letters.
+    public static func stands(_ word: StaticString, in sql: UnsafeRawBufferPointer) -> Bool {
+        let count = word.utf8CodeUnitCount
+        guard sql.count >= count else { return false }
+        return (0...(sql.count - count)).contains { start in
+            for index in 0..<count where sql[start + index] | 0x20 != word.utf8Start[index] { return false }
+            let isBegun = start > 0 && isOfWord(sql[start - 1])
+            let goesOn = start + count < sql.count && isOfWord(sql[start + count])
+            return !isBegun && !goesOn
+        }
+    }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte == UInt8(ascii: "_") || (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
+    }
+}
