@@ -66,20 +66,22 @@ def test_who_gets_the_writer_and_reads_nothing_does_not_keep_it(start_daemon):
     assert daemon.run("SELECT v FROM t").texts == [("other",)]
 
 
+def number_until_refused(client, message):
+    """How many of these it takes, each a message made of its number, until there is no room for one more."""
+    for number in range(300):
+        reply = client.ask(message(number))
+        if reply.state:
+            assert reply.state == "54000", reply.error
+            return number
+    raise AssertionError("none was refused")
+
+
 def test_parameters_of_named_statements_count(daemon):
     client = daemon.client()
     many = [20] * 65_535
-    for number in range(300):
-        client.send(wire.parse("SELECT 1", name=f"s{number}", types=many), wire.sync())
-        if (reply := client.reply()).state:
-            break
-    assert reply.state == "54000" and number > 50
+    assert number_until_refused(client, lambda number: wire.parse("SELECT 1", name=f"s{number}", types=many)) > 50
     client.query("DEALLOCATE ALL").check()
-    for number in range(300):
-        client.send(wire.parse("SELECT ?65535", name=f"s{number}"), wire.sync())
-        if (reply := client.reply()).state:
-            break
-    assert reply.state == "54000" and number > 50
+    assert number_until_refused(client, lambda number: wire.parse("SELECT ?65535", name=f"s{number}")) > 50
     assert daemon.memory("VmHWM") < 600 << 20
 
 
@@ -88,11 +90,7 @@ def test_values_of_named_portals_count_though_they_are_nothing(daemon):
     client.ask(wire.parse("SELECT ?65535", name="s", types=[20] * 65_535)).check()
     client.query("BEGIN").check()
     nothing = [None] * 65_535
-    for number in range(300):
-        client.send(wire.bind(nothing, portal=f"p{number}", statement="s"), wire.sync())
-        if (reply := client.reply()).state:
-            break
-    assert reply.state == "54000" and number > 20
+    assert number_until_refused(client, lambda number: wire.bind(nothing, portal=f"p{number}", statement="s")) > 20
     assert daemon.memory("VmHWM") < 600 << 20
 
 
