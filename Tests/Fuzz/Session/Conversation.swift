@@ -122,6 +122,8 @@ struct Conversation {
         while let message = stream.next() {
             message.check()
             take(message)
+            // What came behind it, in one go, is no answer of this protocol's either.
+            if case .foreign = phase { return }
             while !hasAskedToEnd, takeQuestion() {}
         }
     }
