@@ -46,6 +46,7 @@ final class RawClient {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0 && errno == EINTR { continue }
             if count <= 0 { return }
             sent += count
         }
@@ -54,7 +55,10 @@ final class RawClient {
     /// False at the end of the stream.
     private func receiveMore() throws -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = recv(socket, &buffer, buffer.count, 0)
+        var count = 0
+        // A ring that this thread used is taken down after its close, and the thread interrupted for it. Sockets with a time limit
+        // "always fail with the error EINTR" then, SA_RESTART or not: signal(7).
+        repeat { count = recv(socket, &buffer, buffer.count, 0) } while count < 0 && errno == EINTR
         if count > 0 {
             received += buffer[..<count]
             return true
