@@ -5,9 +5,10 @@ import Scheduling
 ///
 /// No savepoint is needed around a single statement: one that fails undoes itself alone, and where SQLite does not promise that,
 /// its session rolls back. What can kill a whole group (that, `OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a
-/// full disk, a deferred foreign key found at COMMIT) has one remedy: roll back, let the guilty member keep its error, and run the others again. Nobody was answered yet, so
-/// nothing is lost. Those before the guilty one share a commit again, or a client that does nothing else could take from
-/// all others what groups are for; each has a transaction of its own only when that fails, too.
+/// full disk, a deferred foreign key found at COMMIT) has one remedy: roll back, let the guilty member keep its error, and run
+/// the others again. Nobody was answered yet, so nothing is lost. Those before the guilty one share a commit again, or a client
+/// that does nothing else could take from all others what groups are for; each has a transaction of its own only when that
+/// fails, too.
 struct GroupCommit {
     let writer: Writer
     /// A group stops taking on members after this long.

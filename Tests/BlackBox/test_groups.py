@@ -479,14 +479,3 @@ def test_a_statement_that_fails_leaves_nothing(db, name, how):
         assert found.count("INSERT 0 1") == int(written) and all("ERROR" in each for each in found if each != "INSERT 0 1")
         assert db.value("SELECT count(*) FROM u") == written
     assert [client.query(f"SELECT * FROM {table}").check().texts for table in tables] == before
-
-
-def test_a_column_of_the_name_is_no_conflict(db):
-    """Who is killed runs again: that is what can be seen of it, and only in the count."""
-    db.run("DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; DROP TABLE IF EXISTS x",
-           "CREATE TABLE x (id INTEGER PRIMARY KEY, failed, fail_count)", "INSERT INTO x VALUES (1, 0, 0)")
-    group = Group(db)
-    for _ in range(3):
-        group.add("INSERT INTO x VALUES (1, 0, 0)")
-        group.add("INSERT INTO u (who) VALUES ('me')")
-    assert group.outcomes() == ["ERROR 23505", "INSERT 0 1"] * 3

@@ -26,10 +26,10 @@ def throughput(record):
         return None
     return ("## Throughput\n\nTransactions per second: the median of the repetitions, and how far the farthest is from it. "
             "Ratios are Walpool's throughput to the other's, each taken within one repetition; the median of those.\n\n"
-            + "\n\n".join(tables) + hot_rows(record, cells))
+            + "\n\n".join(tables) + _hot_rows(record, cells))
 
 
-def hot_rows(record, cells):
+def _hot_rows(record, cells):
     """What pgbench's documentation warns of: "you'll mostly be measuring update contention"."""
     scales = {cell["scale"] for cell in cells if cell["workload"].startswith("tpcb")}
     if not scales or all(cell["clients"] <= cell["scale"] for cell in cells if cell["workload"].startswith("tpcb")):

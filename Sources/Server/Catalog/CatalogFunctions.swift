@@ -9,22 +9,25 @@ enum CatalogFunctions {
         registerNames(on: connection, contents)
         registerConstants(on: connection)
         CatalogArrays.register(on: connection)
-        connection.register("regexp", 2, .deterministic) { call in
-            guard !call.hasNull else { return call.answerNull() }
-            do throws(CatalogPattern.Failure) {
-                call.answer(try CatalogPattern.matches(call.text(1), pattern: call.text(0)))
-            } catch {
-                call.fail(error.message)
-            }
-        }
-        // "The infix LIKE operator is implemented by calling the application-defined SQL functions like(Y,X) or like(Y,X,Z)":
-        // https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
-        connection.register("like", 2, .deterministic) { call in
-            guard !call.hasNull else { return call.answerNull() }
-            do throws(CatalogPattern.Failure) {
-                call.answer(try CatalogPattern.isLike(call.text(1), pattern: call.text(0)))
-            } catch {
-                call.fail(error.message)
+        registerPatterns(on: connection)
+    }
+
+    /// "The infix LIKE operator is implemented by calling the application-defined SQL functions like(Y,X) or like(Y,X,Z)", and REGEXP by
+    /// regexp(Y,X): https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
+    private static func registerPatterns(on connection: Connection) {
+        typealias Match = @Sendable (_ text: String, _ pattern: String) throws(CatalogPattern.Failure) -> Bool
+        let operators: [(name: StaticString, matches: Match)] = [
+            ("regexp", { text, pattern throws(CatalogPattern.Failure) in try CatalogPattern.matches(text, pattern: pattern) }),
+            ("like", { text, pattern throws(CatalogPattern.Failure) in try CatalogPattern.isLike(text, pattern: pattern) }),
+        ]
+        for (name, matches) in operators {
+            connection.register(name, 2, .deterministic) { call in
+                guard !call.hasNull else { return call.answerNull() }
+                do throws(CatalogPattern.Failure) {
+                    call.answer(try matches(call.text(1), call.text(0)))
+                } catch {
+                    call.fail(error.message)
+                }
             }
         }
     }

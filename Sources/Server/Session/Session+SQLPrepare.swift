@@ -44,9 +44,9 @@ extension Session {
             let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
             // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
             // else a text.
-            let types = zip(zip(statement.givenTypes, statement.parameters), literals).map { known, literal in
-                guard known.0 == .unspecified else { return known.0 }
-                return literal.type == .text && known.1.rule == .typed ? known.1.type : literal.type
+            let types = zip(statement.parameters, literals).map { parameter, literal in
+                if parameter.isGiven { return parameter.type }
+                return literal.type == .text && parameter.rule == .typed ? parameter.type : literal.type
             }
             let typed = PreparedStatement(
                 query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
