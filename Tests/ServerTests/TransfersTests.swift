@@ -100,9 +100,9 @@ import Testing
     /// The kernel interrupts a thread whose ring was closed, some time later: a client of a test that waits meanwhile is answered.
     @Test func afterRingsWereClosed() throws {
         let test = try TestServer()
-        let pairs = [Pair(), Pair()]
-        defer { for pair in pairs { pair.close() } }
         for _ in 0..<100 {
+            let pairs = [Pair(), Pair()]
+            defer { for pair in pairs { pair.close() } }
             let client = try test.connect()
             for _ in 0..<3 { #expect(send(Transfers(usesRing: true), pairs.map(\.near), [1]) == [1, 1]) }
             #expect(try client.query("INSERT INTO t(n) VALUES(NULL)").picture == "INSERT 0 1 I")
