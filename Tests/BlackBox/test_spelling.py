@@ -156,6 +156,7 @@ def test_arrays_of_asyncpg(db):
         ("SELECT 't'::bool", "1"),
         ("SELECT E'a\\\\b\\nc'", "a\\b\nc"),
         ("SELECT 'x'::varchar(10) AS c", "x"),
+        ("SELECT '5.25'::NUMERIC(10, 2) + 1::numeric( 4 , 1 )", "6.25"),
         # Not what it looks like.
         ("SELECT 'a::int8'", "a::int8"),
         ("SELECT '''::int8'", "'::int8"),
@@ -176,7 +177,30 @@ def test_spellings(db, sql, value):
 
 
 @pytest.mark.parametrize(
-    "sql", ["SELECT t::int8 FROM s", "SELECT 'x'::int8", "SELECT 'x'::date", "SELECT 'NaN'::float8", "SELECT E'\\x41'",
+    "sql", ["SELECT $1::NUMERIC(10, 2)", "SELECT $1::NUMERIC( 10 ,2 )", "WITH a AS (SELECT $1::NUMERIC(10, 2) AS n) SELECT n FROM a",
+            "SELECT max($1::NUMERIC(10, 2), $1)", "SELECT value FROM json_each(json_array($1::numeric(10, 2)))"])
+def test_modifiers_with_spaces(db, sql):
+    with db.client() as client:
+        reply = client.extended(sql, [b"5.25"])
+        assert reply.check().value == "5.25"
+        assert client.query(f"PREPARE p AS {sql}; EXECUTE p (5.25); DEALLOCATE p").check().texts == [("5.25",)]
+        client.send(wire.terminate())
+
+
+def test_modifiers_with_spaces_and_binary_numbers(db):
+    async def work():
+        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
+        await connection.execute("CREATE TABLE IF NOT EXISTS price (id INTEGER PRIMARY KEY, amount NUMERIC(10, 2))")
+        insert = "INSERT INTO price (amount) VALUES ($1::NUMERIC(10, 2)) RETURNING typeof(amount) || ' ' || amount"
+        assert await connection.fetchval(insert, decimal.Decimal("12.34")) == "real 12.34"
+        assert await connection.fetchval(insert, decimal.Decimal("7")) == "integer 7"
+        await connection.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT $1::NUMERIC(10, x)", "SELECT $1::nothing(10, 2)", "SELECT $1::interval (10, 2)", "SELECT t::int8 FROM s", "SELECT 'x'::int8", "SELECT 'x'::date", "SELECT 'NaN'::float8", "SELECT E'\\x41'",
             "SELECT E'a\\'b'", "SELECT 'x'::nothing", "SELECT ARRAY[1, 2"])
 def test_what_is_not_understood_is_refused(db, sql):
     with db.client() as client:

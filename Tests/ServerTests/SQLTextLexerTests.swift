@@ -20,6 +20,10 @@ func onBytes<T>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> T) re
         ("(a,b);", "leftParenthesis:( identifier:a comma:, identifier:b rightParenthesis:) semicolon:;"),
         ("'open", "illegal:'open"), ("[open", "illegal:[open"), ("!", "illegal:!"), ("é1", "identifier:é1"),
         ("1::int", "number:1 illegal:: parameter::int"), ("", ""),
+        // What PostgreSQL's drivers write: here one token. Everything else with a space is what it is to SQLite.
+        ("$1::numeric(10, 2) $2::t( 1 , 2 )x", "parameter:$1::numeric(10, 2) parameter:$2::t( 1 , 2 ) identifier:x"),
+        ("$1::t(a b)", "illegal:$1::t(a identifier:b rightParenthesis:)"), ("$1::t(1, 2", "illegal:$1::t(1, number:2"),
+        ("$1::t(1\n", "illegal:$1::t(1"), ("$1::t (1, 2)", "parameter:$1::t leftParenthesis:( number:1 comma:, number:2 rightParenthesis:)"),
     ])
     func tokens(sql: String, expected: String) {
         let found = onBytes(sql) { SQLLexer($0).map { "\($0.kind):\($0.text)" }.joined(separator: " ") }

@@ -231,11 +231,14 @@ struct PostgresSpelling {
 
     // MARK: Parameters and arrays
 
-    /// `$1::int8` is one token of SQLite's; `[]`, `precision` and `with time zone` behind it are not part of it.
+    /// `$1::int8` is one token of SQLite's; `[]`, `precision` and `with time zone` behind it are not part of it, and with a space in it
+    /// (`numeric(10, 2)`) there is none.
     private mutating func parameter(_ token: SQLToken) {
         guard case .numbered(let number, let range?) = ParameterName(token.bytes) else { return }
         let word = String(decoding: token.bytes[range].map(lowerASCII), as: UTF8.self)
-        guard let type = extended(word, token.end), type.end > token.end, let name = Self.plainName(type.type) else { return }
+        guard let type = extended(word, token.end), type.end > token.end || token.bytes.contains(where: isSpace),
+            let name = Self.plainName(type.type)
+        else { return }
         replace(token.start..<type.end, by: Array("$\(number)::\(name)".utf8))
         lexer = SQLLexer(sql, from: type.end)
     }

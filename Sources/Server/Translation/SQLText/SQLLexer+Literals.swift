@@ -79,7 +79,8 @@ extension SQLLexer {
 
     /// `$name`, `:name`, `@name`, `#name`. "The identifier name can include one or more occurrences of "::" and a
     /// suffix enclosed in "(...)" containing any text at all" (https://www.sqlite.org/lang_expr.html#varparam):
-    /// this is why `$1::int8` and `$1::varchar(10)` are one token each.
+    /// this is why `$1::int8` and `$1::varchar(10)` are one token each. `$1::numeric(10, 2)`, which SQLAlchemy writes, is one here, too,
+    /// and no token of SQLite's at all: `PostgresSpelling` takes the parenthesis away.
     func variable(from start: Int) -> (SQLToken.Kind, Int) {
         var index = start + 1
         var hasName = false
@@ -102,7 +103,15 @@ extension SQLLexer {
     private func variableSuffix(from start: Int) -> (SQLToken.Kind, Int) {
         var index = start + 1
         while index < end, bytes[index] != UInt8(ascii: ")"), !isSpace(bytes[index]) { index += 1 }
-        return byte(index) == UInt8(ascii: ")") ? (.parameter, index + 1) : (.illegal, index)
+        if byte(index) == UInt8(ascii: ")") { return (.parameter, index + 1) }
+        return modifiersEnd(from: start).map { (.parameter, $0) } ?? (.illegal, index)
+    }
+
+    /// Behind `(10, 2)`: numbers and commas with spaces between them.
+    private func modifiersEnd(from start: Int) -> Int? {
+        var index = start + 1
+        while index < end, isDigit(bytes[index]) || bytes[index] == UInt8(ascii: ",") || isSpace(bytes[index]) { index += 1 }
+        return byte(index) == UInt8(ascii: ")") ? index + 1 : nil
     }
 }
 
