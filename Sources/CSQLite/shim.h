@@ -63,6 +63,25 @@ static inline unsigned walpool_wal_backfilled(const volatile void *index) {
     return *(const volatile unsigned *)((const volatile char *)index + 96);
 }
 
+/* Makes the WAL index say nothing, so that whoever begins a transaction next makes it anew from the -wal, as after a crash: SQLite
+   takes a header of zeros for one that was never written ("Malformed header - probably all zeros": walIndexTryHdr in src/wal.c,
+   https://www.sqlite.org/src/file?name=src/wal.c). Between the two calls nobody else writes, checkpoints or makes it anew:
+   WAL_WRITE_LOCK and WAL_CKPT_LOCK are the first two locks (walformat.html section 2.3.1). SQLITE_BUSY: somebody has one. */
+static inline sqlite3_file *walpool_shared_file(sqlite3 *db) {
+    sqlite3_file *file = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
+    return file->pMethods && file->pMethods->iVersion >= 2 && file->pMethods->xShmLock ? file : 0;
+}
+static inline int walpool_wal_index_lock(sqlite3_file *file) {
+    return file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+}
+static inline void walpool_wal_index_clear_and_unlock(sqlite3_file *file) {
+    void volatile *region = 0;
+    if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) == SQLITE_OK && region) memset((void *)region, 0, 96);
+    file->pMethods->xShmBarrier(file);
+    file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+}
+
 /* The -wal file as SQLite has it open. It carries no POSIX locks, and the xSync it was opened with only calls fdatasync on
    the descriptor, so another thread than the writer's may call it while the writer writes. */
 static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {

@@ -28,6 +28,9 @@ extension Pool {
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let fileName = writer.fileName
+            guard forgetIndex(fileName) else {
+                return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
+            }
             closeWriter()
             dropCachedWAL(of: fileName)
             try openWriter()
@@ -70,6 +73,20 @@ extension Pool {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
+    }
+
+    /// Without a sync at each commit the WAL's index names frames before they are on the disk. Another process that has the database
+    /// open keeps it, so that closing every connection here does not make it anew: what is lost would be read by everybody, and
+    /// what is committed behind it would be lost with it at the next start. A process in the middle of such a snapshot sees
+    /// the database as it was before.
+    private func forgetIndex(_ fileName: String) -> Bool {
+        guard limits.durability != .full else { return true }
+        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        while !writer.connection.forgetWALIndex({ dropCachedWAL(of: fileName) }) {
+            if MonotonicClock.now >= end { return false }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+        return true
     }
 
     /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there.

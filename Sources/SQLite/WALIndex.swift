@@ -41,3 +41,19 @@ public struct WALIndex {
     public var frames: Int { Int(walpool_wal_frames(region)) }
     public var backfilledFrames: Int { Int(walpool_wal_backfilled(region)) }
 }
+
+extension Connection {
+    /// Has everybody who has the database open read its -wal anew, for the index may name frames that the disk has not got.
+    ///
+    /// It is kept in memory for as long as any process has the database open, and SQLite compares frames with their checksums only
+    /// when it makes an index. This connection must not be in a transaction.
+    ///
+    /// - Parameter whileNobodyWrites: done before, and nobody writes or checkpoints meanwhile.
+    /// - Returns: false when another connection writes or checkpoints just now; nothing has happened then.
+    public func forgetWALIndex(_ whileNobodyWrites: () -> Void) -> Bool {
+        guard let file = walpool_shared_file(handle), walpool_wal_index_lock(file) == SQLITE_OK else { return false }
+        whileNobodyWrites()
+        walpool_wal_index_clear_and_unlock(file)
+        return true
+    }
+}

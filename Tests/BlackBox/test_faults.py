@@ -9,7 +9,7 @@ import pytest
 from daemon import REPOSITORY, binary
 
 # Every so many calls. Of the kinds that are few, each.
-STRIDES = {"write": 61, "torn-write": 83, "read": 61, "sync": 9, "truncate": 1, "open": 1, "map": 1, "unlink": 1}
+STRIDES = {"write": 61, "torn-write": 83, "read": 61, "sync": 9, "losing-sync": 9, "truncate": 1, "open": 1, "map": 1, "unlink": 1}
 
 
 def run_faults(*arguments):

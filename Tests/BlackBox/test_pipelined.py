@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import shutil
+import sqlite3
 import sys
 
 import pytest
@@ -261,3 +263,42 @@ def test_the_sync_of_a_commit_fails(faulty):
         assert reply.state == "08007" and reply.status == "I" and not reply.tags
         assert client.parameters["application_name"] == "outer"
         assert client.query("SHOW application_name").value == "outer"
+
+
+@pytest.mark.parametrize("reads", ["nothing", "what was durable", "what is lost"])
+def test_the_index_an_outsider_keeps_names_nothing_that_is_lost(faulty, tmp_path, reads):
+    """
+    a client            | an outsider
+                        | opens the file, and so keeps the -shm from being made anew
+    INSERT 1: durable   |
+                        | (reads)
+    INSERT 2: the sync fails, and what was written is gone once the kernel has dropped it
+    INSERT 3: durable   |
+                        | sees 1 and 3
+    """
+    daemon, control = faulty
+    outsider = sqlite3.connect(daemon.database, isolation_level=None)
+    with contextlib.closing(outsider), daemon.client() as client:
+        assert client.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+        assert outsider.execute("SELECT id FROM t").fetchall() == [(1,)]
+        if reads == "what was durable":
+            outsider.execute("BEGIN")
+            assert outsider.execute("SELECT id FROM t").fetchall() == [(1,)]
+        control.arm("losing-sync", 1, "EIO", 1)
+        assert client.query("INSERT INTO t VALUES (2)").state == "08007"
+        if reads == "what is lost":
+            outsider.execute("BEGIN")
+            outsider.execute("SELECT id FROM t").fetchall()
+        eventually(lambda: client.query("INSERT INTO t VALUES (3)").tag == "INSERT 0 1", "the daemon goes on")
+        assert client.query("SELECT id FROM t").texts == [("1",), ("3",)]
+        if reads == "what was durable":
+            assert outsider.execute("SELECT id FROM t").fetchall() == [(1,)]
+        if outsider.in_transaction:
+            outsider.execute("ROLLBACK")
+        assert outsider.execute("SELECT id FROM t").fetchall() == [(1,), (3,)]
+        # What a power failure would leave: the index is made from what the -wal says.
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{daemon.database}{suffix}", tmp_path / f"after{suffix}")
+        with contextlib.closing(sqlite3.connect(tmp_path / "after")) as after:
+            assert after.execute("SELECT id FROM t").fetchall() == [(1,), (3,)]
+            assert after.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SQLite
@@ -97,5 +98,55 @@ import Testing
         try connection.value("SELECT * FROM t")
         #expect(connection.walIndex() == nil)
         #expect(database.fileNames == ["test.db"])
+    }
+
+    ///     connection                 outsider
+    ///     INSERT 1, INSERT 2         (keeps the index in memory)
+    ///     the last frame is lost
+    ///                                sees 2 rows in the index
+    ///     forgets the index
+    ///     sees 1 row                 sees 1 row
+    ///     INSERT 3                   sees it
+    @Test func whatIsForgottenIsReadAnewFromTheWAL() throws {
+        let database = try TemporaryDatabase("CREATE TABLE t(a)")
+        let connection = try database.open()
+        let outsider = try Outsider(database)
+        try connection.rows("INSERT INTO t VALUES(1)")
+        let length = connection.walIndex()?.frames ?? 0
+        try connection.rows("INSERT INTO t VALUES(2)")
+        #expect(outsider.run("SELECT count(*) FROM t") == "[(2,)]")
+
+        let frameBytes: UInt64 = 4096 + 24
+        var calls = 0
+        let forgets = connection.forgetWALIndex {
+            calls += 1
+            guard let wal = FileHandle(forWritingAtPath: database.path + "-wal") else { return }
+            wal.seek(toFileOffset: 32 + UInt64(length) * frameBytes)
+            wal.write(Data(count: Int(frameBytes)))
+        }
+        #expect(forgets && calls == 1)
+        #expect(outsider.run("SELECT count(*) FROM t") == "[(1,)]")
+        #expect(try connection.rows("SELECT a FROM t") == [["1"]])
+        try connection.rows("INSERT INTO t VALUES(3)")
+        #expect(outsider.run("SELECT a FROM t") == "[(1,), (3,)]")
+    }
+
+    /// Whoever writes knows which frames there are, and would go on behind those that are lost.
+    @Test func nothingIsForgottenWhileSomebodyWrites() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let connection = try database.open()
+        try connection.value("SELECT count(*) FROM t")
+        let header = try #require(connection.walIndex()).copyHeader()
+        let outsider = try Outsider(database)
+        #expect(outsider.run("BEGIN IMMEDIATE") == "[]")
+        var calls = 0
+        #expect(!connection.forgetWALIndex { calls += 1 })
+        #expect(calls == 0 && connection.walIndex()?.matches(header) == true)
+        #expect(outsider.run("COMMIT") == "[]")
+        #expect(connection.forgetWALIndex { calls += 1 })
+        #expect(calls == 1 && connection.walIndex()?.matches(header) == false)
+        // It is not locked any more.
+        #expect(outsider.run("INSERT INTO t VALUES(2)") == "[]")
+        #expect(try connection.rows("SELECT a FROM t") == [["1"], ["2"]])
     }
 }

@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* As FaultControl in faults.py numbers them. 0: none. */
-enum kind { WRITE = 1, TORN_WRITE, SYNC, TRUNCATE, OPEN, READ, MAP, UNLINK, LOST_WRITE };
+enum kind { WRITE = 1, TORN_WRITE, SYNC, TRUNCATE, OPEN, READ, MAP, UNLINK, LOST_WRITE, LOSING_SYNC };
 
 struct control {
     uint64_t kind;     /* which calls are counted; stored last by the driver, as that arms the rest */
@@ -100,6 +101,88 @@ static int torn_write_fails(int fd, const void *bytes, size_t size, off_t offset
 /* A disk that lies: no error at all. Nobody can be right on it, which is how a test shows that it looks. */
 static int write_is_lost(int fd) { return descriptor_fails(LOST_WRITE, fd); }
 
+/* A sync that fails and takes what it was for along: "pages are marked clean" after a failed fsync
+   (https://www.usenix.org/conference/atc20/presentation/rebello), so they are found in the kernel's cache until it drops them, and
+   then something else is there. What is written while this is armed is remembered until a sync of that file succeeds. */
+enum { REMEMBERED_WRITES = 4096 };
+static struct written { ino_t file; off_t offset; size_t size; int is_lost; } remembered[REMEMBERED_WRITES];
+static size_t remembered_count;
+static char remembering;
+
+/* Of what is remembered of this file, keeps what `keeps` says. */
+static void remembered_of(int fd, int (*keeps)(struct written *, int, const void *), const void *argument) {
+    struct stat status;
+    int error = errno;
+    if (fstat(fd, &status)) abort();
+    while (__atomic_test_and_set(&remembering, __ATOMIC_ACQUIRE)) {}
+    size_t kept = 0;
+    for (size_t i = 0; i < remembered_count; i++)
+        if (remembered[i].file != status.st_ino || keeps(&remembered[i], fd, argument)) remembered[kept++] = remembered[i];
+    remembered_count = kept;
+    __atomic_clear(&remembering, __ATOMIC_RELEASE);
+    errno = error;
+}
+
+/* What is written again is dirty again, and the next sync is for that. */
+static int is_elsewhere(struct written *old, int fd, const void *argument) {
+    const struct written *new = argument;
+    (void)fd;
+    return old->offset + (off_t)old->size <= new->offset || new->offset + (off_t)new->size <= old->offset;
+}
+
+static int becomes_lost(struct written *each, int fd, const void *argument) {
+    (void)fd, (void)argument;
+    return each->is_lost = 1;
+}
+
+static int was_lost(struct written *each, int fd, const void *argument) {
+    (void)fd, (void)argument;
+    return each->is_lost;
+}
+
+static int is_dropped(struct written *each, int fd, const void *argument) {
+    static const char nothing[1 << 16];
+    (void)argument;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int disk = each->is_lost ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC) : -1;
+    for (size_t done = 0, part; each->is_lost && done < each->size; done += part) {
+        part = each->size - done < sizeof nothing ? each->size - done : sizeof nothing;
+        if (syscall(SYS_pwrite64, disk, nothing, part, each->offset + (off_t)done) != (ssize_t)part) abort();
+    }
+    if (disk >= 0) syscall(SYS_close, disk);
+    return !each->is_lost;
+}
+
+static int remembers(int fd) { return is_armed(LOSING_SYNC) && descriptor_is_below(fd); }
+
+static void remember(int fd, size_t size, off_t offset) {
+    if (!remembers(fd)) return;
+    struct stat status;
+    if (fstat(fd, &status)) abort();
+    struct written new = {status.st_ino, offset, size, 0};
+    remembered_of(fd, is_elsewhere, &new);
+    while (__atomic_test_and_set(&remembering, __ATOMIC_ACQUIRE)) {}
+    if (remembered_count == REMEMBERED_WRITES) abort();
+    remembered[remembered_count++] = new;
+    __atomic_clear(&remembering, __ATOMIC_RELEASE);
+}
+
+int posix_fadvise(int fd, off_t offset, off_t length, int advice) {
+    if (advice == POSIX_FADV_DONTNEED && remembers(fd)) remembered_of(fd, is_dropped, NULL);
+    return syscall(SYS_fadvise64, fd, offset, length, advice) < 0 ? errno : 0;
+}
+int posix_fadvise64(int fd, off_t offset, off_t length, int advice) { return posix_fadvise(fd, offset, length, advice); }
+
+/* Whether this sync fails. */
+static int sync_fails(int fd) {
+    if (descriptor_fails(SYNC, fd)) return 1;
+    if (!is_armed(LOSING_SYNC) || !descriptor_is_below(fd)) return 0;
+    int loses = fails();
+    remembered_of(fd, loses ? becomes_lost : was_lost, NULL);
+    return loses;
+}
+
 ssize_t write(int fd, const void *bytes, size_t size) {
     if (write_is_lost(fd)) return (ssize_t)size;
     if (descriptor_fails(WRITE, fd) || torn_write_fails(fd, bytes, size, -1)) return -1;
@@ -109,12 +192,13 @@ ssize_t write(int fd, const void *bytes, size_t size) {
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset) {
     if (write_is_lost(fd)) return (ssize_t)size;
     if (descriptor_fails(WRITE, fd) || torn_write_fails(fd, bytes, size, offset)) return -1;
+    remember(fd, size, offset);
     return syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t offset) { return pwrite(fd, bytes, size, offset); }
 
-int fsync(int fd) { return descriptor_fails(SYNC, fd) ? -1 : (int)syscall(SYS_fsync, fd); }
-int fdatasync(int fd) { return descriptor_fails(SYNC, fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
+int fsync(int fd) { return sync_fails(fd) ? -1 : (int)syscall(SYS_fsync, fd); }
+int fdatasync(int fd) { return sync_fails(fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
 
 int ftruncate(int fd, off_t size) { return descriptor_fails(TRUNCATE, fd) ? -1 : (int)syscall(SYS_ftruncate, fd, size); }
 int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }

@@ -12,7 +12,7 @@ from support.tools import BENCH, BenchError
 
 # As faults.c numbers them.
 KINDS = {"write": 1, "torn-write": 2, "sync": 3, "truncate": 4, "open": 5, "read": 6, "map": 7, "unlink": 8,
-         "lost-write": 9}
+         "lost-write": 9, "losing-sync": 10}
 # A write that is lost without an error cannot be survived: the negative control.
 NEGATIVE_CONTROLS = {"lost-write"}
 ERRORS = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC}
