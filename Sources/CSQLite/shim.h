@@ -63,6 +63,16 @@ static inline unsigned walpool_wal_backfilled(const volatile void *index) {
     return *(const volatile unsigned *)((const volatile char *)index + 96);
 }
 
+/* What a checkpoint of any process changes: the salts (bytes 32 to 39 of the header) when the WAL begins anew, nBackfill (byte 96) when
+   all it copied is on the disk, and nBackfillAttempted (byte 128) before it copies anything or makes the file shorter. */
+static inline void walpool_wal_checkpoint_marks(const volatile void *index, unsigned long long *salts, unsigned *done, unsigned *attempted) {
+    const volatile char *bytes = (const volatile char *)index;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    *salts = *(const volatile unsigned long long *)(bytes + 32);
+    *done = *(const volatile unsigned *)(bytes + 96);
+    *attempted = *(const volatile unsigned *)(bytes + 128);
+}
+
 /* Makes the WAL index say nothing, so that whoever begins a transaction next makes it anew from the -wal, as after a crash: SQLite
    takes a header of zeros for one that was never written ("Malformed header - probably all zeros": walIndexTryHdr in src/wal.c,
    https://www.sqlite.org/src/file?name=src/wal.c). Between the two calls nobody else writes, checkpoints or makes it anew:

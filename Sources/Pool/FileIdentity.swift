@@ -17,23 +17,32 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// A database's file and its -wal as they were when the writer opened them.
+/// A database's file, its -wal and its -shm as they were when the writer opened them.
+///
+/// The -shm is where SQLite's locks are. When it was deleted, whoever opens the database makes another, and then two write at a time
+/// who do not know of each other.
 struct OpenFiles {
     private let path: String
     private let database: FileIdentity?
     private let wal: FileIdentity?
+    private let index: FileIdentity?
     /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
     private var databaseBytes: UInt64
-    /// This process has checkpointed since. If it was another one that did, and vacuumed before, what `problem` says is a false
-    /// alarm.
+    /// A checkpoint may make the file as long as VACUUM has left the database, this process's or another one's.
     private var mayBeShorter = false
+    private let walIndex: WALIndex?
+    private var marks: WALIndex.CheckpointMarks?
 
-    init(path: String) {
+    /// - Parameter walIndex: of a connection that is open for as long as this is used.
+    init(path: String, walIndex: WALIndex?) {
         self.path = path
+        self.walIndex = walIndex
         let status = Self.status(path)
         database = status.map(FileIdentity.init)
         databaseBytes = status?.bytes ?? 0
-        wal = Self.status(path + "-wal").map(FileIdentity.init)
+        wal = Self.identity(path + "-wal")
+        index = Self.identity(path + "-shm")
+        marks = walIndex?.checkpointMarks
     }
 
     /// Whether the path leads to the file that is open, and there is anything left in it. SQLite takes an empty file for
@@ -43,22 +52,37 @@ struct OpenFiles {
         return FileIdentity(status) == database && (status.bytes > 0 || databaseBytes == 0)
     }
 
-    var hasWAL: Bool { Self.status(path + "-wal").map(FileIdentity.init) == wal }
+    var hasWAL: Bool { Self.identity(path + "-wal") == wal }
+
+    private var hasIndex: Bool { Self.identity(path + "-shm") == index }
+
+    /// The -shm was deleted, and there is another: a process that has nothing to do with these locks.
+    var isIndexReplaced: Bool {
+        guard let other = Self.identity(path + "-shm") else { return false }
+        return other != index
+    }
 
     mutating func wereCheckpointed() { mayBeShorter = true }
 
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
-        guard let status = Self.status(path), FileIdentity(status) == database, hasWAL else {
-            return Self.lost("the database's file or its -wal was moved, replaced or deleted while it was open")
+        guard let status = Self.status(path), FileIdentity(status) == database, hasWAL, hasIndex else {
+            return Self.lost("the database's file, its -wal or its -shm was moved, replaced or deleted while it was open")
         }
         let isShorter = status.bytes < databaseBytes
-        guard !isShorter || (mayBeShorter && status.bytes > 0) else {
+        guard !isShorter || (status.bytes > 0 && (mayBeShorter || somebodyHasCheckpointed)) else {
             return Self.lost("the database's file was truncated while it was open")
         }
         databaseBytes = status.bytes
         mayBeShorter = false
+        marks = walIndex?.checkpointMarks
         return nil
+    }
+
+    /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.
+    private var somebodyHasCheckpointed: Bool {
+        guard let now = walIndex?.checkpointMarks else { return false }
+        return now != marks || now.isUnderWay
     }
 
     private static func lost(_ message: String) -> SQLiteError {
@@ -67,6 +91,8 @@ struct OpenFiles {
 
     /// SQLITE_IOERR
     private static let ioError: Int32 = 10
+
+    private static func identity(_ path: String) -> FileIdentity? { status(path).map(FileIdentity.init) }
 
     /// nil when there is no such file.
     private static func status(_ path: String) -> walpool_file? {

@@ -28,11 +28,14 @@ struct GroupCommit {
     func run(_ members: [any GroupMember]) -> Result {
         var result = Result()
         var rest = members[...]
-        let began = MonotonicClock.now
+        var began: Instant?
         // Every round ends with a commit, or without the member that killed it: so this ends.
         while !rest.isEmpty {
             let waiting = begin(rest, &result)
-            let end = runMembers(waiting, since: began, &result)
+            // What another process had the lock for is not the group's time.
+            let start = began ?? MonotonicClock.now
+            began = start
+            let end = runMembers(waiting, since: start, &result)
             switch end {
             case .committed(let postponed):
                 result.postponed += postponed

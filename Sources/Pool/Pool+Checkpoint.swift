@@ -47,13 +47,16 @@ extension Pool {
         switch job {
         case .checkpoint: (resumptions, again) = checkpoint(endSnapshots)
         case .recovery: resumptions = recover(endSnapshots)
-        case .maintenance: (resumptions, again) = maintain()
+        case .maintenance:
+            // Before it says that none is queued: who asks for one right then must get it.
+            state.withLock { _ = $0.queuedJobs.remove(.maintenance) }
+            (resumptions, again) = maintain()
         // The release that follows does it.
         case .housekeeping: resumptions = []
         }
         let now = MonotonicClock.now
         state.withLock { state in
-            state.queuedJobs.remove(job)
+            if job != .maintenance { state.queuedJobs.remove(job) }
             if again { queue(job, &state, now: now) }
         }
         return resumptions
@@ -64,20 +67,24 @@ extension Pool {
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
         if mode == .gate, !readersHaveLeft(frames.all, endSnapshots) { return ([], true) }
         let closed = state.withLock { $0.gateClosing }
-        if mode == .gate { closeGate(endSnapshots, since: closed) }
-        var resumptions = attempt(mode).resumptions
+        let readersHadLeft = mode == .gate && closeGate(endSnapshots, since: closed)
+        var resumptions = attempt(mode, readersHadLeft: readersHadLeft).resumptions
         if mode == .gate || closed != nil { resumptions += openGate() }
         return (resumptions, false)
     }
 
     /// One checkpoint, after which nothing is left in the WAL, or something still is.
-    func attempt(_ mode: CheckpointPolicy.Mode) -> (isComplete: Bool, resumptions: [Resumption]) {
+    ///
+    /// - Parameter readersHadLeft: none of the pool's may be in the way.
+    func attempt(
+        _ mode: CheckpointPolicy.Mode, readersHadLeft: Bool = false
+    ) -> (isComplete: Bool, resumptions: [Resumption]) {
         guard writer.failure == nil else { return (false, []) }
         let began = MonotonicClock.now
         var resumptions = endIdleSnapshots()
         do {
             let result = try mode == .passive ? writer.checkpoint(.passive) : truncate()
-            record(mode, result, began: began)
+            record(mode, result, began: began, readersHadLeft: readersHadLeft)
             if result.isComplete {
                 epoch.wrappingAdd(1, ordering: .relaxed)
                 // Those that were used and released meanwhile.
@@ -113,7 +120,9 @@ extension Pool {
         return try writer.checkpoint(.truncate)
     }
 
-    private func record(_ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant) {
+    private func record(
+        _ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant, readersHadLeft: Bool
+    ) {
         let now = MonotonicClock.now
         // -1: another process checkpoints, so nothing was done and nothing is known. The WAL is as long as it was.
         let frames = result.frames < 0 ? writer.walFrames : (all: result.frames, copied: result.copiedFrames)
@@ -122,11 +131,16 @@ extension Pool {
             milliseconds: now.milliseconds(since: began), ended: now)
         state.withLock { state in
             state.checkpoints.record(outcome)
-            state.policy.ended(mode, frames: frames.all, isComplete: result.isComplete)
+            state.policy.ended(mode, frames: frames.all, isComplete: result.isComplete, readersHadLeft: readersHadLeft)
             state.walFrames = frames
             state.blockers = result.isComplete ? [] : Set(state.readerQueue.indexesInUse)
         }
         counters.checkpoints.observe(nanoseconds: now.nanoseconds &- began.nanoseconds)
+        if readersHadLeft, !result.isComplete {
+            log.warning(
+                .outsider, "another process reads an old snapshot, so the WAL cannot be emptied and grows",
+                metadata: ["frames": "\(frames.all)", "bytes": "\(frames.all * frameBytes)"])
+        }
         log.log(
             level: mode == .passive ? .debug : .notice, .checkpoint, "checkpoint",
             metadata: [

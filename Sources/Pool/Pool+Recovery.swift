@@ -23,6 +23,9 @@ extension Pool {
             emptyWALOfLostFile()
             return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
         }
+        guard !writer.isIndexReplaced else {
+            return giveUp("\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's")
+        }
         do {
             try rescueWAL()
             pipelinedSync?.close(failure)
@@ -32,7 +35,7 @@ extension Pool {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
             }
             closeWriter()
-            dropCachedWAL(of: fileName)
+            Self.dropCachedWAL(of: fileName)
             try openWriter()
             if let problem = try writer.connection.firstText("PRAGMA quick_check(1)"), problem != "ok" {
                 return giveUp("\(path) is damaged: \(problem)")
@@ -82,17 +85,18 @@ extension Pool {
     private func forgetIndex(_ fileName: String) -> Bool {
         guard limits.durability != .full else { return true }
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        while !writer.connection.forgetWALIndex({ dropCachedWAL(of: fileName) }) {
+        while !writer.connection.forgetWALIndex({ Self.dropCachedWAL(of: fileName) }) {
             if MonotonicClock.now >= end { return false }
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }
         return true
     }
 
-    /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there.
+    /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there; also what a
+    /// process wrote that ended before it came to its recovery. What waits to be written stays.
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    private func dropCachedWAL(of fileName: String) {
+    static func dropCachedWAL(of fileName: String) {
         let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)

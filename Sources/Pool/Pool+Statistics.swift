@@ -30,10 +30,13 @@ extension Pool {
         for index in idle + all.subtracting(idle).sorted() {
             slots[index].mustTell.store(true, ordering: .relaxed)
             guard takeIdle(index) else { continue }
+            // One that nobody has used since keeps other processes' checkpoints from copying what came later.
+            if slots[index].reader?.isNewest == false { slots[index].reader?.endSnapshot() }
             tell(index)
             if let next = releaseReader(index) { resumptions.append(next) }
         }
         writerMustTell.store(true, ordering: .relaxed)
+        // Its release also looks how long the WAL is, which others may have made long.
         if borrowWriter(), let next = releaseWriter() { resumptions.append(next) }
         return resumptions
     }

@@ -123,6 +123,7 @@ public final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
+        Self.dropCachedWAL(of: path)
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)

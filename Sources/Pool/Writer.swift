@@ -60,7 +60,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
         fileName = connection.fileName
-        files = OpenFiles(path: fileName)
+        files = OpenFiles(path: fileName, walIndex: walIndex)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         // Where no commit waits for the disk there is nothing to gain.
         if limits.durability != .normal, let file = connection.walFile() {
@@ -91,15 +91,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
             ])
     }
 
-    /// How long opening waits for another process that has the file locked.
-    private static let openBusyAttempts = 2_000
-
     /// WAL mode, and a -wal file that exists: a read-only connection cannot create one where the directory is not
     /// writable to it ("SQLITE_CANTOPEN", https://www.sqlite.org/wal.html#read_only_databases).
     private static func establishWAL(_ connection: Connection) throws(SQLiteError) {
         connection.callbacks.onBusy = { attempt in
             MonotonicClock.sleepForOutsider(milliseconds: 1)
-            return attempt < openBusyAttempts
+            return attempt < ConnectionSettings.openTimeoutMilliseconds
         }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
@@ -124,6 +121,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     var hasDatabaseFile: Bool { files.hasDatabase }
     var hasWALFile: Bool { files.hasWAL }
+    var isIndexReplaced: Bool { files.isIndexReplaced }
 
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.

@@ -48,6 +48,9 @@ public final class Connection: @unchecked Sendable {
         guard mode == .readOnly || sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(extendedCode: SQLITE_READONLY, message: "the file can be read, but not written")
         }
+        // The first statement of all reads the schema, and another process may have the file locked for a moment: its last connection
+        // empties the WAL when it closes. `callbacks` has another handler later.
+        sqlite3_busy_timeout(opened, ConnectionSettings.openTimeoutMilliseconds)
         try apply(settings, mode: mode)
         changeCounters.register(on: handle)
         callbacks.register(on: handle)

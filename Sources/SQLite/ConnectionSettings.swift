@@ -31,6 +31,8 @@ public struct ConnectionSettings: Sendable {
     public var triggerDepthLimit = 100
     public var parameterLimit = 65_535
     public var likePatternLimitBytes = 500
+    /// How long opening waits for another process that has the file locked.
+    public static let openTimeoutMilliseconds: Int32 = 2_000
 
     public init() {}
 }

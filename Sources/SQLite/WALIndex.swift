@@ -37,6 +37,19 @@ public struct WALIndex {
         withUnsafeBytes(of: header.words) { walpool_wal_header_equals(region, $0.baseAddress) != 0 }
     }
 
+    /// What tells that somebody has checkpointed: another process's checkpoint leaves nothing else behind.
+    public struct CheckpointMarks: Equatable, Sendable {
+        private var salts: UInt64 = 0
+        private var done: UInt32 = 0
+        private var attempted: UInt32 = 0
+        /// Somebody copies now, or has given it up in the middle.
+        public var isUnderWay: Bool { attempted > done }
+
+        fileprivate init(_ region: UnsafeRawPointer) { walpool_wal_checkpoint_marks(region, &salts, &done, &attempted) }
+    }
+
+    public var checkpointMarks: CheckpointMarks { CheckpointMarks(region) }
+
     /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).
     public var frames: Int { Int(walpool_wal_frames(region)) }
     public var backfilledFrames: Int { Int(walpool_wal_backfilled(region)) }

@@ -69,8 +69,10 @@ public struct CheckpointPolicy: Sendable {
 
     /// An attempt has ended.
     ///
-    /// - Parameter isComplete: nothing is left in the WAL that is not in the database file too.
-    public mutating func ended(_ mode: Mode, frames: Int, isComplete: Bool) {
+    /// - Parameters:
+    ///   - isComplete: nothing is left in the WAL that is not in the database file too.
+    ///   - readersHadLeft: nobody of the pool's stood in the way any more, so if something is left, another process reads it.
+    public mutating func ended(_ mode: Mode, frames: Int, isComplete: Bool, readersHadLeft: Bool = false) {
         let next = isComplete ? 0 : frames + softFrames
         switch mode {
         case .passive:
@@ -79,7 +81,10 @@ public struct CheckpointPolicy: Sendable {
             // Every writer has waited for it in vain, so once is enough before readers have to wait.
             (nextPassiveFrames, nextTruncateFrames) = (next, isComplete ? 0 : max(next, emergencyFrames))
         case .gate:
-            (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, next)
+            // Closing the gate again and again for another process's sake would end the readers here, too, and get no further: not
+            // before the WAL is twice as long. TRUNCATE alone is tried meanwhile.
+            let isOutsiders = readersHadLeft && !isComplete
+            (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, isOutsiders ? frames * 2 : next)
         }
         if isComplete, mode != .passive {
             nextGateFrames = 0

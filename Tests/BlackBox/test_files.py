@@ -175,6 +175,33 @@ def test_a_lost_wal_is_saved(watched, event, how):
     assert {1, 4} <= set(rows(watched.database))
 
 
+def shm(daemon):
+    return daemon.database.with_name(daemon.database.name + "-shm")
+
+
+@pytest.mark.parametrize("how", ["single", "block", "group"])
+def test_a_lost_index_is_made_anew(watched, how):
+    """The locks are in the -shm: whoever opens the database next would make another, with locks of its own."""
+    check_not_acknowledged(write_while(lambda daemon: os.unlink(shm(daemon)), watched, how))
+    watched.run("INSERT INTO t VALUES (4)")
+    assert shm(watched).exists()
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("INSERT INTO t VALUES (5)")
+        assert watched.value("SELECT max(x) FROM t") == "5"
+    watched.stop()
+    assert {1, 4, 5} <= set(rows(watched.database))
+
+
+def test_an_index_that_another_process_has_made_anew(watched):
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (2)")])
+        check_exit(watched)
+        assert "-shm" in watched.errors
+    assert 1 in rows(watched.database)
+
+
 def test_a_moved_file_keeps_what_was_acknowledged(watched):
     check_not_acknowledged(write_while(rename, watched, "single"))
     check_exit(watched)
@@ -193,6 +220,59 @@ def test_the_old_wal_is_not_mixed_into_a_new_file(watched):
 
 
 # Outsiders
+
+
+@pytest.mark.parametrize("mode", ["full", "pipelined"])
+@pytest.mark.parametrize("is_paused, checkpoint", [(True, "passive"), (True, "truncate"), (True, "restart"), (False, "passive")])
+def test_a_file_that_an_outsider_has_vacuumed(start_daemon, mode, is_paused, checkpoint):
+    """It is shorter by a checkpoint, as it may be: no commit is told that it is unknown."""
+    daemon = start_daemon(options=["--synchronous", mode])
+    daemon.run("CREATE TABLE t (x)", "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(1000000))")
+    daemon.stop()
+    daemon.restart()
+    console = daemon.client(database="walpool")
+    with daemon.client() as client, closing(sqlite3.connect(daemon.database, isolation_level=None, timeout=5)) as outsider:
+        for turn in range(3):
+            client.query(f"INSERT INTO t VALUES ({turn})").check()
+            if is_paused:
+                console.query("PAUSE").check()
+            outsider.execute("DELETE FROM filler" if turn == 0 else "INSERT INTO filler VALUES (1)")
+            outsider.execute("VACUUM")
+            if not is_paused:
+                # The writer's snapshot ends, and the readers' are of after the VACUUM.
+                eventually(lambda: client.query("SELECT count(*) FROM t").value == str(turn + 1)
+                           and len({*outsider.execute(f"PRAGMA wal_checkpoint({checkpoint})").fetchone()[1:]}) == 1)
+            else:
+                outsider.execute(f"PRAGMA wal_checkpoint({checkpoint})")
+                console.query("RESUME").check()
+        client.query("INSERT INTO t VALUES (3)").check()
+    assert daemon.database.stat().st_size < 100_000
+    assert "opened again" not in daemon.errors
+    daemon.stop()
+    assert rows(daemon.database) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_the_start_waits_a_moment_for_an_outsider(start_daemon, journal):
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)")
+    daemon.stop()
+    outsider = sqlite3.connect(daemon.database, isolation_level=None, check_same_thread=False)
+    with closing(outsider):
+        assert outsider.execute(f"PRAGMA journal_mode = {journal}").fetchone() == (journal,)
+        outsider.execute("PRAGMA locking_mode = EXCLUSIVE")
+        outsider.execute("BEGIN EXCLUSIVE")
+        outsider.execute("INSERT INTO t VALUES (1)")
+
+        def leave():
+            outsider.execute("COMMIT")
+            outsider.close()
+
+        leaving = threading.Timer(0.3, leave)
+        leaving.start()
+        daemon.restart()
+        leaving.join()
+    assert daemon.value("SELECT x FROM t") == "1"
 
 
 @pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])

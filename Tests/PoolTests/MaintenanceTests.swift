@@ -13,14 +13,14 @@ import Testing
         return test
     }
 
-    private func fill(_ test: TestPool, _ rows: Int) throws {
+    private func fill(_ test: TestPool, _ rows: Int, table: String = "filler") throws {
         try test.pool.writer.connection.executeInternal(
             """
-            CREATE TABLE filler(id INTEGER PRIMARY KEY, text TEXT);
-            CREATE INDEX filler_text ON filler(text);
+            CREATE TABLE \(table)(id INTEGER PRIMARY KEY, text TEXT);
+            CREATE INDEX \(table)_text ON \(table)(text);
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))
-            INSERT INTO filler SELECT i, printf('%0800d', i) FROM n;
-            DELETE FROM filler WHERE id % 10 <> 0;
+            INSERT INTO \(table) SELECT i, printf('%0800d', i) FROM n;
+            DELETE FROM \(table) WHERE id % 10 <> 0;
             """)
         _ = try test.pool.writer.checkpoint(.truncate)
     }
@@ -60,6 +60,31 @@ import Testing
         #expect(status.record?.attempts == 0 && status.record?.lastFailure == nil)
         #expect(MaintenanceFile(database: test.path).read() == .record(status.record!))
         #expect(bytes(test.path + "-wal") == 0)
+    }
+
+    ///     the job's thread                       another
+    ///     the last step says that none is queued
+    ///                                            asks for a VACUUM
+    ///     ends
+    ///                                            it is run
+    @Test func askedForJustAsItEnds() throws {
+        let test = try punched()
+        var next = requested(test)
+        guard case .job(.maintenance)? = next else { return #expect(Bool(false)) }
+        #expect(test.pool.run(.maintenance).isEmpty)
+        next = test.pool.releaseWriter()
+        guard case .job(.maintenance)? = next else { return #expect(Bool(false)) }
+        test.observer.atNextAnnouncement { #expect(self.requested(test) == nil) }
+        #expect(test.pool.run(.maintenance).isEmpty)
+        let before = test.pool.maintenanceStatus.record?.lastSuccess
+        try fill(test, 1000, table: "more")
+        let isRun = try run(test.pool.releaseWriter(), test.pool) > 0
+        #expect(isRun)
+        #expect(test.pool.maintenanceStatus.record?.lastSuccess != before)
+        // And whoever asks later gets one, too.
+        try fill(test, 1000, table: "again")
+        let isRunAgain = try run(requested(test), test.pool) > 0
+        #expect(isRunAgain)
     }
 
     /// Whoever reads an older snapshot goes on to; the file shrinks when it is done.

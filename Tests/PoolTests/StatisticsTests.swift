@@ -112,4 +112,38 @@ import Testing
         _ = test.run([test.member("INSERT INTO t VALUES (10, 10)")])
         #expect(test.pool.statistics.commits.count == before + 1 && test.pool.statistics.commits.sum > 0)
     }
+
+    /// An outsider's checkpoints copy nothing that came after the oldest snapshot, and nobody else would end an idle reader's: of
+    /// two readers that were used once the colder one is not used again for as long as one is enough.
+    @Test func idleConnectionsGiveUpOldSnapshots() throws {
+        let test = try pool()
+        let indexes = try (0..<2).map { _ in try #require(test.pool.requestReader(test.member(), deadline: .distantFuture).value) }
+        for index in indexes { try test.pool.reader(at: index).refreshSnapshot(epoch: test.pool.leaseEpoch) }
+        for index in indexes { #expect(test.pool.releaseReader(index) == nil) }
+        let outsider = try Outsider(test.path)
+        for value in 10..<20 { #expect(outsider.run("INSERT INTO t VALUES (\(value), \(value))") == "[]") }
+        #expect(test.pool.collect().isEmpty)
+        let frames = test.walFrames
+        #expect(outsider.run("PRAGMA wal_checkpoint") == "[(0, \(frames), \(frames))]")
+        // One that is of now is kept.
+        #expect(try test.reading { reader in
+            try reader.refreshSnapshot(epoch: test.pool.leaseEpoch)
+            return reader.isNewest
+        })
+        #expect(test.pool.collect().isEmpty)
+        #expect(try test.reading { $0.isNewest })
+    }
+
+    /// Only the writer's release looks at the WAL's length, and where only outsiders write nobody has the writer.
+    @Test func aWALThatOthersHaveMadeLong() throws {
+        let test = try pool { $0.checkpointFrames = 20 }
+        let outsider = try Outsider(test.path)
+        #expect(outsider.run("PRAGMA wal_autocheckpoint = 0") == "[(0,)]")
+        for value in 10..<40 { #expect(outsider.run("INSERT INTO t VALUES (\(value), \(value))") == "[]") }
+        let next = test.pool.collect()
+        #expect(next.map(\.picture) == ["checkpoint"])
+        #expect(test.pool.run(.checkpoint).isEmpty)
+        #expect(test.pool.releaseWriter() == nil)
+        #expect(test.pool.writer.framesToCheckpoint == 0)
+    }
 }

@@ -77,7 +77,19 @@ let quietLog = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 final class RecordingObserver: DeadlineObserver, @unchecked Sendable {
     private let lock = NSLock()
     private var list: [Instant] = []
-    func announce(_ deadline: Instant) { lock.withLock { list.append(deadline) } }
+    /// Done when the next one is announced, and only then.
+    private var step: (() -> Void)?
+    func atNextAnnouncement(_ body: @escaping () -> Void) { lock.withLock { step = body } }
+
+    func announce(_ deadline: Instant) {
+        let step = lock.withLock {
+            list.append(deadline)
+            defer { self.step = nil }
+            return self.step
+        }
+        step?()
+    }
+
     var announced: [Instant] { lock.withLock { list } }
 }
 

@@ -35,6 +35,23 @@ import Testing
         #expect(policy.due(frames: 100, copied: 0) == .passive)
     }
 
+    /// The pool's readers had left, so another process reads: theirs would be ended again and again, and in vain.
+    @Test func afterAGateInVain() {
+        var policy = Self.policy
+        policy.ended(.gate, frames: 300, isComplete: false, readersHadLeft: true)
+        #expect(policy.due(frames: 399, copied: 0) == nil)
+        // It is tried without them, once in a while.
+        #expect(policy.due(frames: 400, copied: 0) == .truncate)
+        policy.ended(.truncate, frames: 400, isComplete: false)
+        #expect(policy.due(frames: 499, copied: 0) == nil && policy.due(frames: 500, copied: 0) == .truncate)
+        #expect(policy.due(frames: 599, copied: 0) == .truncate && policy.due(frames: 600, copied: 0) == .gate)
+        policy.ended(.gate, frames: 600, isComplete: false, readersHadLeft: true)
+        #expect(policy.due(frames: 1199, copied: 1199) == .truncate && policy.due(frames: 1200, copied: 0) == .gate)
+        // Whoever was in the way has gone.
+        policy.ended(.truncate, frames: 0, isComplete: true)
+        #expect(policy.due(frames: 300, copied: 0) == .gate)
+    }
+
     /// What was put off was put off by the old limits, unless VACUUM made the WAL as long as it is.
     @Test func otherLimits() {
         let larger = CheckpointPolicy(softFrames: 150, hardFrames: 400, emergencyFrames: 600)
