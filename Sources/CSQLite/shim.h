@@ -111,6 +111,12 @@ static inline int walpool_wal_write(
     return methods->xWrite(wal, bytes, count, offset);
 }
 
+/* memmem(3) is GNU's, which Swift's module of the C library leaves out. */
+void *memmem(const void *, size_t, const void *, size_t);
+static inline const void *walpool_find(const void *text, size_t size, const void *part, size_t part_size) {
+    return memmem(text, size, part, part_size);
+}
+
 /* A function's text result, copied. */
 static inline void walpool_result_text(sqlite3_context *context, const void *text, unsigned long long bytes) {
     sqlite3_result_text64(context, (const char *)text, bytes, SQLITE_TRANSIENT, SQLITE_UTF8);

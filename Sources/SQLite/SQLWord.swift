@@ -5,12 +5,14 @@ public enum SQLWord {
         let count = word.utf8CodeUnitCount
         guard sql.count >= count else { return false }
         return (0...(sql.count - count)).contains { start in
-            for index in 0..<count where sql[start + index] | 0x20 != word.utf8Start[index] { return false }
+            for index in 0..<count where lower(sql[start + index]) != word.utf8Start[index] { return false }
             let isBegun = start > 0 && isOfWord(sql[start - 1])
             let goesOn = start + count < sql.count && isOfWord(sql[start + count])
             return !isBegun && !goesOn
         }
     }
+
+    private static func lower(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {
         byte >= 0x80 || byte == UInt8(ascii: "_") || (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10

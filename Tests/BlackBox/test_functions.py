@@ -24,6 +24,13 @@ VALUES = {
     "SELECT strpos('hällo', 'llo')": "3",
     "SELECT starts_with('hello', 'he')": "1",
     "SELECT reverse('abä')": "äba",
+    "SELECT lpad('ä', 6, 'öß€')": "öß€öß" + "ä",
+    "SELECT rpad('ä', 4, 'öß€')": "ä" + "öß€",
+    "SELECT lpad('abc', 0) || '.' || rpad('abc', -1) || '.' || lpad('abc', 5, '')": "..abc",
+    "SELECT \"left\"('aä€😀', 2) || '.' || \"left\"('aä€😀', -1) || '.' || \"left\"('aä€😀', 9) || '.' || \"left\"('aä€😀', -9)": "aä.aä€.aä€😀.",
+    "SELECT \"right\"('aä€😀', 2) || '.' || \"right\"('aä€😀', -1) || '.' || \"right\"('aä€😀', 9) || '.' || \"right\"('aä€😀', -9)": "€😀.ä€😀.aä€😀.",
+    "SELECT strpos('aä€😀', '😀') || strpos('aä€😀', '') || strpos('', 'a') || strpos('ab', 'abc') || strpos('aaab', 'aab')": "41002",
+    "SELECT char_length('aä€😀') || char_length('')": "40",
     "SELECT initcap('hello wORLD')": "Hello World",
     "SELECT char_length('äö')": "2",
     "SELECT greatest(1, NULL, 3, 2)": "3",
@@ -59,7 +66,7 @@ def test_md5_of_lengths(shared, size):
 
 
 ERRORS = [
-    "SELECT repeat('x', 9223372036854775807)", "SELECT lpad('x', 2000000000, 'y')", "SELECT split_part('a', ',', 0)",
+    "SELECT repeat('x', 9223372036854775807)", "SELECT lpad('x', 2000000000, 'y')", "SELECT lpad('x', 9223372036854775807, 'äö')", "SELECT rpad('x', 40000000, 'ä')", "SELECT split_part('a', ',', 0)",
     "SELECT date_trunc('month', 'yesterday')", "SELECT date_trunc('fortnight', '2024-01-01')",
     "SELECT date_part('year', '2024-02-30')", "SELECT * FROM generate_series(1, 5, 0)", "SELECT * FROM generate_series(1)",
     "SELECT current_setting('no_such_setting')",

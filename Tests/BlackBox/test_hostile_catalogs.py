@@ -1,6 +1,8 @@
 """Names, texts and numbers of clients in what the daemon itself makes of them for the catalogs, with which one client could hurt
 all others."""
 
+import re
+
 import pytest
 
 import wire
@@ -175,3 +177,34 @@ def test_the_temporary_schema_can_be_asked(client):
 def test_a_decimal_that_no_double_holds(client, sql):
     assert client.extended(sql, ["1e400"], types=[1700]).state == "22003"
     assert client.extended(sql, ["1e"], types=[1700]).state == "22P02"
+
+
+QUESTIONS = [
+    "SELECT array_agg(a.attname ORDER BY a.attnum ASC), string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_attribute a",
+    "SELECT c.relname, (c.oid)::regclass::text, ARRAY[1, 2][1] FROM pg_catalog.pg_class c WHERE c.relkind = ANY (ARRAY['r'::\"char\", 'v'])"
+    " AND c.relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default ORDER BY 1",
+    "SELECT CASE WHEN a.attnotnull THEN trim(both ' ' from a.attname) ELSE substring(a.attname from 1 for 2) END, position('a' in a.attname)"
+    " FROM pg_attribute a WHERE NOT a.attnum <> ALL ('{1,2}'::int2[]) LIMIT 3",
+    "SELECT unnest(i.indkey), generate_series(1, 2) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid",
+    "SELECT extract(epoch from interval '1 day'), CAST($1 AS oid), coalesce(n.nspname::text, 'x') FROM pg_namespace n",
+]
+
+
+@pytest.mark.parametrize("sql", QUESTIONS)
+def test_questions_that_are_not_complete(daemon, client, sql):
+    """Each word left out, each said twice, and the text ending behind each: an answer or an error, and the daemon is there."""
+    words = re.findall(r"'[^']*'|\w+|::|[^\s\w]", sql)
+    for index in range(len(words)):
+        for changed in [words[:index] + words[index + 1:], words[:index + 1] + words[index:], words[:index + 1]]:
+            reply = client.query(" ".join(changed))
+            assert not reply.closed and reply.status == "I", changed
+            client.extended(" ".join(changed))
+    answers(daemon)
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT array_agg(relname order) FROM pg_class", "SELECT string_agg(order) FROM pg_class",
+    "SELECT array_agg(relname order by) FROM pg_class", "SELECT array_agg(relname order relname, oid) FROM pg_class"])
+def test_an_order_without_a_key(daemon, client, sql):
+    assert client.query(sql).state == "0A000"
+    answers(daemon)

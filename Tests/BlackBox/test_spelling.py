@@ -157,6 +157,15 @@ def test_arrays_of_asyncpg(db):
         ("SELECT E'a\\\\b\\nc'", "a\\b\nc"),
         ("SELECT 'x'::varchar(10) AS c", "x"),
         ("SELECT '5.25'::NUMERIC(10, 2) + 1::numeric( 4 , 1 )", "6.25"),
+        ("SELECT '6f1e3a52-0000-4000-8000-00000000000a'::uuid::UUID", "6f1e3a52-0000-4000-8000-00000000000a"),
+        ("SELECT typeof('7'::text::int8) || 'x'::text::varchar || 'y'::varchar::text", "integerxy"),
+        ("SELECT '2024-05-06'::date < '2024-05-07'::date", "1"),
+        # Nothing is true of an array that is NULL, but for an empty one everything is.
+        ("SELECT count(*) FROM s WHERE id <> ALL (NULL)", "0"),
+        ("SELECT count(*) FROM s WHERE id <> ALL (NULL::int8[])", "0"),
+        ("SELECT count(*) FROM s WHERE id <> ALL ((SELECT NULL))", "0"),
+        ("SELECT count(*) FROM s WHERE id <> ALL ('{}'::int8[])", "3"),
+        ("SELECT count(*) FROM s WHERE id <> ALL ('{1,2}'::int8[]) AND (id) <> ALL (ARRAY[1])", "1"),
         # Not what it looks like.
         ("SELECT 'a::int8'", "a::int8"),
         ("SELECT '''::int8'", "'::int8"),
@@ -174,6 +183,37 @@ def test_spellings(db, sql, value):
             assert client.query(sql).check().value == value
         assert client.extended(sql).check().value == value
         client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("value, count", [(None, "0"), (b"{}", "3"), (b"{1,2}", "1"), (b"{3}", "2")])
+@pytest.mark.parametrize("place", ["$1", "$1::int8[]"])
+def test_unequal_to_all_of_a_parameter(db, place, value, count):
+    with db.client() as client:
+        assert client.extended(f"SELECT count(*) FROM s WHERE id <> ALL({place})", [value]).check().value == count
+        client.send(wire.terminate())
+
+
+# To SQLite a date is a number up to its first dash: '2024-05-06' - 'P1D' is 2024.
+@pytest.mark.parametrize(
+    "sql, value", [
+        ("SELECT datetime('now') - {}", datetime.timedelta(days=1)), ("SELECT {} + at FROM moments", datetime.timedelta(days=1)),
+        ("DELETE FROM moments WHERE at > datetime('now') - ({})", datetime.timedelta(days=1)),
+        ("SELECT {} - at FROM moments", datetime.datetime(2024, 1, 2)), ("SELECT at + {} FROM moments", datetime.date(2024, 1, 2)),
+        ("SELECT {} - at FROM moments", datetime.datetime(2024, 1, 2, tzinfo=ZONE)), ("SELECT -{}", datetime.timedelta(days=1)),
+        ("SELECT 2 * {}", datetime.timedelta(days=1))])
+def test_nobody_calculates_with_dates(db, connection, sql, value):
+    connection.execute("CREATE TABLE IF NOT EXISTS moments (at TIMESTAMP)")
+    connection.execute("DELETE FROM moments")
+    connection.execute("INSERT INTO moments VALUES (%s)", [datetime.datetime(2020, 1, 2)])
+    for place in ["%s", "%t", "%b"]:
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="calculates with numbers"):
+            connection.execute(sql.format(place), [value])
+    with psycopg.ClientCursor(connection) as cursor, pytest.raises(psycopg.errors.SyntaxError) as caught:
+        cursor.execute(sql.format("%s"), [value])
+    assert "datetime(x, '-1 day')" in caught.value.diag.message_hint
+    assert connection.execute("SELECT count(*) FROM moments").fetchone() == (1,)
+    # NULL is nobody's number.
+    assert connection.execute("SELECT 1 - %s::interval", [None]).fetchone() == (None,)
 
 
 @pytest.mark.parametrize(

@@ -195,3 +195,13 @@ def test_psql_with_declared_types(db):
          "-c", "SELECT day, at, zoned, clock, d, u FROM dated WHERE id = 1"], stdout=subprocess.PIPE, check=True, text=True)
     assert answer.stdout.splitlines()[1] == (
         "2024-02-29|2024-02-29 12:30:15.500000|2024-02-29 10:30:15+00|23:59:59.999000|12.5|6f1e3a52-0000-4000-8000-00000000000a")
+
+
+def test_a_number_in_a_json_column_keeps_its_digits(shared):
+    shared.run("DROP TABLE IF EXISTS jn; CREATE TABLE jn (j JSON, jb JSONB)",
+               "INSERT INTO jn VALUES (0.30000000000000004, 1e-7), (3, 9007199254740993)")
+    with shared.client(result_typing="declared") as client:
+        assert client.query("SELECT * FROM jn").texts == [("0.30000000000000004", "1e-07"), ("3", "9007199254740993")]
+        reply = client.extended("SELECT jb FROM jn", result_formats=[1])
+        assert reply.rows == [[b"\x011e-07"], [b"\x019007199254740993"]]
+        client.send(wire.terminate())

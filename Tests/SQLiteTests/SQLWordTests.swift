@@ -18,6 +18,14 @@ import Testing
     }
 }
 
+extension SQLWordTests {
+    @Test(arguments: [("FROM json_each($1)", true), ("JSON_EACH (x)", true), ("json\u{7F}each", false), ("xjson_each", false)])
+    func wordsWithUnderscores(_ sql: String, _ expected: Bool) {
+        var sql = sql
+        #expect(sql.withUTF8 { SQLWord.stands("json_each", in: UnsafeRawBufferPointer($0)) } == expected)
+    }
+}
+
 @Suite struct SQLQuotingTests {
     static let names = [
         "", "t", "a b", "a\"b", "it's", "\"", "''", "\"\"\"", "é\"", "back\\slash", "semi;colon --",

@@ -38,7 +38,7 @@ extension ConfigurationKey {
             details: "For databases written for it: with it, a mistyped column's name is a string and no error."),
         .boolean(
             "trusted_schema", \.server.connection.trustedSchema, .restart,
-            "Let views and triggers call functions with side effects"),
+            "Let views, triggers, CHECKs and indexes call any function; SQLite before 3.41 counts JSON's as unsafe"),
         .boolean(
             "recursive_triggers", \.server.connection.recursiveTriggers, .restart, "Let triggers fire themselves",
             details: "SQLite's PRAGMA of that name."),

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// PostgreSQL's string functions, https://www.postgresql.org/docs/current/functions-string.html
 ///
 /// Lengths and positions count characters, which in SQLite as in PostgreSQL are code points.
@@ -52,8 +54,13 @@ enum TextFunctions {
     }
 
     private static func registerPieces(on connection: Connection) {
-        connection.register("left", 2, .deterministic) { cut($0) { Array($1 >= 0 ? $0.prefix($1) : $0.dropLast(-$1)) } }
-        connection.register("right", 2, .deterministic) { cut($0) { Array($1 >= 0 ? $0.suffix($1) : $0.dropFirst(-$1)) } }
+        // A negative number is how many are left out at the other end.
+        connection.register("left", 2, .deterministic) {
+            cut($0) { $0[..<($1 >= 0 ? CodePoints.offset(of: $1, in: $0) : CodePoints.offset(ofLast: -$1, in: $0))] }
+        }
+        connection.register("right", 2, .deterministic) {
+            cut($0) { $0[($1 >= 0 ? CodePoints.offset(ofLast: $1, in: $0) : CodePoints.offset(of: -$1, in: $0))...] }
+        }
         for count in [2, 3] {
             connection.register("lpad", count, .deterministic) { pad($0, atStart: true) }
             connection.register("rpad", count, .deterministic) { pad($0, atStart: false) }
@@ -68,42 +75,55 @@ enum TextFunctions {
         }
         connection.register("strpos", 2, .deterministic) { call in
             guard !call.hasNull else { return call.answerNull() }
-            let (text, part) = (Array(call.text(0).unicodeScalars), Array(call.text(1).unicodeScalars))
-            let at = (0...max(0, text.count - part.count)).first { text[$0...].starts(with: part) }
-            call.answer(Int64(at.map { $0 + 1 } ?? 0))
+            let (text, part) = (Array(call.bytes(0)), Array(call.bytes(1)))
+            call.answer(Int64(position(of: part, in: text).map { CodePoints.count(text[..<$0]) + 1 } ?? 0))
         }
         connection.register("starts_with", 2, .deterministic) { call in
             call.hasNull ? call.answerNull() : call.answer(Array(call.bytes(0)).starts(with: Array(call.bytes(1))))
         }
         for name: StaticString in ["char_length", "character_length"] {
             connection.register(name, 1, .deterministic) { call in
-                call.isNull(0) ? call.answerNull() : call.answer(Int64(call.text(0).unicodeScalars.count))
+                call.isNull(0) ? call.answerNull() : call.answer(Int64(CodePoints.count(call.bytes(0))))
             }
         }
     }
 
-    private typealias Scalars = [Unicode.Scalar]
-
-    private static func cut(_ call: FunctionCall, _ body: (Scalars, Int) -> Scalars) {
+    private static func cut(_ call: FunctionCall, _ body: (ArraySlice<UInt8>, Int) -> ArraySlice<UInt8>) {
         guard !call.hasNull else { return call.answerNull() }
-        answer(body(Array(call.text(0).unicodeScalars), Int(Int32(clamping: call.integer(1)))), call)
+        let text = Array(call.bytes(0))
+        body(text[...], Int(Int32(clamping: call.integer(1)))).withUnsafeBytes { call.answer($0) }
     }
 
     private static func pad(_ call: FunctionCall, atStart: Bool) {
         guard !call.hasNull else { return call.answerNull() }
-        let text = Array(call.text(0).unicodeScalars)
-        let fill = call.count > 2 ? Array(call.text(2).unicodeScalars) : [" "]
-        let length = Int(clamping: max(0, call.integer(1)))
-        guard length > text.count, !fill.isEmpty else { return answer(Array(text.prefix(length)), call) }
-        guard call.allows(length: length) else { return }
-        let padding = (0..<(length - text.count)).map { fill[$0 % fill.count] }
-        answer(atStart ? padding + text : text + padding, call)
+        let text = Array(call.bytes(0))
+        let fill = call.count > 2 ? Array(call.bytes(2)) : [UInt8(ascii: " ")]
+        let wanted = Int(clamping: max(0, call.integer(1)))
+        let (missing, fillCount) = (wanted - CodePoints.count(text), CodePoints.count(fill))
+        guard missing > 0, fillCount > 0 else {
+            return text[..<CodePoints.offset(of: wanted, in: text[...])].withUnsafeBytes { call.answer($0) }
+        }
+        let (copies, rest) = missing.quotientAndRemainder(dividingBy: fillCount)
+        let restBytes = CodePoints.offset(of: rest, in: fill[...])
+        let (copied, overflows) = copies.multipliedReportingOverflow(by: fill.count)
+        let (length, isTooLong) = copied.addingReportingOverflow(text.count + restBytes)
+        guard call.allows(length: overflows || isTooLong ? .max : length) else { return }
+        var result: [UInt8] = []
+        result.reserveCapacity(length)
+        if !atStart { result += text }
+        for _ in 0..<copies { result += fill }
+        result += fill[..<restBytes]
+        if atStart { result += text }
+        result.withUnsafeBytes { call.answer($0) }
     }
 
-    private static func answer(_ scalars: Scalars, _ call: FunctionCall) {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        call.answer(String(view))
+    /// memmem takes time for the sum of both, whatever they are.
+    private static func position(of part: [UInt8], in text: [UInt8]) -> Int? {
+        guard !part.isEmpty else { return 0 }
+        return text.withUnsafeBytes { text in
+            guard let start = text.baseAddress, let found = walpool_find(start, text.count, part, part.count) else { return nil }
+            return start.distance(to: UnsafeRawPointer(found))
+        }
     }
 
     /// Where the part is, counted from the end where the number is negative; empty where there is none. Only where it begins and

@@ -74,6 +74,9 @@ extension CatalogRewriter {
     /// `f(x ORDER BY y)`: the key becomes a last argument, by which the function sorts.
     private func orderedAggregate(_ arguments: [Node]) throws(CatalogSyntaxError) -> [Node] {
         guard let at = arguments.firstIndex(where: { $0.isWord("order") }) else { return arguments }
+        guard at + 2 < arguments.count, arguments[at + 1].isWord("by") else {
+            throw CatalogSyntaxError(message: "ORDER BY and a key are expected")
+        }
         var key = Array(arguments[(at + 2)...])
         if key.last?.isWord("asc") == true { key.removeLast() }
         guard CatalogSyntax.split(key).count == 1, key.last?.isWord("desc") != true else {

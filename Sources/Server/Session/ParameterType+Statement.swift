@@ -16,8 +16,7 @@ extension ParameterType {
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
                 result.append(explicit(given[index], inferred))
             } else if index < inText.count, inText[index] != .unspecified {
-                let rule: TextRule = isNumber(inText[index], inferred) ? .number : .typed
-                result.append(ParameterType(type: inText[index], rule: rule, isGiven: true))
+                result.append(explicit(inText[index], inferred))
             } else if inferred.isDetermined {
                 result.append(inferred.announced(typing))
             } else {
@@ -32,7 +31,8 @@ extension ParameterType {
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType) -> ParameterType {
         let isText = type == .text || type == .varchar || type == .bpchar
         let isNumber = isNumber(type, inferred) || (isText && inferred.rule == .number)
-        return ParameterType(type: type, rule: isNumber ? .number : .typed, isGiven: true)
+        let isCalculated = inferred.rule == .number && PostgresSpelling.isMoment(type)
+        return ParameterType(type: type, rule: isCalculated ? .calculated : isNumber ? .number : .typed, isGiven: true)
     }
 
     /// A decimal that nothing would convert where it stands: with too many digits for a double it must not become the text that

@@ -127,11 +127,15 @@ enum ErrorTranslation {
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."
         case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
-        case Code.corrupt: "Run PRAGMA integrity_check, and restore a backup if it finds anything."
+        case Code.corrupt where !error.message.contains("unsafe use of"): "Run PRAGMA integrity_check, and restore a backup if it finds anything."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where error.message == "unrecognized token: \":\"":
-            "A type behind :: is understood after literals and parameters; else write CAST(x AS type)."
+            "A type behind :: is understood after literals and parameters; else write CAST(x AS type). SQLite calculates with dates by "
+                + "functions: date(x), datetime(x, '-1 day'), julianday(x) - julianday(y)."
+        case _ where error.message.contains("unsafe use of"):
+            "This version of SQLite lets no CHECK, index, generated column, view or trigger call that function, unless walpoold's "
+                + "configuration says trusted_schema = true."
         default: nil
         }
     }

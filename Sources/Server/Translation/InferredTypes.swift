@@ -27,7 +27,9 @@ enum InferredTypes {
             for number in 0..<count { result[number] = program.parameter(indexes[number]) }
         }
         let hidesArguments = program?.hidesArguments ?? false
-        guard hidesArguments || result.contains(where: { !$0.isDetermined }) else { return result }
+        // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
+        let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
+        guard hidesArguments || mayBeArray || result.contains(where: { !$0.isDetermined }) else { return result }
         // Read only when there is a parameter that nothing else decides.
         lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
         for (number, contexts) in contexts(sql, count: count).enumerated() {
@@ -37,6 +39,8 @@ enum InferredTypes {
                     contexts.allSatisfy({ virtual?.type($0) == found })
                 else { continue }
                 result[number] = found
+            } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
+                result[number] = type(contexts)
             } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
                 result[number].type != .bool
             {

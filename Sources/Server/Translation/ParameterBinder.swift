@@ -99,6 +99,7 @@ enum ParameterBinder {
         if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
+        case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
         case .typed: try bindText(bytes, slot, parameter.type, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)

@@ -17,6 +17,8 @@ struct ParameterType: Equatable, Sendable {
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
         case none
+        /// The client says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it is NULL.
+        case calculated
     }
 
     var type: TypeOID
@@ -33,9 +35,21 @@ struct ParameterType: Equatable, Sendable {
             hint: "Write $\(number)::int8 or $\(number)::text, or SET untyped_parameters = text.")
     }
 
+    /// PostgreSQL calculates with these. To SQLite a text is a number as far as it looks like one: '2024-05-06' - 'P1D' is 2024.
+    static func calculated(_ number: Int, _ type: TypeOID) -> WireError {
+        WireError(
+            state: .featureNotSupported, message: "parameter $\(number) is of type \(type.sqlName), and SQLite calculates with numbers only",
+            hint: "Write datetime(x, '-1 day') for x - interval '1 day', and julianday(x) - julianday(y) for the days between two.")
+    }
+
     var isDetermined: Bool { type != .unspecified }
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
-    var takesValues: Bool { if case .none = rule { false } else { true } }
+    var takesValues: Bool {
+        switch rule {
+        case .none, .calculated: false
+        default: true
+        }
+    }
 
     init(type: TypeOID, rule: TextRule) { (self.type, self.rule) = (type, rule) }
 

@@ -15,8 +15,11 @@ struct PostgresSpelling {
     /// What is before this has been taken over.
     private var taken = 0
     private var hasChanged = false
-    /// For each open parenthesis: whether one was opened more than is there.
-    private var closesTwice: [Bool] = []
+    /// The tokens before the one that is read.
+    private var last: SQLToken?
+    private var beforeLast: SQLToken?
+    /// For each open parenthesis: what closes it, where that is more than stands there.
+    private var closings: [String?] = []
 
     /// Arrays in arrays.
     private static let depthLimit = 6
@@ -84,15 +87,15 @@ struct PostgresSpelling {
 
     /// Until the end, or inside an array until its `]`. False when something is not understood.
     private mutating func read(depth: Int) -> Bool {
-        var last: SQLToken?
+        (beforeLast, last) = (nil, nil)
         while let token = lexer.next() {
             switch token.kind {
             case .string: string(token, content: Array(token.name.utf8), from: token.start)
             case .number: number(token)
             case .parameter: parameter(token)
-            case .leftParenthesis: closesTwice.append(false)
+            case .leftParenthesis: closings.append(nil)
             case .rightParenthesis:
-                if closesTwice.popLast() == true { replace(token.range, by: "))".utf8) }
+                if let closing = closings.popLast() ?? nil { replace(token.range, by: closing.utf8) }
             case .identifier where token.matches("null"):
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
             case .identifier where token.matches("e") && byte(token.end) == UInt8(ascii: "'"):
@@ -108,21 +111,35 @@ struct PostgresSpelling {
                 return true
             default: break
             }
-            last = token
+            (beforeLast, last) = (last, token)
         }
         return depth == 0
     }
 
     // MARK: Types
 
-    /// The type behind `::`, and where it ends; the lexer is moved there.
+    /// The type behind `::`, and where it ends; the lexer is moved there. Of several (`'…'::uuid::UUID`: psycopg2 writes one and
+    /// SQLAlchemy another) a text is no type of its own before another, and the same one twice is one.
     private mutating func typeName(_ start: Int) -> (type: TypeOID, end: Int)? {
+        guard var found = oneTypeName(start) else { return nil }
+        while let next = oneTypeName(found.end) {
+            guard next.type == found.type || Self.isText(found.type) || Self.isText(next.type) else { return nil }
+            found = (Self.isText(next.type) ? found.type : next.type, next.end)
+        }
+        return found
+    }
+
+    private static func isText(_ type: TypeOID) -> Bool { type == .text || type == .varchar || type == .bpchar }
+
+    private mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {
         guard byte(start) == UInt8(ascii: ":"), byte(start + 1) == UInt8(ascii: ":") else { return nil }
         // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it.
         var ahead = SQLLexer(sql, from: start + 1)
         guard let name = ahead.next(), name.kind == .parameter, name.end > start + 2 else { return nil }
-        let word = name.bytes.dropFirst().prefix { $0 != UInt8(ascii: "(") }
-        guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), name.end) else { return nil }
+        let word = name.bytes.dropFirst().prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ":") }
+        // Another type behind it is part of the same token, too.
+        let nameEnd = name.bytes.dropFirst(1 + word.count).first == UInt8(ascii: ":") ? start + 2 + word.count : name.end
+        guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), nameEnd) else { return nil }
         lexer = SQLLexer(sql, from: type.end)
         return type
     }
@@ -156,12 +173,25 @@ struct PostgresSpelling {
 
     private mutating func string(_ token: SQLToken, content: [UInt8], from start: Int, isEscaped: Bool = false) {
         if let type = typeName(token.end) {
-            // What the type's input function refuses stays as it is, and SQLite refuses it.
+            // What the type's input function refuses stays as it is, and SQLite refuses it. So does what SQLite would calculate with:
+            // to it a date is a number up to its first dash.
+            if Self.isMoment(type.type), isOperand(type.end) { return }
             guard let literal = Self.literal(content, type.type) else { return }
             replace(start..<type.end, by: literal.utf8)
         } else if isEscaped {
             replace(start..<token.end, by: Self.quoted(content))
         }
+    }
+
+    static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
+
+    /// Whether what is read, up to `end`, perhaps in parentheses, stands beside an arithmetic operator.
+    private func isOperand(_ end: Int) -> Bool {
+        var ahead = SQLLexer(sql, from: end)
+        let next = ahead.next()
+        if last?.isArithmetic == true || next?.isArithmetic == true { return true }
+        guard last?.kind == .leftParenthesis, next?.kind == .rightParenthesis else { return false }
+        return beforeLast?.isArithmetic == true || ahead.next()?.isArithmetic == true
     }
 
     private static func literal(_ content: [UInt8], _ type: TypeOID) -> String? {
@@ -275,8 +305,17 @@ struct PostgresSpelling {
         if first.matches("select") || first.matches("values") || first.matches("with") {
             return replace(comparison.start..<open.end, by: isIn.utf8)
         }
-        replace(comparison.start..<open.end, by: (isIn + "SELECT value FROM json_each(").utf8)
-        closesTwice.append(true)
+        // NOT IN nothing is true, but compared with an array that is NULL nothing is. What a parameter is taken for is told by where it
+        // stands, so it stays right inside json_each().
+        var closing = "))"
+        var call = "SELECT value FROM json_each("
+        if !isAny, first.kind == .parameter, case .numbered(let number, _) = ParameterName(first.bytes) {
+            closing = ") UNION ALL SELECT NULL WHERE $\(number) IS NULL)"
+        } else if !isAny {
+            (call, closing) = (call + "coalesce(", ", '[null]')))")
+        }
+        replace(comparison.start..<open.end, by: (isIn + call).utf8)
+        closings.append(closing)
         lexer = SQLLexer(sql, from: open.end)
     }
 }

@@ -109,7 +109,12 @@ enum DeclaredValue {
         let stored = statement.storageClass(column)
         guard stored == .text || stored == .integer || stored == .real else { return false }
         if stored == .real, !statement.double(column).isFinite { return false }
-        // A number's text is SQLite's own, which is JSON's.
+        if stored == .real, let digits = JSONText.number(statement.double(column)) {
+            // SQLite's text of it has 15 digits only.
+            (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
+            return true
+        }
+        // An integer's text is SQLite's own, which is JSON's.
         let text = statement.text(column)
         guard format == .binary, type == .jsonb else {
             out.fieldText(text)
