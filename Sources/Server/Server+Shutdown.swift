@@ -27,13 +27,19 @@ extension Server {
         pool.close()
     }
 
-    /// Ends every session nobody is at work for, again and again until none is left.
+    /// Ends every session nobody is at work for, again and again until none is left. One whose client is reading its reply is not
+    /// idle.
     private func endIdleSessions(until isOver: () -> Bool) {
         let error = ErrorTranslation.wireError(.shutdown)
         let worker = Worker(server: self, isOfCrew: false)
         while table.count > 0, !isOver() {
             for session in table.sessions {
                 let isHeld = table.own(slot: session.slot, generation: session.generation) != nil
+                if isHeld, session.isOwedReply {
+                    session.worker = worker
+                    session.disownAndArm()
+                    continue
+                }
                 if isHeld || pool.withdraw(session.clientID) {
                     session.closeParking()
                     session.worker = worker

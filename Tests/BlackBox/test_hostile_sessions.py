@@ -4,6 +4,7 @@ import fcntl
 import socket
 import struct
 import termios
+import threading
 
 import psycopg
 
@@ -81,7 +82,7 @@ def test_parameters_of_named_statements_count(daemon):
     many = [20] * 65_535
     assert number_until_refused(client, lambda number: wire.parse("SELECT 1", name=f"s{number}", types=many)) > 50
     client.query("DEALLOCATE ALL").check()
-    assert number_until_refused(client, lambda number: wire.parse("SELECT ?65535", name=f"s{number}")) > 50
+    assert number_until_refused(client, lambda number: wire.parse("SELECT ?65535", name=f"s{number}")) > 30
     assert daemon.memory("VmHWM") < 600 << 20
 
 
@@ -124,3 +125,123 @@ def test_connections_for_metrics_take_no_places(start_daemon):
             return connection.recv(100).startswith(b"HTTP/1.1 200")
 
     eventually(answers, "metrics again")
+
+
+def test_what_is_known_of_a_statement_is_counted(start_daemon):
+    """Seventeen bytes of SQL with as many parameters as there may be are two mebibytes of knowledge."""
+    daemon = start_daemon()
+    with daemon.client() as client:
+        client.query("SELECT 1").check()
+        before = daemon.memory()
+        for number in range(300):
+            client.send(wire.parse(f"SELECT ?65535, {number}"), wire.sync())
+            assert client.reply().state is None
+        assert daemon.memory() - before < 250 << 20
+        # Named ones are the session's.
+        refused = None
+        for number in range(200):
+            client.send(wire.parse(f"SELECT ?65535, {number}", name=f"n{number}"), wire.sync())
+            refused = client.reply().state
+            if refused:
+                break
+        assert refused == "54000"
+        assert daemon.memory() - before < 500 << 20
+        client.query("DEALLOCATE ALL").check()
+        assert client.value("SELECT 1") == "1"
+
+
+def test_a_byte_behind_a_large_message_keeps_no_memory(start_daemon):
+    daemon = start_daemon()
+    daemon.run("SELECT 1")
+    before = daemon.memory()
+    clients = [daemon.client() for _ in range(5)]
+    large = wire.query("SELECT 1 --" + "x" * (40 << 20))
+    for client in clients:
+        client.send(large, b"S")
+        assert client.reply().state == "22001"
+    daemon.settle(*clients)
+    assert daemon.memory() - before < 40 << 20
+    for client in clients:
+        client.send(b"\0\0\0\4")
+        assert client.reply().status == "I"
+
+
+def cancelled(client, reply):
+    """Asks again and again, as somebody who presses Ctrl-C would who sees nothing come of it."""
+    over = threading.Event()
+
+    def ask():
+        while not over.wait(0.002):
+            client.cancel()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        return reply()
+    finally:
+        over.set()
+        asking.join()
+
+
+def test_many_short_statements_are_cancelled(daemon):
+    daemon.run("CREATE TABLE t (v)")
+    with daemon.client() as client:
+        client.send(wire.query("BEGIN;" + "".join(f"INSERT INTO t VALUES ({i});" for i in range(30_000)) + "COMMIT"))
+        reply = cancelled(client, client.reply)
+        assert reply.state == "57014" and reply.status == "E"
+        client.query("ROLLBACK").check()
+        assert client.value("SELECT count(*) FROM t") == "0"
+
+
+def test_a_pipeline_of_short_statements_is_cancelled(daemon):
+    daemon.run("CREATE TABLE t (v)")
+    with daemon.client() as client:
+        pipeline = wire.parse("INSERT INTO t VALUES (1)", name="i") + (wire.bind(statement="i") + wire.execute()) * 100_000 + wire.sync()
+        sending = threading.Thread(target=client.send, args=[pipeline])
+        sending.start()
+        reply = cancelled(client, client.reply)
+        sending.join()
+        assert reply.state == "57014" and reply.status == "I"
+        # It was for that pipeline.
+        client.send(wire.bind(statement="i") + wire.execute(), wire.sync())
+        assert client.reply().tag == "INSERT 0 1"
+        assert client.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_cancel_that_is_too_late_is_for_nothing_else(daemon):
+    with daemon.client() as client:
+        for _ in range(200):
+            client.send(wire.query("SELECT 1"))
+            client.cancel()
+            assert client.reply().state in (None, "57014")
+            assert client.value("SELECT 2") == "2"
+
+
+def test_a_client_that_reads_late_gets_its_reply_when_the_daemon_stops(start_daemon):
+    """It may for as long as statements may run on (shutdown_timeout)."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (v)")
+    series = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n"
+    reading, writing, idle, silent = [daemon.client() for _ in range(4)]
+    reading.send(wire.query(series))
+    writing.send(wire.query(f"BEGIN; INSERT INTO t VALUES (1); {series.replace('300000', '60000')}; COMMIT"))
+    daemon.settle(reading, writing)
+    daemon.terminate()
+    assert idle.receive().fields["C"] == "57P01"
+    reply = reading.reply()
+    assert len(reply.rows) == 300_000 and reply.tag == "SELECT 300000" and reply.status == "I"
+    assert reading.receive().fields["C"] == "57P01"
+    reply = writing.reply()
+    assert reply.tags[-1] == "COMMIT" and len(reply.rows) == 60_000
+    assert writing.receive().fields["C"] == "57P01"
+    daemon.stop()
+    daemon.restart()
+    assert daemon.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_client_that_does_not_read_keeps_no_daemon_from_stopping(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "200ms"\n')
+    with daemon.client() as client:
+        client.send(wire.query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"))
+        daemon.settle(client)
+        daemon.stop()

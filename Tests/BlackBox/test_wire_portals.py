@@ -215,3 +215,32 @@ def test_terminate(client):
     reply = client.reply()
     assert reply.value == "1"
     assert client.rest() == b""
+
+
+def test_a_cursor_outlives_a_savepoint_that_was_released(client):
+    client.query("BEGIN; SAVEPOINT s").check()
+    client.query("DECLARE c CURSOR FOR SELECT value FROM json_each('[1, 2, 3]')").check()
+    assert client.query("FETCH 1 FROM c").texts == [("1",)]
+    client.query("RELEASE s; SAVEPOINT t").check()
+    assert client.query("SELECT nothing").status == "E"
+    client.query("ROLLBACK TO t").check()
+    assert client.query("FETCH 1 FROM c").texts == [("2",)]
+    # One that was opened behind the savepoint that is undone does not.
+    client.query("DECLARE d CURSOR FOR SELECT 1; ROLLBACK TO t").check()
+    assert client.query("FETCH 1 FROM d").state == "34000"
+    client.query("ROLLBACK").check()
+
+
+def test_a_cursor_that_failed_in_the_middle_of_a_fetch_is_closed(client):
+    """It has sent rows that it would count again, and told its columns, too."""
+    client.query("DROP TABLE IF EXISTS mixed; CREATE TABLE mixed (id INTEGER PRIMARY KEY, v INTEGER)").check()
+    client.query("INSERT INTO mixed VALUES (1, 1), (2, 'two'), (3, 3)").check()
+    client.query("BEGIN; DECLARE c CURSOR FOR SELECT v FROM mixed ORDER BY id; SAVEPOINT s").check()
+    reply = client.query("FETCH 3 FROM c")
+    assert reply.state == "42804" and reply.texts == [("1",)]
+    client.query("ROLLBACK TO s").check()
+    assert client.query("FETCH 1 FROM c").state == "34000"
+    client.query("ROLLBACK TO s").check()
+    client.send(wire.parse("SELECT v FROM mixed ORDER BY id"), wire.bind(portal="p"), wire.execute(portal="p", rows=1), wire.sync())
+    assert client.reply().texts == [("1",)]
+    client.query("ROLLBACK").check()

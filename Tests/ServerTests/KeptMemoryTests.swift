@@ -24,7 +24,7 @@ import Testing
     @Test func statements() throws {
         let test = try TestServer()
         let client = try test.connect()
-        let text = "SELECT 1 /*" + String(repeating: "x", count: 1_000_000) + "*/"
+        let text = "SELECT 1 AS a /*" + String(repeating: "x", count: 1_000_000) + "*/"
         let fitting = SessionLimits.keptBytes / text.utf8.count
         for index in 0..<fitting {
             client.send(RawClient.parse(text, name: "s\(index)") + RawClient.sync)

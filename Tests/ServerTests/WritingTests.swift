@@ -168,7 +168,7 @@ import Testing
         // Its thread has answered and is about to let go of it.
         while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
         let session = try #require(owned)
-        session.beginStatement()
+        try session.beginStatement()
         session.statementDeadline = Instant(nanoseconds: 5)
         session.lockDeadline = Instant(nanoseconds: 7)
         session.mark()
@@ -179,12 +179,15 @@ import Testing
 
         session.rewind()
         #expect(!session.cancel())
-        session.beginStatement()
+        try session.beginStatement()
 
         #expect(session.statementDeadline == Instant(nanoseconds: 5) && session.lockDeadline == Instant(nanoseconds: 7))
         #expect(session.reasonToStop(now: Instant(nanoseconds: 4)) == .cancelled)
         #expect(!session.isClosing)
         session.endStatement()
+        // With its message the cancel ends, too.
+        #expect(session.wasCancelled)
+        session.wasCancelled = false
         session.disownAndArm()
         #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
     }

@@ -27,7 +27,7 @@ extension Session {
 
     /// Also whoever has a reader or the writer, and so has begun.
     var passesPause: Bool {
-        readerIndex != nil || writerMode != .none || (state.transaction.isExplicit && state.transaction.passesPause)
+        readerIndex != nil || writerMode != .none || hasWriterGrant || (state.transaction.isExplicit && state.transaction.passesPause)
     }
 
     var waitDeadlineWhilePaused: Instant { min(statementDeadline, state.transaction.deadline) }

@@ -39,7 +39,8 @@ extension Session {
     /// The timer's thread owns the session.
     func copyDeadlinePassed(now: Instant) {
         isAwaitingCopyData.store(false, ordering: .relaxed)
-        guard let reason = reasonToStop(now: now) else { return settle(.input) }
+        // COPY may have ended since the timer was told.
+        guard isCopyingIn, let reason = reasonToStop(now: now) else { return settle(.input) }
         let error = ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)

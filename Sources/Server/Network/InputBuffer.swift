@@ -65,12 +65,17 @@ final class InputBuffer {
 
     /// Frees the memory when nothing is in it and it is larger than an idle session should keep.
     func releaseMemory(above limit: Int) {
-        guard count == 0, capacity > limit else { return }
+        guard count <= limit, capacity > limit else { return }
+        if count > 0 {
+            _ = grow(to: limit)
+            return
+        }
         free(storage)
         storage = nil
         capacity = 0
     }
 
+    /// Or makes it smaller.
     private func grow(to size: Int) -> Bool {
         guard let grown = realloc(storage, size) else { return false }
         storage = grown

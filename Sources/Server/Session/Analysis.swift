@@ -86,6 +86,14 @@ final class Analysis: Sendable {
         }
     }
 
+    /// What it takes, roughly: of 65,535 parameters (`SELECT ?65535`) two mebibytes and more, of columns their names.
+    var keptBytes: Int {
+        let ofColumns = columns.reduce(0) { $0 + MemoryLayout<Column>.stride + $1.name.utf8.count + ($1.declared?.utf8.count ?? 0) }
+        return ofColumns + slots.count * MemoryLayout<ParameterSlot>.stride + parameterTypes.count * MemoryLayout<TypeOID>.stride
+            + inferredTypes.count * MemoryLayout<ParameterType>.stride + (textDescription?.count ?? 0)
+            + textEncoder.columns.count * MemoryLayout<RowEncoder.Column>.stride
+    }
+
     /// A statement that is not run on the served database.
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)

@@ -36,6 +36,12 @@ final class Query: Sendable {
         set { analysisBox.withLock { $0 = newValue } }
     }
 
+    /// What it takes, roughly, with what is known of it.
+    var keptBytes: Int {
+        text.bytes.count + (source?.bytes.count ?? 0) + (inner?.keptBytes ?? 0)
+            + (numbered.map { $0.text.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0) + (analysis?.keptBytes ?? 0)
+    }
+
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
     init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
         head = StatementHead(sql)
@@ -136,18 +142,30 @@ final class Query: Sendable {
 
 /// The texts in use, so that a text sent again finds what is known of it and every connection's prepared statement.
 ///
-/// Two generations: a text asked for is in the young one; when that is full it becomes the old one, and what was not
-/// asked for since is forgotten.
+/// Two generations: a text asked for is in the young one; when that is full, of texts or of bytes, it becomes the old one, and what
+/// was not asked for since is forgotten.
 final class QueryRegistry: Sendable {
     private struct Generations {
         var young: [Int: Query] = [:]
         var old: [Int: Query] = [:]
+        /// Of the young one, as far as each takes more than `smallBytes`.
+        var bytes = 0
+
+        mutating func turnOver() {
+            old = young
+            young = [:]
+            bytes = 0
+        }
     }
 
     private let generations = Locked(Generations())
     private let limit: Int
     /// Longer texts are seldom sent twice.
     private static let longestText = 16 << 10
+    /// Whatever takes no more is counted by the number of texts.
+    private static let smallBytes = 2 << 10
+    /// Of one generation: some thousand statements of the usual kind, or eight with as many parameters as there may be.
+    private static let mostBytes = 16 << 20
 
     init(limit: Int) { self.limit = limit }
 
@@ -175,10 +193,18 @@ final class QueryRegistry: Sendable {
     }
 
     private func insert(_ query: Query, _ key: Int, _ generations: inout Generations) {
-        if generations.young.count >= limit {
-            generations.old = generations.young
-            generations.young = [:]
-        }
+        if generations.young.count >= limit { generations.turnOver() }
         generations.young[key] = query
+        count(query, &generations)
+    }
+
+    /// More is known of a text than before, and it may take much more.
+    func wasAnalysed(_ query: Query) { generations.withLock { count(query, &$0) } }
+
+    private func count(_ query: Query, _ generations: inout Generations) {
+        let bytes = query.keptBytes
+        guard bytes > Self.smallBytes else { return }
+        generations.bytes += bytes
+        if generations.bytes > Self.mostBytes { generations.turnOver() }
     }
 }

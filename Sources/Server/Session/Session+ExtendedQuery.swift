@@ -20,7 +20,7 @@ extension Session {
         } else {
             try requireNewStatement(name)
         }
-        beginStatement()
+        try beginStatement()
         // The position of an error counts from where the client's text began, white space included.
         let query = try parsedQuery(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
         try requireUsableTransaction(for: query)
@@ -194,7 +194,7 @@ extension Session {
         let portal = try portal(named: message.portal)
         let query = portal.statement.query
         try requireUsableTransaction(for: query)
-        beginStatement()
+        try beginStatement()
         let wait: Wait?
         if case .sqlite = query.kind {
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
@@ -215,7 +215,7 @@ extension Session {
         case .statement:
             let statement = try statement(named: message.name)
             try requireUsableTransaction(for: statement.query)
-            if let unknown = statement.parameters.firstIndex(where: { !$0.takesValues }) {
+            if let unknown = statement.parameters.firstIndex(where: { $0.rule == .none }) {
                 throw ParameterType.indeterminate(unknown + 1)
             }
             out.parameterDescription(statement.parameters.map(\.type))
@@ -242,7 +242,7 @@ extension Session {
         guard case .sqlite = portal.statement.query.kind else {
             if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name] {
                 // As for any query, the first row decides what open columns are.
-                beginStatement()
+                try beginStatement()
                 if let wait = try start(cursor) { return wait }
                 countPause(of: cursor)
                 finishStatement()
@@ -257,7 +257,7 @@ extension Session {
         // The first row decides an open column's type, and it is sent next anyway. A writing statement is not run for
         // a description.
         if analysis.isRead, !portal.isDescribed, analysis.columns.contains(where: { $0.type == .open }) {
-            beginStatement()
+            try beginStatement()
             if let wait = try start(portal) { return wait }
             countPause(of: portal)
             finishStatement()
@@ -289,7 +289,8 @@ extension Session {
         closePortal("")
         finish(simplePortal)
         for (name, portal) in state.portals {
-            let hasFailed = portal.run.map { !$0.lease.statement.isRunning } ?? false
+            // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
+            let hasFailed = portal.rowsOfExecute > 0 || portal.run.map { !$0.lease.statement.isRunning } ?? false
             if portal.savepointDepth > depth || portal.run?.isOnWriter == true || hasFailed { closePortal(name) }
         }
     }

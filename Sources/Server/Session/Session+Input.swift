@@ -154,6 +154,8 @@ extension Session {
         case .closed:
             closeWhenRead()
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
+            guard flush() else { return close() }
+            if isOwedReply { return letGo() }
             terminate(ErrorTranslation.wireError(.shutdown))
         case .input, .output, .transactionEnd:
             countEnd()
@@ -167,6 +169,11 @@ extension Session {
             if slowStatement != nil { logSlowStatement() }
             letGo()
         }
+    }
+
+    /// The daemon stops, and the client has not taken all of a reply: it may, for as long as statements may run on.
+    var isOwedReply: Bool {
+        out.count > 0 && !server.mustStopStatements.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
     }
 
     /// Nothing to do until the client has sent something, or taken what its socket has no room for.
@@ -189,7 +196,8 @@ extension Session {
 
     /// Nothing to do until the client sends something: memory and deadlines of an idle session.
     private func becomeIdle() {
-        if state.inputPosition == input.count {
+        // The positions of a Query message are counted from the front for as long as it goes on.
+        if state.query == nil, !isCopyingIn {
             input.drop(state.inputPosition)
             state.inputPosition = 0
             input.releaseMemory(above: SessionLimits.idleBufferBytes)

@@ -98,6 +98,7 @@ extension Session {
         defer { connection.giveBack(lease) }
         query.analysis = try Analysis(
             lease.statement, of: query, schemaGeneration: generation, depth: isDeep ? depth(connection, generation) : nil)
+        server.registry.wasAnalysed(query)
     }
 
     private func depth(_ connection: PooledConnection, _ generation: Int) -> Analysis.Depth? {
@@ -236,6 +237,7 @@ extension Session {
         let fresh = try Analysis(
             lease.statement, of: query, schemaGeneration: generation, depth: analysis.isDeep ? depth : nil)
         query.analysis = fresh
+        server.registry.wasAnalysed(query)
         guard !portal.isDescribed, !portal.statement.isDescribed else {
             var error = WireError(
                 state: .featureNotSupported, message: "cached plan must not change result type",

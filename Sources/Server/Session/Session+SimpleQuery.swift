@@ -51,7 +51,7 @@ extension Session {
         if let copy = state.copyIn { return try continueCopyIn(copy) }
         if !query.hasStarted {
             let text = statementText(query.next, of: query)
-            beginStatement()
+            try beginStatement()
             let parsed = try parsedQuery(text)
             try requireUsableTransaction(for: parsed)
             guard case .sqlite = parsed.kind else {

@@ -358,6 +358,8 @@ extension Session {
         let index = try savepointIndex(name, "RELEASE SAVEPOINT")
         if writerMode != .none { try onWriter("RELEASE s\(index)") }
         state.transaction.savepoints.removeSubrange(index...)
+        // What was opened behind it is its surroundings' now.
+        for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
     }
 
     private func rollback(to name: String) throws {

@@ -156,6 +156,8 @@ final class Session: @unchecked Sendable {
     // MARK: Touched by any thread
     /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
     let activity = Atomic<Int>(0)
+    /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
+    var wasCancelled = false
     /// A reader is checked out, so that there may be a snapshot to end.
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.
@@ -244,6 +246,7 @@ extension Session: PoolClient {
     func readyForQuery() {
         let told = state.transaction.status
         out.readyForQuery(told)
+        wasCancelled = false
         replyEnd = out.end
         status.store(told.rawValue, ordering: .relaxed)
         // A group's commit is yet to come.
@@ -283,9 +286,10 @@ extension Session {
 extension Session {
     /// A statement begins: its deadlines count from here, and a cancel is for it from here on.
     @inline(__always)
-    func beginStatement() {
+    func beginStatement() throws(WireError) {
         countBeginning()
         guard !isStatementActive else { return }
+        if wasCancelled { throw ErrorTranslation.wireError(.cancelled) }
         // Whoever was granted something by what this thread did last must not wait for what it does next. It may be recovery,
         // which may end the process: this client hears first how its last transaction ended.
         if let worker {
@@ -308,10 +312,12 @@ extension Session {
         lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
     }
 
-    /// The statement has ended: a cancel that comes now is too late and does nothing.
+    /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
+    /// statement of the same message or pipeline: of many short ones none is asked while it runs.
     @inline(__always)
     func endStatement() {
         isStatementActive = false
+        if activity.load(ordering: .relaxed) == 2 { wasCancelled = true }
         activity.store(0, ordering: .relaxed)
     }
 

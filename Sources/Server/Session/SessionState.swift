@@ -93,8 +93,8 @@ final class PreparedStatement {
         parameters = []
     }
 
-    /// Its text, and its parameters: they may be 65,535 where the text is `SELECT ?65535`.
-    var keptBytes: Int { query.text.bytes.count + parameters.count * MemoryLayout<ParameterType>.stride }
+    /// Its text, its parameters, which may be 65,535 where the text is `SELECT ?65535`, and what is known of it.
+    var keptBytes: Int { query.keptBytes + parameters.count * MemoryLayout<ParameterType>.stride }
 
     /// As far as the client or the text said.
     var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
