@@ -125,7 +125,7 @@ static inline void walpool_result_text(sqlite3_context *context, const void *tex
 /* A scan of generate_series(): "subclasses" of SQLite's structures begin with them. */
 typedef struct walpool_series_cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_int64 value, stop, step, row;
+    sqlite3_int64 value, start, stop, step, row;
     int is_done;
 } walpool_series_cursor;
 

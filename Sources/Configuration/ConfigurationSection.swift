@@ -34,7 +34,7 @@ public struct ConfigurationSection: Sendable {
 
     public init(
         _ name: String, change: ConfigurationKey.Change, _ summary: String, details: String, keys: [Key], example: String,
-        shown: @escaping @Sendable (StartSettings) -> String = { _ in "" },
+        shown: @escaping @Sendable (StartSettings) -> String,
         read: @escaping @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
     ) {
         self.name = name

@@ -182,7 +182,12 @@ def test_rules_that_are_read_again(serve):
     writer = session_as(daemon, ALICE)
     writer.query("CREATE TABLE t (x)").check()
     refused(started(daemon, BOB))
-    reload(rule("reader")).check()
+    (notice,) = reload(rule("reader")).check().notices
+    assert f"uid {ALICE}: reader" in notice["M"] and "user root: admin" in notice["M"]
+    (notice,) = reload(rule("reader")).check().notices
+    assert "nothing has changed" in notice["M"]
+    (notice,) = reload(rule("reader") + 'max_sessions = 7\nwriter_time_limit = "5s"\n').check().notices
+    assert "max_sessions 7, writer_time_limit 5s" in notice["M"]
     reader = session_as(daemon, ALICE)
     assert reader.query("INSERT INTO t VALUES (1)").state == "25006"
     assert writer.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"

@@ -8,7 +8,7 @@ import pytest
 from psycopg import errors
 
 import wire
-from types_fixtures import client, parameter_types  # noqa: F401 (fixtures)
+from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
 
 DATE, TIMESTAMP, UUID, JSON = 1082, 1114, 2950, 114
 
@@ -295,3 +295,40 @@ def test_sql_prepare(client):
     client.query("PREPARE s AS SELECT typeof(x) FROM p WHERE x = $1").check()
     assert client.value("EXECUTE s(10)") == "integer"
     assert client.value("EXECUTE s('10')") == "text"
+
+
+@pytest.mark.parametrize("text, stored", [
+    # To SQLite's affinity these are numbers, and were stored as 1.23456789012346e+31, 3 and infinity.
+    ("12345678901234567890123456789012", "12345678-9012-3456-7890-123456789012"),
+    ("00000000000000000000000000000003", "00000000-0000-0000-0000-000000000003"),
+    ("0000000000000000000000000001e500", "00000000-0000-0000-0000-00000001e500"),
+    # What is none stays what it was.
+    ("6f1e3a5200004000800000000000000b", "6f1e3a5200004000800000000000000b"), ("17", "17"),
+    ("12345678-9012-3456-7890-123456789012", "12345678-9012-3456-7890-123456789012"),
+])
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+def test_a_uuid_of_digits_is_no_number(client, typing, text, stored):
+    client.query(f"SET result_typing = {typing}; DELETE FROM p WHERE id = 9").check()
+    client.extended("INSERT INTO p (id, u) VALUES (9, $1)", [text.encode()]).check()
+    assert client.value("SELECT CAST(u AS TEXT) FROM p WHERE id = 9") == stored
+    assert client.extended("SELECT id FROM p WHERE u = $1", [text.encode()]).value == "9"
+    assert client.extended("UPDATE p SET u = $1 WHERE u = $1 AND id = 9", [text.encode()]).tag == "UPDATE 1"
+
+
+@pytest.mark.parametrize("text, kind", [
+    ("7", "integer"), ("-7.5e3", "real"), (".5", "real"), ("0x1A", "text"), ("inf", "text"), ("nan", "text"), ("Infinity", "text"), ("1e", "text")])
+def test_what_looks_like_a_number(client, text, kind):
+    client.query("SET untyped_parameters = number").check()
+    assert client.extended("SELECT typeof($1)", [text.encode()]).check().value == kind
+    client.query("SET untyped_parameters = error").check()
+
+
+def test_a_time_by_its_long_name_and_an_array_by_its_own(client):
+    client.query("CREATE TABLE IF NOT EXISTS named (a TIME WITHOUT TIME ZONE, b INTEGER[], c TEXT[])").check()
+    client.query("DELETE FROM named; INSERT INTO named VALUES ('03:04:05', '[1, 2]', '[\"x\"]')").check()
+    client.query("SET result_typing = declared").check()
+    reply = client.query("SELECT a, b, c FROM named").check()
+    assert reply.texts == [("03:04:05", "[1, 2]", '["x"]')]
+    assert result_types(client, "SELECT a FROM named") == [1083]
+    client.query("SET result_typing = stored").check()
+    assert client.query("SELECT a, b, c FROM named").check().texts == [("03:04:05", "[1, 2]", '["x"]')]

@@ -49,7 +49,8 @@ extension ConfigurationSection {
             user = "backup"
             role = "reader"
             claim = "same"
-            """
+            """,
+        shown: { $0.server.access.shown }
     ) { tables, settings, problems in
         // A default that was set in the settings stays where the file says nothing.
         guard !tables.isEmpty else { return }

@@ -35,7 +35,7 @@ enum GenerateSeries {
         module.pointee.xEof = { of($0).pointee.is_done }
         module.pointee.xColumn = { cursor, context, column in
             let series = of(cursor).pointee
-            let values = [series.value, 0, series.stop, series.step]
+            let values = [series.value, series.start, series.stop, series.step]
             sqlite3_result_int64(context, values[Int(min(max(column, 0), 3))])
             return SQLITE_OK
         }
@@ -105,7 +105,13 @@ enum GenerateSeries {
                 series.pointee.is_done = 1
                 return SQLITE_OK
             }
+            // A date would be a number up to its first dash.
+            guard arguments.allSatisfy({ sqlite3_value_numeric_type($0) == SQLITE_INTEGER }) else {
+                series.pointee.base.pVtab.pointee.zErrMsg = walpool_message("generate_series takes integers")
+                return SQLITE_ERROR
+            }
             series.pointee.value = sqlite3_value_int64(arguments[0])
+            series.pointee.start = series.pointee.value
             series.pointee.stop = sqlite3_value_int64(arguments[1])
             series.pointee.step = arguments.count > 2 ? sqlite3_value_int64(arguments[2]) : 1
             guard series.pointee.step != 0 else {

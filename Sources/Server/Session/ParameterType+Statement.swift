@@ -46,6 +46,7 @@ extension ParameterType {
         guard rule != .array else { return self }
         var result = type.isStoredAsText && typing.results != .declared ? .text : self
         if rule == .verbatim, MomentText.types.contains(type) { result.rule = .moment(type) }
+        if rule == .verbatim, type == .uuid { result.rule = .uuid }
         return result
     }
 

@@ -103,6 +103,7 @@ enum ParameterBinder {
         case .typed: try bindText(bytes, slot, parameter.type, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
+        case .uuid: try bindUUID(bytes, slot, statement)
         case .array: try bindArray(bytes, slot, statement)
         case .number: try bindNumber(bytes, slot, to: statement)
         case .numberIfPossible:
@@ -161,6 +162,17 @@ enum ParameterBinder {
         try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
     }
 
+    /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is NUMERIC, SQLite
+    /// would make a number of those, and most digits would be gone.
+    private static func bindUUID(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+    ) throws {
+        guard bytes.allSatisfy({ isDigit($0) || $0 | 0x20 == UInt8(ascii: "e") }), var text = UUIDCodec.canonical(bytes) else {
+            return try bindValidText(bytes, slot, statement)
+        }
+        try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+    }
+
     private static func bindBinary(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
     ) throws {
@@ -202,6 +214,7 @@ enum ParameterBinder {
             }
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
+            if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
             try bindValidText(bytes, slot, statement)
         default:
             var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }
@@ -253,12 +266,17 @@ enum ParameterBinder {
         return isNumber ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
     }
 
+    /// Neither `0x1A` nor `inf` is a number to SQLite.
+    private static func isOfDecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || isSpace(byte) || "+-.eE".utf8.contains(byte)
+    }
+
     private static func bindNumberIfPossible(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws -> Bool {
         if let value = TextCodec.parseInt(bytes) {
             try statement.bind(value, at: slot.index)
-        } else if let value = TextCodec.parseDouble(bytes) {
+        } else if bytes.allSatisfy(isOfDecimal), let value = TextCodec.parseDouble(bytes) {
             try bindReal(value, slot, statement)
         } else {
             return false

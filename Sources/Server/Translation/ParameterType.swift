@@ -9,6 +9,8 @@ struct ParameterType: Equatable, Sendable {
         case verbatim
         /// As it came, for a column declared as a date or time: unless PostgreSQL's drivers alone spell it so.
         case moment(TypeOID)
+        /// As it came, for a column declared as UUID: unless SQLite would take its digits for a number.
+        case uuid
         /// JSON, or an array as PostgreSQL writes it: psycopg sends lists of strings without a type.
         case array
         /// It must be a number, integer or real, because nothing would convert it.
