@@ -31,18 +31,22 @@ struct OpenFiles {
     /// A checkpoint may make the file as long as VACUUM has left the database, this process's or another one's.
     private var mayBeShorter = false
     private let walIndex: WALIndex?
+    /// From before the last look, so that a checkpoint beside it is found at the next.
     private var marks: WALIndex.CheckpointMarks?
+    /// After a crash the index looks as it does in the middle of a checkpoint.
+    private let marksAtOpening: WALIndex.CheckpointMarks?
 
     /// - Parameter walIndex: of a connection that is open for as long as this is used.
     init(path: String, walIndex: WALIndex?) {
         self.path = path
         self.walIndex = walIndex
+        marks = walIndex?.checkpointMarks
+        marksAtOpening = marks
         let status = Self.status(path)
         database = status.map(FileIdentity.init)
         databaseBytes = status?.bytes ?? 0
         wal = Self.identity(path + "-wal")
         index = Self.identity(path + "-shm")
-        marks = walIndex?.checkpointMarks
     }
 
     /// Whether the path leads to the file that is open, and there is anything left in it. SQLite takes an empty file for
@@ -66,6 +70,7 @@ struct OpenFiles {
 
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
+        let marksBefore = walIndex?.checkpointMarks
         guard let status = Self.status(path), FileIdentity(status) == database, hasWAL, hasIndex else {
             return Self.lost("the database's file, its -wal or its -shm was moved, replaced or deleted while it was open")
         }
@@ -75,14 +80,14 @@ struct OpenFiles {
         }
         databaseBytes = status.bytes
         mayBeShorter = false
-        marks = walIndex?.checkpointMarks
+        marks = marksBefore
         return nil
     }
 
     /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.
     private var somebodyHasCheckpointed: Bool {
-        guard let now = walIndex?.checkpointMarks else { return false }
-        return now != marks || now.isUnderWay
+        guard let now = walIndex?.checkpointMarks, let marksAtOpening else { return false }
+        return now != marks || (now.isUnderWay && !now.hasSameAttempt(as: marksAtOpening))
     }
 
     private static func lost(_ message: String) -> SQLiteError {

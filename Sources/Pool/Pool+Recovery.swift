@@ -23,11 +23,11 @@ extension Pool {
             emptyWALOfLostFile()
             return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
         }
-        guard !writer.isIndexReplaced else {
-            return giveUp("\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's")
-        }
         do {
             try rescueWAL()
+            guard !writer.isIndexReplaced else {
+                return giveUp("\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's")
+            }
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let fileName = writer.fileName
@@ -96,10 +96,58 @@ extension Pool {
     /// process wrote that ended before it came to its recovery. What waits to be written stays.
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    static func dropCachedWAL(of fileName: String) {
+    private static func dropCachedWAL(of fileName: String) {
         let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         Glibc.close(descriptor)
+    }
+
+    /// At the start. The process before may have ended between a failed sync and its recovery, and what the kernel has cached of the
+    /// -wal, and an index that other processes keep, may then say what the disk has not got. Where another process writes all the
+    /// while neither is touched: one without the other would be worse than nothing.
+    static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) {
+        guard access(path + "-wal", F_OK) == 0 || isSymbolicLink(path),
+            let connection = try? Connection(path: path, mode: .readWrite, settings: settings), connection.walIndex() != nil
+        else { return }
+        connection.keepWALWhenClosed()
+        let fileName = connection.fileName
+        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }), MonotonicClock.now < end {
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+    }
+
+    private static func isSymbolicLink(_ path: String) -> Bool {
+        var byte: CChar = 0
+        return readlink(path, &byte, 1) >= 0
+    }
+
+    /// A process that has the database open by a -shm that was deleted: it and whoever makes a new one have no locks in common, and
+    /// each would write over what the other has committed. Every connection in WAL mode keeps a shared lock on the database's file
+    /// (https://www.sqlite.org/lockingv3.html), on these bytes of it.
+    ///
+    /// Only while this process has no connection: closing the descriptor would drop its locks.
+    static func processWithoutIndex(_ path: String) -> Int32? {
+        let (firstSharedByte, sharedBytes) = (off_t(0x4000_0002), off_t(510))
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let fileName = String(cString: resolved)
+        let descriptor = open(fileName, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { Glibc.close(descriptor) }
+        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        // Who has just opened the database may be about to make one.
+        while access(fileName + "-wal", F_OK) == 0, access(fileName + "-shm", F_OK) != 0 {
+            var lock = flock()
+            lock.l_type = Int16(F_WRLCK)
+            lock.l_whence = Int16(SEEK_SET)
+            lock.l_start = firstSharedByte
+            lock.l_len = sharedBytes
+            guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+            if MonotonicClock.now >= end { return lock.l_pid }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+        return nil
     }
 }

@@ -123,7 +123,6 @@ public final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
-        Self.dropCachedWAL(of: path)
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
@@ -142,8 +141,13 @@ public final class Pool: Sendable {
         into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits,
         _ changeable: ChangeableLimits, _ log: Logger, _ counters: PoolCounters, recoveries: Int = 0
     ) throws(SQLiteError) {
+        if let process = processWithoutIndex(path) {
+            throw SQLiteError(
+                extendedCode: 5, message: "process \(process) has the database open, but its -shm was deleted: end that process first")
+        }
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
+        forgetCachedWAL(path, settings)
         let writer = try Writer(
             path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, log: log,
             counters: counters)

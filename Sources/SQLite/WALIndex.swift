@@ -42,8 +42,10 @@ public struct WALIndex {
         private var salts: UInt64 = 0
         private var done: UInt32 = 0
         private var attempted: UInt32 = 0
-        /// Somebody copies now, or has given it up in the middle.
+        /// Somebody copies now, or has given it up in the middle; or the index was made anew since, which leaves the same.
         public var isUnderWay: Bool { attempted > done }
+        /// The same checkpoint, or none, was the last that was begun.
+        public func hasSameAttempt(as other: CheckpointMarks) -> Bool { attempted == other.attempted }
 
         fileprivate init(_ region: UnsafeRawPointer) { walpool_wal_checkpoint_marks(region, &salts, &done, &attempted) }
     }

@@ -202,6 +202,56 @@ def test_an_index_that_another_process_has_made_anew(watched):
     assert 1 in rows(watched.database)
 
 
+def test_an_outsider_that_keeps_a_deleted_index(watched):
+    """It and whoever makes a new one would have no locks in common: nobody does, until it has gone."""
+    outsider = sqlite3.connect(watched.database, isolation_level=None)
+    assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+    with closing(outsider):
+        os.unlink(shm(watched))
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (2)")])
+        check_exit(watched)
+        outsider.execute("INSERT INTO t VALUES (5)")
+        refused = run(str(watched.database), "--socket-directory", str(watched.directory))
+        assert refused.returncode != 0 and f"process {os.getpid()} has the database open" in refused.stderr
+        outsider.execute("INSERT INTO t VALUES (6)")
+    watched.restart()
+    assert {"1", "5", "6"} <= {value for value, in watched.client().query("SELECT x FROM t").texts}
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
+    for number in range(2, 20):
+        watched.run(f"INSERT INTO t VALUES ({number})")
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("SELECT count(*) FROM filler").fetchall()
+        if not stays:
+            outsider.close()
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (20)")])
+        # It goes on, or has ended: what was acknowledged is in the file.
+        eventually(lambda: not watched.is_running or "opened again and is whole" in watched.errors)
+        watched.kill()
+    assert set(range(1, 20)) <= set(rows(watched.database))
+
+
+@pytest.mark.parametrize("mode", ["full", "pipelined"])
+def test_a_truncated_file_is_found_after_a_crash_too(start_daemon, mode):
+    """An index that was made anew looks like one in the middle of a checkpoint."""
+    daemon = start_daemon(options=["--synchronous", mode])
+    daemon.run("CREATE TABLE t (x)", "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(100000))")
+    daemon.stop()
+    daemon.restart()
+    daemon.run("INSERT INTO t VALUES (1)")
+    daemon.kill()
+    daemon.restart()
+    daemon.may_fail = True
+    daemon.run("INSERT INTO t VALUES (2)")
+    truncate(daemon)
+    check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (3)")])
+    check_exit(daemon)
+
+
 def test_a_moved_file_keeps_what_was_acknowledged(watched):
     check_not_acknowledged(write_while(rename, watched, "single"))
     check_exit(watched)

@@ -159,6 +159,11 @@ def test_arrays_of_asyncpg(db):
         ("SELECT '5.25'::NUMERIC(10, 2) + 1::numeric( 4 , 1 )", "6.25"),
         ("SELECT '6f1e3a52-0000-4000-8000-00000000000a'::uuid::UUID", "6f1e3a52-0000-4000-8000-00000000000a"),
         ("SELECT typeof('7'::text::int8) || 'x'::text::varchar || 'y'::varchar::text", "integerxy"),
+        ("SELECT '2024-05-06'::date::text || '[1]'::json::text", "2024-05-06[1]"),
+        # The parentheses of a call are no others.
+        ("SELECT julianday('2024-05-06'::date) - julianday('2024-05-01'::date)", "5.0"),
+        ("SELECT 2 * length(('2024-05-06'::date)) + (length('2024-05-06'::date))", "30"),
+        ("SELECT count(*) FROM s WHERE t <> ALL ('{1}'::text[])", "2"),
         ("SELECT '2024-05-06'::date < '2024-05-07'::date", "1"),
         # Nothing is true of an array that is NULL, but for an empty one everything is.
         ("SELECT count(*) FROM s WHERE id <> ALL (NULL)", "0"),
@@ -182,6 +187,16 @@ def test_spellings(db, sql, value):
         for _ in range(2):
             assert client.query(sql).check().value == value
         assert client.extended(sql).check().value == value
+        client.send(wire.terminate())
+
+
+def test_unequal_to_all_compares_as_equal_to_any_does(db):
+    with db.client() as client:
+        for array in [b"{1}", b"{9}"]:
+            for place in ["$1", "$1::int8[]", "$1::text[]"]:
+                equal = client.extended(f"SELECT count(*) FROM s WHERE t = ANY({place})", [array]).check().value
+                unequal = client.extended(f"SELECT count(*) FROM s WHERE t <> ALL({place})", [array]).check().value
+                assert int(equal) + int(unequal) == 3, (array, place)
         client.send(wire.terminate())
 
 
@@ -241,7 +256,8 @@ def test_modifiers_with_spaces_and_binary_numbers(db):
 
 @pytest.mark.parametrize(
     "sql", ["SELECT $1::NUMERIC(10, x)", "SELECT $1::nothing(10, 2)", "SELECT $1::interval (10, 2)", "SELECT t::int8 FROM s", "SELECT 'x'::int8", "SELECT 'x'::date", "SELECT 'NaN'::float8", "SELECT E'\\x41'",
-            "SELECT E'a\\'b'", "SELECT 'x'::nothing", "SELECT ARRAY[1, 2"])
+            "SELECT E'a\\'b'", "SELECT 'x'::nothing", "SELECT ARRAY[1, 2", "SELECT now() - (('1 day'::interval))",
+            "SELECT 1 + ('2024-05-06'::date)", "SELECT (('2024-05-06'::date)) - 1", "SELECT 't'::bool::text", "SELECT '1.50'::numeric::text"])
 def test_what_is_not_understood_is_refused(db, sql):
     with db.client() as client:
         assert client.query(sql).state in ("42601", "42703")

@@ -129,7 +129,8 @@ struct ConfigurationFileTests {
     // MARK: Sections
 
     private static let rules = ConfigurationSection(
-        "rule", change: .reload, "", details: "", keys: [.init("user", form: "", ""), .init("limit", form: "", "")], example: ""
+        "rule", change: .reload, "", details: "", keys: [.init("user", form: "", ""), .init("limit", form: "", "")], example: "",
+        shown: { $0.name ?? "" }
     ) { tables, settings, problems in
         settings.name = tables.map { "\($0.line)\($0.string("user", &problems) ?? "-")" }.joined(separator: ",")
         for table in tables {

@@ -44,6 +44,8 @@ final class Analysis: Sendable {
     /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder
+    /// What it takes, roughly: of 65,535 parameters (`SELECT ?65535`) two mebibytes and more, of columns their names.
+    let keptBytes: Int
 
     init(
         _ statement: Statement, of query: Query, schemaGeneration: Int, depth: Depth? = nil
@@ -84,14 +86,17 @@ final class Analysis: Sendable {
             out.rowDescription(Self.fields(columns, textEncoder))
             textDescription = Array(out.readable)
         }
+        keptBytes = Self.bytes(columns, slots.count, parameterTypes.count, textDescription)
     }
 
-    /// What it takes, roughly: of 65,535 parameters (`SELECT ?65535`) two mebibytes and more, of columns their names.
-    var keptBytes: Int {
-        let ofColumns = columns.reduce(0) { $0 + MemoryLayout<Column>.stride + $1.name.utf8.count + ($1.declared?.utf8.count ?? 0) }
-        return ofColumns + slots.count * MemoryLayout<ParameterSlot>.stride + parameterTypes.count * MemoryLayout<TypeOID>.stride
-            + inferredTypes.count * MemoryLayout<ParameterType>.stride + (textDescription?.count ?? 0)
-            + textEncoder.columns.count * MemoryLayout<RowEncoder.Column>.stride
+    private static func bytes(
+        _ columns: [Column], _ slots: Int, _ parameters: Int, _ textDescription: [UInt8]?
+    ) -> Int {
+        let ofColumns = columns.reduce(0) {
+            $0 + MemoryLayout<Column>.stride + MemoryLayout<RowEncoder.Column>.stride + $1.name.utf8.count + ($1.declared?.utf8.count ?? 0)
+        }
+        return ofColumns + (textDescription?.count ?? 0) + slots * MemoryLayout<ParameterSlot>.stride
+            + parameters * (MemoryLayout<TypeOID>.stride + MemoryLayout<ParameterType>.stride)
     }
 
     /// A statement that is not run on the served database.
@@ -103,6 +108,7 @@ final class Analysis: Sendable {
         isDeep = true
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         textDescription = nil
+        keptBytes = Self.bytes(columns, slots.count, parameterTypes.count, nil)
     }
 
     /// The same columns as another reading of the statement found: then what a client was told still holds.

@@ -195,14 +195,16 @@ final class QueryRegistry: Sendable {
     private func insert(_ query: Query, _ key: Int, _ generations: inout Generations) {
         if generations.young.count >= limit { generations.turnOver() }
         generations.young[key] = query
-        count(query, &generations)
+        count(query.keptBytes, &generations)
     }
 
     /// More is known of a text than before, and it may take much more.
-    func wasAnalysed(_ query: Query) { generations.withLock { count(query, &$0) } }
+    func wasAnalysed(_ query: Query) {
+        guard (query.source ?? query.text).bytes.count <= Self.longestText, let bytes = query.analysis?.keptBytes else { return }
+        generations.withLock { count(bytes, &$0) }
+    }
 
-    private func count(_ query: Query, _ generations: inout Generations) {
-        let bytes = query.keptBytes
+    private func count(_ bytes: Int, _ generations: inout Generations) {
         guard bytes > Self.smallBytes else { return }
         generations.bytes += bytes
         if generations.bytes > Self.mostBytes { generations.turnOver() }

@@ -15,9 +15,10 @@ struct PostgresSpelling {
     /// What is before this has been taken over.
     private var taken = 0
     private var hasChanged = false
-    /// The tokens before the one that is read.
+    /// The token before the one that is read.
     private var last: SQLToken?
-    private var beforeLast: SQLToken?
+    /// For each open parenthesis: the token before it.
+    private var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
     private var closings: [String?] = []
 
@@ -87,14 +88,17 @@ struct PostgresSpelling {
 
     /// Until the end, or inside an array until its `]`. False when something is not understood.
     private mutating func read(depth: Int) -> Bool {
-        (beforeLast, last) = (nil, nil)
+        last = nil
         while let token = lexer.next() {
             switch token.kind {
             case .string: string(token, content: Array(token.name.utf8), from: token.start)
             case .number: number(token)
             case .parameter: parameter(token)
-            case .leftParenthesis: closings.append(nil)
+            case .leftParenthesis:
+                closings.append(nil)
+                openers.append(last)
             case .rightParenthesis:
+                _ = openers.popLast()
                 if let closing = closings.popLast() ?? nil { replace(token.range, by: closing.utf8) }
             case .identifier where token.matches("null"):
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
@@ -111,7 +115,7 @@ struct PostgresSpelling {
                 return true
             default: break
             }
-            (beforeLast, last) = (last, token)
+            last = token
         }
         return depth == 0
     }
@@ -123,7 +127,9 @@ struct PostgresSpelling {
     private mutating func typeName(_ start: Int) -> (type: TypeOID, end: Int)? {
         guard var found = oneTypeName(start) else { return nil }
         while let next = oneTypeName(found.end) {
-            guard next.type == found.type || Self.isText(found.type) || Self.isText(next.type) else { return nil }
+            // A number or a truth as text is another text than it was written as.
+            guard next.type == found.type || Self.isText(found.type) || (Self.isText(next.type) && found.type.isStoredAsText)
+            else { return nil }
             found = (Self.isText(next.type) ? found.type : next.type, next.end)
         }
         return found
@@ -185,13 +191,17 @@ struct PostgresSpelling {
 
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
-    /// Whether what is read, up to `end`, perhaps in parentheses, stands beside an arithmetic operator.
+    /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside an arithmetic operator.
     private func isOperand(_ end: Int) -> Bool {
         var ahead = SQLLexer(sql, from: end)
-        let next = ahead.next()
-        if last?.isArithmetic == true || next?.isArithmetic == true { return true }
-        guard last?.kind == .leftParenthesis, next?.kind == .rightParenthesis else { return false }
-        return beforeLast?.isArithmetic == true || ahead.next()?.isArithmetic == true
+        var (left, right) = (last, ahead.next())
+        for opener in openers.reversed() {
+            if left?.isArithmetic == true || right?.isArithmetic == true { return true }
+            guard left?.kind == .leftParenthesis, right?.kind == .rightParenthesis else { return false }
+            if let opener, opener.isIdentifierLike, !opener.isReservedWord { return false }
+            (left, right) = (opener, ahead.next())
+        }
+        return left?.isArithmetic == true || right?.isArithmetic == true
     }
 
     private static func literal(_ content: [UInt8], _ type: TypeOID) -> String? {
@@ -310,12 +320,14 @@ struct PostgresSpelling {
         var closing = "))"
         var call = "SELECT value FROM json_each("
         if !isAny, first.kind == .parameter, case .numbered(let number, _) = ParameterName(first.bytes) {
-            closing = ") UNION ALL SELECT NULL WHERE $\(number) IS NULL)"
+            // By the last SELECT goes the affinity of the comparison, and json_each's values have none.
+            closing = ") UNION ALL SELECT CAST(NULL AS BLOB) WHERE $\(number) IS NULL)"
         } else if !isAny {
             (call, closing) = (call + "coalesce(", ", '[null]')))")
         }
         replace(comparison.start..<open.end, by: (isIn + call).utf8)
         closings.append(closing)
+        openers.append(comparison)
         lexer = SQLLexer(sql, from: open.end)
     }
 }
