@@ -66,6 +66,12 @@ struct OpenFiles {
         return other != index
     }
 
+    /// Both were deleted, and another process has committed into others: the frames of two histories of the same file.
+    var isWALReplaced: Bool {
+        guard isIndexReplaced, !hasWAL, let other = Self.status(path + "-wal") else { return false }
+        return other.bytes > 0
+    }
+
     mutating func wereCheckpointed() { mayBeShorter = true }
 
     /// Why what was written into them may not be found again, or nil.

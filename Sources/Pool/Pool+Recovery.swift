@@ -23,6 +23,11 @@ extension Pool {
             emptyWALOfLostFile()
             return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
         }
+        guard !writer.isWALReplaced else {
+            return giveUp(
+                "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
+                    + "cannot be put together with that")
+        }
         do {
             try rescueWAL()
             guard !writer.isIndexReplaced else {
@@ -108,9 +113,11 @@ extension Pool {
     /// while neither is touched: one without the other would be worse than nothing.
     static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) {
         guard access(path + "-wal", F_OK) == 0 || isSymbolicLink(path),
-            let connection = try? Connection(path: path, mode: .readWrite, settings: settings), connection.walIndex() != nil
+            let connection = try? Connection(path: path, mode: .readWrite, settings: settings)
         else { return }
+        // First of all: what may be lost must not be copied by its end.
         connection.keepWALWhenClosed()
+        guard connection.walIndex() != nil else { return }
         let fileName = connection.fileName
         let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
         while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }), MonotonicClock.now < end {
@@ -133,12 +140,17 @@ extension Pool {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         let fileName = String(cString: resolved)
+        guard access(fileName + "-shm", F_OK) != 0 else { return nil }
         let descriptor = open(fileName, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { Glibc.close(descriptor) }
         let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        // In another mode there is none, and readers have the same locks: "the read version", byte 19 of the file, is 2 in WAL mode
+        // (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
+        var version: UInt8 = 0
+        guard pread(descriptor, &version, 1, 19) == 1, version == 2 else { return nil }
         // Who has just opened the database may be about to make one.
-        while access(fileName + "-wal", F_OK) == 0, access(fileName + "-shm", F_OK) != 0 {
+        while access(fileName + "-shm", F_OK) != 0 {
             var lock = flock()
             lock.l_type = Int16(F_WRLCK)
             lock.l_whence = Int16(SEEK_SET)

@@ -235,6 +235,34 @@ def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
     assert set(range(1, 20)) <= set(rows(watched.database))
 
 
+def test_two_histories_are_not_mixed(watched):
+    """What the deleted -wal holds belongs to the file as it was, and another process has gone on from there."""
+    watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_an_outsider_that_keeps_both_deleted_files(start_daemon):
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        daemon.kill()
+        os.unlink(wal(daemon))
+        os.unlink(shm(daemon))
+        refused = run(str(daemon.database), "--socket-directory", str(daemon.directory))
+        assert refused.returncode != 0 and f"process {os.getpid()} has the database open" in refused.stderr
+    daemon.restart()
+    assert daemon.value("SELECT x FROM t") == "1"
+
+
 @pytest.mark.parametrize("mode", ["full", "pipelined"])
 def test_a_truncated_file_is_found_after_a_crash_too(start_daemon, mode):
     """An index that was made anew looks like one in the middle of a checkpoint."""

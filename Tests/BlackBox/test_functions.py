@@ -48,6 +48,7 @@ VALUES = {
     "SELECT string_agg(value, '-') FROM generate_series(1, 4)": "1-2-3-4",
     "SELECT sum(value) FROM generate_series(10, 1, -3)": "22",
     "SELECT count(*) FROM generate_series(1, 0)": "0",
+    "SELECT count(*) FROM generate_series(1.0, floor(3.5))": "3",
     "SELECT start || stop || step || value FROM generate_series('3', 4, 2)": "3423",
     "SELECT count(*) FROM generate_series(1, NULL)": "0",
     "SELECT max(value) FROM generate_series(9223372036854775806, 9223372036854775807)": "9223372036854775807",

@@ -106,7 +106,7 @@ enum GenerateSeries {
                 return SQLITE_OK
             }
             // A date would be a number up to its first dash.
-            guard arguments.allSatisfy({ sqlite3_value_numeric_type($0) == SQLITE_INTEGER }) else {
+            guard arguments.allSatisfy({ isInteger($0) }) else {
                 series.pointee.base.pVtab.pointee.zErrMsg = walpool_message("generate_series takes integers")
                 return SQLITE_ERROR
             }
@@ -121,6 +121,15 @@ enum GenerateSeries {
             series.pointee.is_done = isPast(series.pointee.value, series.pointee) ? 1 : 0
             return SQLITE_OK
         }
+
+    private static func isInteger(_ value: OpaquePointer?) -> Bool {
+        switch sqlite3_value_numeric_type(value) {
+        case SQLITE_INTEGER: true
+        // floor() gives a real.
+        case SQLITE_FLOAT: Int64(exactly: sqlite3_value_double(value)) != nil
+        default: false
+        }
+    }
 
     private static func isPast(_ value: Int64, _ series: Cursor) -> Bool {
         series.step > 0 ? value > series.stop : value < series.stop

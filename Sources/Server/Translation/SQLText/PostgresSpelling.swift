@@ -197,7 +197,8 @@ struct PostgresSpelling {
         var (left, right) = (last, ahead.next())
         for opener in openers.reversed() {
             if left?.isArithmetic == true || right?.isArithmetic == true { return true }
-            guard left?.kind == .leftParenthesis, right?.kind == .rightParenthesis else { return false }
+            let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true
+            guard isAlone, right?.kind == .rightParenthesis else { return false }
             if let opener, opener.isIdentifierLike, !opener.isReservedWord { return false }
             (left, right) = (opener, ahead.next())
         }
@@ -313,17 +314,24 @@ struct PostgresSpelling {
         guard let open = ahead.next(), open.kind == .leftParenthesis, let first = ahead.next() else { return }
         let isIn = isAny ? " IN (" : " NOT IN ("
         if first.matches("select") || first.matches("values") || first.matches("with") {
-            return replace(comparison.start..<open.end, by: isIn.utf8)
+            replace(comparison.start..<open.end, by: isIn.utf8)
+            closings.append(nil)
+            openers.append(comparison)
+            return lexer = SQLLexer(sql, from: open.end)
         }
         // NOT IN nothing is true, but compared with an array that is NULL nothing is. What a parameter is taken for is told by where it
-        // stands, so it stays right inside json_each().
-        var closing = "))"
-        var call = "SELECT value FROM json_each("
-        if !isAny, first.kind == .parameter, case .numbered(let number, _) = ParameterName(first.bytes) {
+        // stands, so it stays right inside json_each(). All else is made before: in there `id` and `key` are columns of json_each's.
+        let call: String
+        let closing: String
+        if first.kind != .parameter {
+            call = "SELECT value FROM (SELECT " + (isAny ? "" : "coalesce(")
+            closing = (isAny ? "" : ", '[null]')") + " AS walpool_array), json_each(walpool_array))"
+        } else if !isAny, case .numbered(let number, _) = ParameterName(first.bytes) {
+            call = "SELECT value FROM json_each("
             // By the last SELECT goes the affinity of the comparison, and json_each's values have none.
             closing = ") UNION ALL SELECT CAST(NULL AS BLOB) WHERE $\(number) IS NULL)"
-        } else if !isAny {
-            (call, closing) = (call + "coalesce(", ", '[null]')))")
+        } else {
+            (call, closing) = ("SELECT value FROM json_each(", "))")
         }
         replace(comparison.start..<open.end, by: (isIn + call).utf8)
         closings.append(closing)
