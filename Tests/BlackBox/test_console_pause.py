@@ -80,10 +80,10 @@ def test_transactions_that_have_begun_finish(db, admin, begin):
     for sql in ["SELECT count(*) FROM t", "INSERT INTO t VALUES (3)", "SELECT count(*) FROM t", "INSERT INTO t SELECT 4"]:
         old.query(sql).check()
     assert state(admin) == {"pausing"}
+    # However late its thread has its first look.
+    assert f"client {old.process_id}" in pause.client.receive().fields["M"]
     old.query("COMMIT").check()
-    reply = pause.reply()
-    assert reply.tag == "PAUSE" and state(admin) == {"paused"}
-    assert f"client {old.process_id}" in reply.notices[0]["M"]
+    assert pause.reply().tag == "PAUSE" and state(admin) == {"paused"}
     # Its next transaction is a new one.
     old.send(wire.query("SELECT 5"))
     until_waiting(admin, old, new)
