@@ -36,7 +36,8 @@ extension Pool {
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let fileName = writer.fileName
-            guard forgetIndex(fileName) else {
+            guard limits.durability == .full || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds)
+            else {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
             }
             closeWriter()
@@ -87,10 +88,12 @@ extension Pool {
     /// open keeps it, so that closing every connection here does not make it anew: what is lost would be read by everybody, and
     /// what is committed behind it would be lost with it at the next start. A process in the middle of such a snapshot sees
     /// the database as it was before.
-    private func forgetIndex(_ fileName: String) -> Bool {
-        guard limits.durability != .full else { return true }
-        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        while !writer.connection.forgetWALIndex({ Self.dropCachedWAL(of: fileName) }) {
+    ///
+    /// - Returns: false when another process kept the write lock for all that time.
+    private static func forgetIndex(of connection: Connection, withinMilliseconds milliseconds: Int64) -> Bool {
+        let fileName = connection.fileName
+        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
+        while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }) {
             if MonotonicClock.now >= end { return false }
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }
@@ -118,11 +121,7 @@ extension Pool {
         // First of all: what may be lost must not be copied by its end.
         connection.keepWALWhenClosed()
         guard connection.walIndex() != nil else { return }
-        let fileName = connection.fileName
-        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
-        while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }), MonotonicClock.now < end {
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
-        }
+        _ = forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
     }
 
     private static func isSymbolicLink(_ path: String) -> Bool {

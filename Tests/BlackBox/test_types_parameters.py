@@ -332,3 +332,9 @@ def test_a_time_by_its_long_name_and_an_array_by_its_own(client):
     assert result_types(client, "SELECT a FROM named") == [1083]
     client.query("SET result_typing = stored").check()
     assert client.query("SELECT a, b, c FROM named").check().texts == [("03:04:05", "[1, 2]", '["x"]')]
+
+
+def test_what_the_statement_calls_a_text_is_one(client):
+    """Where a number is expected, too: the statement's own word counts, the driver's does not."""
+    assert client.extended("SELECT typeof($1::text), n + 0 = $1::text FROM p WHERE id = 1", [b"10"]).check().texts == [("text", "0")]
+    assert client.extended("SELECT n + 0 = $1 FROM p WHERE id = 1", [b"10"], types=[25]).check().value == "1"

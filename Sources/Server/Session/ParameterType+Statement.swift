@@ -16,7 +16,7 @@ extension ParameterType {
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
                 result.append(explicit(given[index], inferred))
             } else if index < inText.count, inText[index] != .unspecified {
-                result.append(explicit(inText[index], inferred))
+                result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))
             } else if inferred.isDetermined {
                 result.append(inferred.announced(typing))
             } else {
@@ -30,9 +30,13 @@ extension ParameterType {
     /// a word and never be equal; PostgreSQL has no such operator.
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType) -> ParameterType {
         let isText = type == .text || type == .varchar || type == .bpchar
-        let isNumber = isNumber(type, inferred) || (isText && inferred.rule == .number)
-        let isCalculated = inferred.rule == .number && PostgresSpelling.isMoment(type)
-        return ParameterType(type: type, rule: isCalculated ? .calculated : isNumber ? .number : .typed, isGiven: true)
+        let rule = isText && inferred.rule == .number ? .number : rule(type, inferred)
+        return ParameterType(type: type, rule: rule, isGiven: true)
+    }
+
+    private static func rule(_ type: TypeOID, _ inferred: ParameterType) -> TextRule {
+        if inferred.rule == .number, PostgresSpelling.isMoment(type) { return .calculated }
+        return isNumber(type, inferred) ? .number : .typed
     }
 
     /// A decimal that nothing would convert where it stands: with too many digits for a double it must not become the text that

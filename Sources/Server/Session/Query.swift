@@ -180,33 +180,37 @@ final class QueryRegistry: Sendable {
         if let found = find(key), (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
         let query = try Query(sql)
         generations.withLock { insert(query, key, &$0) }
+        count(query.keptBytes)
         return query
     }
 
     private func find(_ key: Int) -> Query? {
-        generations.withLock { generations in
-            if let found = generations.young[key] { return found }
-            guard let found = generations.old.removeValue(forKey: key) else { return nil }
+        let (found, isMoved) = generations.withLock { generations -> (Query?, Bool) in
+            if let found = generations.young[key] { return (found, false) }
+            guard let found = generations.old.removeValue(forKey: key) else { return (nil, false) }
             insert(found, key, &generations)
-            return found
+            return (found, true)
         }
+        if isMoved, let found { count(found.keptBytes) }
+        return found
     }
 
     private func insert(_ query: Query, _ key: Int, _ generations: inout Generations) {
         if generations.young.count >= limit { generations.turnOver() }
         generations.young[key] = query
-        count(query.keptBytes, &generations)
     }
 
     /// More is known of a text than before, and it may take much more.
     func wasAnalysed(_ query: Query) {
         guard (query.source ?? query.text).bytes.count <= Self.longestText, let bytes = query.analysis?.keptBytes else { return }
-        generations.withLock { count(bytes, &$0) }
+        count(bytes)
     }
 
-    private func count(_ bytes: Int, _ generations: inout Generations) {
+    private func count(_ bytes: Int) {
         guard bytes > Self.smallBytes else { return }
-        generations.bytes += bytes
-        if generations.bytes > Self.mostBytes { generations.turnOver() }
+        generations.withLock { generations in
+            generations.bytes += bytes
+            if generations.bytes > Self.mostBytes { generations.turnOver() }
+        }
     }
 }

@@ -108,9 +108,9 @@ enum DeclaredValue {
     ) -> Bool {
         let stored = statement.storageClass(column)
         guard stored == .text || stored == .integer || stored == .real else { return false }
-        if stored == .real, !statement.double(column).isFinite { return false }
-        if stored == .real, let digits = JSONText.number(statement.double(column)) {
+        if stored == .real {
             // SQLite's text of it has 15 digits only.
+            guard let digits = JSONText.number(statement.double(column)) else { return false }
             (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
             return true
         }
