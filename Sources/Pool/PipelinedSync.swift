@@ -25,6 +25,8 @@ final class PipelinedSync: @unchecked Sendable {
     private var committed = 0
     private var synced = 0
     private var isSyncing = false
+    /// When the sync, or the checkpoint, that is going on began.
+    private var syncBegan = Instant(nanoseconds: 0)
     /// A sync has failed: what it was for may be lost although a later one succeeds, so nothing more is durable here.
     private var failure: SQLiteError?
     /// What is on the disk will not be found again, so nothing more is durable. All the same a checkpoint may come and save it.
@@ -75,19 +77,22 @@ final class PipelinedSync: @unchecked Sendable {
         return unanswered.reduce(0) { $0 + $1.members.count }
     }
 
-    /// Returns true once this commit is on the disk, and false when another thread's sync still goes on by then.
-    func waitUntilDurable(_ commit: Int, behindOthersUntil deadline: Instant) throws(SQLiteError) -> Bool {
-        var time = timespec(
-            tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
+    /// Returns true once this commit is on the disk, and false when one sync of another thread's still goes on after `patience`, counted
+    /// from its beginning or from now. One that follows it, and may begin before this thread has noticed, is waited for as long.
+    func waitUntilDurable(_ commit: Int, patienceNanoseconds patience: Int64) throws(SQLiteError) -> Bool {
+        let came = MonotonicClock.now
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while synced < commit {
             if let cause { throw cause }
-            if !isSyncing {
+            guard isSyncing else {
                 syncOnce()
-            } else if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT, isSyncing {
-                return synced >= commit
+                continue
             }
+            let limit = max(came, syncBegan).advanced(byNanoseconds: patience)
+            guard MonotonicClock.now < limit else { return false }
+            var time = timespec(tv_sec: Int(limit.nanoseconds / 1_000_000_000), tv_nsec: Int(limit.nanoseconds % 1_000_000_000))
+            pthread_cond_timedwait(condition, mutex, &time)
         }
         return true
     }
@@ -150,6 +155,7 @@ final class PipelinedSync: @unchecked Sendable {
     /// Called with the mutex held, and returns with it held.
     private func syncOnce() {
         isSyncing = true
+        syncBegan = MonotonicClock.now
         let reached = committed
         pthread_mutex_unlock(mutex)
         work.begins()
@@ -180,6 +186,7 @@ final class PipelinedSync: @unchecked Sendable {
         syncOnce()
         if let failure { throw failure }
         isSyncing = true
+        syncBegan = MonotonicClock.now
         pthread_mutex_unlock(mutex)
         var outcome: Swift.Result<Result, SQLiteError>
         do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
@@ -210,7 +217,7 @@ public struct UnsyncedCommit: Sendable {
 
     /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
     public func waitUntilDurable() throws(SQLiteError) {
-        while try !sync.waitUntilDurable(number, behindOthersUntil: .distantFuture) {}
+        while try !sync.waitUntilDurable(number, patienceNanoseconds: .max) {}
     }
 
     /// Returns true once the commit is on the disk. A sync of another thread is waited for only while it takes no more than twice as
@@ -223,8 +230,7 @@ public struct UnsyncedCommit: Sendable {
             return true
         }
         let patience = min(max(0, sync.meanNanoseconds.load(ordering: .relaxed)), PoolLimits.longestKeptSyncNanoseconds) &* 2
-        return try sync.waitUntilDurable(
-            number, behindOthersUntil: Instant(nanoseconds: MonotonicClock.now.nanoseconds &+ patience))
+        return try sync.waitUntilDurable(number, patienceNanoseconds: patience)
     }
 
     /// These are to be answered when it is. True: the calling thread has to see to it, with `Pool.syncUnanswered`.

@@ -12,9 +12,13 @@ public struct Instant: Comparable, Hashable, Sendable {
     /// The instant `milliseconds` later; no sum of a clock and a setting can trap here.
     @inlinable public func advanced(byMilliseconds milliseconds: Int64) -> Instant {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        if overflow { return .distantFuture }
-        let (sum, overflowed) = nanoseconds.addingReportingOverflow(product)
-        return overflowed ? .distantFuture : Instant(nanoseconds: sum)
+        return overflow ? .distantFuture : advanced(byNanoseconds: product)
+    }
+
+    /// The same in nanoseconds.
+    @inlinable public func advanced(byNanoseconds interval: Int64) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(interval)
+        return overflow ? .distantFuture : Instant(nanoseconds: sum)
     }
 
     @inlinable public func microseconds(since earlier: Instant) -> Int64 {

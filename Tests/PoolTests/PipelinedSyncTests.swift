@@ -30,7 +30,7 @@ import Testing
         let sync = try #require(test.pool.pipelinedSync)
         let commit = sync.didCommit()
         #expect(sync.answerWhenDurable(commit, [test.member()]))
-        #expect(try sync.waitUntilDurable(commit, behindOthersUntil: .distantFuture))
+        #expect(try sync.waitUntilDurable(commit, patienceNanoseconds: .max))
         let before = test.pool.work.atSync.changes
         #expect(members(sync.syncUnanswered()) == [1])
         #expect(test.pool.work.atSync.changes == before)
@@ -41,7 +41,7 @@ import Testing
         let test = try TestPool { $0.durability = .pipelined }
         let sync = try #require(test.pool.pipelinedSync)
         let early = sync.didCommit()
-        #expect(try sync.waitUntilDurable(early, behindOthersUntil: .distantFuture))
+        #expect(try sync.waitUntilDurable(early, patienceNanoseconds: .max))
         let later = sync.didCommit()
         #expect(sync.answerWhenDurable(later, [test.member()]))
         #expect(!sync.answerWhenDurable(early, [test.member()]))
@@ -64,8 +64,8 @@ import Testing
             #expect(!sync.answerWhenDurable(second, [test.member()]))
             let synced = sync.syncUnanswered()
             #expect(members(synced) == [1] && synced.goesOn)
-            let isLate = try sync.waitUntilDurable(second, behindOthersUntil: MonotonicClock.now)
-            let isThere = try sync.waitUntilDurable(first, behindOthersUntil: MonotonicClock.now)
+            let isLate = try sync.waitUntilDurable(second, patienceNanoseconds: 0)
+            let isThere = try sync.waitUntilDurable(first, patienceNanoseconds: 0)
             #expect(!isLate && isThere)
         }
         let synced = sync.syncUnanswered()
