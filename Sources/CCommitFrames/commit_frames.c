@@ -1,4 +1,5 @@
 #include "commit_frames.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +32,21 @@ struct walpool_commit_frames {
 
 static struct walpool_commit_frames *frames_of(sqlite3_file *file) { return (struct walpool_commit_frames *)file->pMethods; }
 
+/* A quota or a limit of file sizes is a full disk, too, and nothing is wrong with what is there: SQLite says so of ENOSPC only
+   (`unixWrite`). */
+static int write_original(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+    int code = frames->original->xWrite(frames->file, bytes, count, offset);
+    if (code != SQLITE_IOERR_WRITE) return code;
+    int number = 0;
+    frames->original->xFileControl(frames->file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number == EDQUOT || number == EFBIG ? SQLITE_FULL : code;
+}
+
 static int write_kept(struct walpool_commit_frames *frames) {
     int count = frames->count;
     if (count == 0 || frames->failure != SQLITE_OK) return frames->failure;
     frames->count = 0;
-    frames->failure = frames->original->xWrite(frames->file, frames->bytes, count, frames->offset);
+    frames->failure = write_original(frames, frames->bytes, count, frames->offset);
     if (frames->failure != SQLITE_OK) frames->next = WHATEVER;
     return frames->failure;
 }
@@ -78,7 +89,7 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     if (code != SQLITE_OK) return code;
     /* A frame elsewhere. */
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
-    return frames->original->xWrite(file, bytes, count, offset);
+    return write_original(frames, bytes, count, offset);
 }
 
 /* Only what is read is written first: a COMMIT that fails gives the write lock back before it ends, and what was kept for it is

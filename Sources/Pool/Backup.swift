@@ -10,6 +10,7 @@ public final class Backup: Sendable {
     public let name: String
     public let began = MonotonicClock.now
     private let database: String
+    private let files: ServedFiles
     private let settings: ConnectionSettings
     private let snapshots: BackupSnapshots
     private let box = Locked(Status())
@@ -28,12 +29,15 @@ public final class Backup: Sendable {
         public var bytes = 0
         public var ended: Instant?
         public var error: BackupError?
+        /// The copy is whole, and this breaks a rule of its schema, as it does in the database.
+        public var violation: String?
         /// Why it shall end, if it shall.
         fileprivate var cancellation: String?
     }
 
-    init(database: String, settings: ConnectionSettings, snapshots: BackupSnapshots, name: String) {
+    init(database: String, files: ServedFiles, settings: ConnectionSettings, snapshots: BackupSnapshots, name: String) {
         self.database = database
+        self.files = files
         self.settings = Self.settings(settings)
         self.snapshots = snapshots
         self.name = name
@@ -111,8 +115,9 @@ public final class Backup: Sendable {
             }
             // Not quick_check, which does not compare indexes with their tables: damage is to be found while there are
             // older backups. The snapshot has ended, so its time is nobody else's.
-            let finding = try copy.firstText("PRAGMA integrity_check(1)") ?? "nothing"
-            if finding != "ok" { watch.error = .damaged(finding) }
+            let check = try copy.checkIntegrity(.full)
+            if let damage = check.damage { watch.error = .damaged(damage) }
+            box.withLock { $0.violation = check.violation }
         } catch {
             throw watch.error ?? .sqlite(error)
         }
@@ -158,7 +163,9 @@ public final class Backup: Sendable {
     private func copyPages(
         to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
     ) throws(SQLiteError) {
-        let source = try Connection(path: database, mode: .readOnly, settings: settings)
+        let source = try files.open { () throws(SQLiteError) in
+            try Connection(path: database, mode: .readOnly, settings: settings)
+        }
         watch.attach(to: source)
         try source.executeInternal("BEGIN")
         // The first statement that reads takes the snapshot.

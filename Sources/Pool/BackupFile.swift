@@ -61,7 +61,11 @@ struct BackupFile: ~Copyable {
             throw errno == EEXIST ? .fileExists(path) : .system(call: "link", path: path, errorNumber: errno)
         }
         unlink(temporaryPath)
-        try Self.sync(directory: directory)
+        do { try Self.sync(directory: directory) } catch {
+            // It would be gone after a power failure, perhaps.
+            unlink(path)
+            throw error
+        }
     }
 
     /// Removes the temporary file and what SQLite may have put beside it.

@@ -6,6 +6,7 @@ import Scheduling
 /// The backups of one database: at most one at a time, since each reads the whole file and holds back checkpoints.
 public final class Backups: Sendable {
     private let database: String
+    private let files: ServedFiles
     private let settings: ConnectionSettings
     private let log: Logger
     let snapshots = BackupSnapshots()
@@ -16,8 +17,9 @@ public final class Backups: Sendable {
         var last: Backup?
     }
 
-    init(database: String, settings: ConnectionSettings, log: Logger) {
+    init(database: String, files: ServedFiles, settings: ConnectionSettings, log: Logger) {
         self.database = database
+        self.files = files
         self.settings = settings
         self.log = log
     }
@@ -32,7 +34,7 @@ public final class Backups: Sendable {
         _ name: String, in directory: String, for owner: any StatementOwner, onStep: (Backup.Status) -> Void = { _ in }
     ) throws(BackupError) -> Backup.Status {
         try BackupName.require(name)
-        let backup = Backup(database: database, settings: settings, snapshots: snapshots, name: name)
+        let backup = Backup(database: database, files: files, settings: settings, snapshots: snapshots, name: name)
         let other = state.withLock { state -> Backup? in
             if let running = state.running { return running }
             state.running = backup

@@ -18,6 +18,8 @@ public struct CheckpointHistory: Sendable {
     }
 
     public var last: Outcome?
+    /// Why the last attempt failed, if it did.
+    public var lastError: SQLiteError?
     public var completed = 0
     public var incomplete = 0
     public var failed = 0
@@ -30,8 +32,14 @@ public struct CheckpointHistory: Sendable {
 
     mutating func record(_ outcome: Outcome) {
         last = outcome
+        lastError = nil
         if outcome.isComplete { completed += 1 } else { incomplete += 1 }
         if outcome.mode == .gate { gateClosings += 1 }
+    }
+
+    mutating func record(_ error: SQLiteError) {
+        lastError = error
+        failed += 1
     }
 }
 

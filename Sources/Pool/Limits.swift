@@ -37,6 +37,9 @@ public struct PoolLimits: Sendable {
     /// How long statements that read may go on once the WAL must be emptied; then they are ended. A snapshot that its
     /// client keeps without reading is ended at once when it is older than this.
     public var gateMilliseconds: Int64 = 2_000
+    /// How often it is looked whether the files are where they were, besides at each commit. The daemon wakes up as often for its
+    /// statistics.
+    static let filesLookMilliseconds: Int64 = 60_000
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what

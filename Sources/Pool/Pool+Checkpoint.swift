@@ -95,7 +95,7 @@ extension Pool {
             writer.note(error)
             let frames = writer.walFrames.all
             state.withLock { state in
-                state.checkpoints.failed += 1
+                state.checkpoints.record(error)
                 state.policy.ended(mode, frames: frames, isComplete: false)
             }
             log.error(.checkpointTrouble, "checkpoint failed", metadata: ["code": "\(error.extendedCode)", "error": "\(error.message)"])

@@ -75,15 +75,21 @@ extension Pool {
         var hasBegun = false
         do {
             let size = try vacuum.size()
+            let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
             let isWorthwhile = maintenance.state.withLock { state in
-                let isWorthwhile =
-                    isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, .now)
+                let freePages = renumbered == nil ? size.freePages : 0
+                let isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: freePages, .now)
                 guard isWorthwhile else { return false }
                 state.schedule.begin(.now)
                 state.run = .init(began: began, isRequested: isRequested, before: size)
                 return true
             }
             guard isWorthwhile else {
+                if let renumbered {
+                    log.warning(
+                        .vacuumTrouble, "VACUUM is left out: it would change rowids by which a full-text index finds its rows",
+                        metadata: ["table": "\(renumbered)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])
+                }
                 log.info(
                     .vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
                 return nil
@@ -102,6 +108,10 @@ extension Pool {
                 size, databaseDirectory: maintenance.databaseDirectory, temporaryDirectory: maintenance.temporaryDirectory)
             if let shortage = DiskSpace.shortage(of: needs) {
                 failed("no room: \(shortage)")
+                return nil
+            }
+            if let name = try vacuum.definitionNotCopied() {
+                failed("it would leave out \(name), whose definition in sqlite_schema does not begin with CREATE")
                 return nil
             }
             try vacuum.copy()

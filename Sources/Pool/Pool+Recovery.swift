@@ -13,24 +13,26 @@ import Scheduling
 /// manager starts it again.
 extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
-        let failure = writer.failure ?? pipelinedSync?.error ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
+        let failure =
+            writer.failure ?? pipelinedSync?.error ?? writer.places.problem
+            ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
             .ioError, "I/O error on the writer: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
-        guard writer.hasDatabaseFile else {
+        guard writer.places.databaseInPlace != nil else {
             emptyWALOfLostFile()
             return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
         }
-        guard !writer.isWALReplaced else {
+        guard !writer.places.isWALReplaced else {
             return giveUp(
                 "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
                     + "cannot be put together with that")
         }
         do {
             try rescueWAL()
-            guard !writer.isIndexReplaced else {
+            guard !writer.places.isIndexReplaced else {
                 return giveUp("\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's")
             }
             pipelinedSync?.close(failure)
@@ -43,8 +45,10 @@ extension Pool {
             closeWriter()
             Self.dropCachedWAL(of: fileName)
             try openWriter()
-            if let problem = try writer.connection.firstText("PRAGMA quick_check(1)"), problem != "ok" {
-                return giveUp("\(path) is damaged: \(problem)")
+            let check = try writer.connection.checkIntegrity(.quick)
+            if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }
+            if let violation = check.violation {
+                log.warning(.recovery, "the database is whole, and has rows that break its rules", metadata: ["first": "\(violation)"])
             }
         } catch {
             return giveUp("\(path) cannot be opened again: \(error.message)")
@@ -74,7 +78,7 @@ extension Pool {
 
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.
     private func rescueWAL() throws(SQLiteError) {
-        guard !writer.hasWALFile else { return }
+        guard !writer.places.hasWAL else { return }
         // Somebody who only keeps it from being truncated does not matter: the copy is what counts, and it is the last
         // chance, so it may take its time.
         let result = try truncate(patienceMilliseconds: limits.gateGraceMilliseconds)

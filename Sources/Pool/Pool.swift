@@ -9,6 +9,7 @@ import Synchronization
 /// is held nothing is called but `reasonToStopWaiting`, which only looks: methods return what is to be done, and the
 /// worker that called does it.
 public final class Pool: Sendable {
+    /// What the path it was told led to when it was opened: a symbolic link that is switched meanwhile leads to another database.
     public let path: String
     /// What it was opened with; of what `apply` has changed since, this says nothing.
     let limits: PoolLimits
@@ -37,6 +38,8 @@ public final class Pool: Sendable {
     let writerSnapshotEnds = Atomic<Int64>(.max)
     /// When the gathering of a group is over, in nanoseconds; 0: there is none.
     let gatheringUntil = Atomic<Int64>(0)
+    /// See Pool+Files.
+    let filesLook = Atomic<Int64>(0)
 
     struct State {
         var writerQueue: WriterQueue
@@ -96,7 +99,10 @@ public final class Pool: Sendable {
         // Of every writer that is opened here, one after the other.
         let atWriter = ThreadAtWork()
         let atSync = ThreadAtWork()
+        let files = ServedFiles()
     }
+
+    var files: ServedFiles { writerSlot.files }
 
     /// The writer; only for who holds its lease. There is one except inside the recovery job.
     public var writer: Writer { writerSlot.writer! }
@@ -115,7 +121,6 @@ public final class Pool: Sendable {
         observer: (any StatementObserver)? = nil, cannotGoOn: @escaping @Sendable (String) -> Void
     ) throws(SQLiteError) {
         counters = PoolCounters(observer: observer)
-        self.path = path
         self.limits = limits
         changeable = ChangeableLimits(limits)
         self.deadlines = deadlines
@@ -124,9 +129,10 @@ public final class Pool: Sendable {
         self.settings = settings
         writerSlot = WriterSlot()
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
+        self.path = writerSlot.writer!.places.path
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
-        backups = Backups(database: path, settings: settings, log: log)
+        backups = Backups(database: self.path, files: writerSlot.files, settings: settings, log: log)
         slots = (0...limits.readers).map { _ in ReaderSlot() }
         state = Locked(
             State(
@@ -152,6 +158,7 @@ public final class Pool: Sendable {
             path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, log: log,
             counters: counters)
         slot.writer = writer
+        slot.files.wereOpened(writer.places)
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
                 PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)
@@ -165,6 +172,7 @@ public final class Pool: Sendable {
     }
 
     func closeWriter() {
+        files.areClosed()
         writerSlot.writer = nil
     }
 
@@ -239,9 +247,11 @@ extension Pool {
     }
 
     private func openReader(_ index: Int) throws(SQLiteError) -> Reader {
-        let reader = try Reader(
-            index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot,
-            counters: counters)
+        let reader = try files.open { () throws(SQLiteError) in
+            try Reader(
+                index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot,
+                counters: counters)
+        }
         slots[index].reader = reader
         try reader.refreshSnapshot(epoch: leaseEpoch)
         return reader

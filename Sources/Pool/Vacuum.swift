@@ -55,6 +55,26 @@ struct Vacuum {
         try run("PRAGMA analysis_limit = \(Self.analysisLimit); ANALYZE")
     }
 
+    /// A table that has no INTEGER PRIMARY KEY and no index, and by whose rowids the full-text index of an FTS table finds its rows
+    /// (`content=`). VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
+    /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
+    func tableNamedByRowid() throws(SQLiteError) -> String? {
+        try writer.connection.firstText(
+            """
+            SELECT name FROM sqlite_schema AS content WHERE type = 'table' AND rootpage > 0
+            AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND tbl_name = content.name)
+            AND NOT EXISTS (SELECT 1 FROM pragma_table_info(content.name) WHERE pk > 0 AND upper(type) = 'INTEGER')
+            AND EXISTS (SELECT 1 FROM sqlite_schema AS fts WHERE fts.type = 'table' AND fts.rootpage = 0
+                AND fts.sql LIKE '%content%=%' AND instr(lower(fts.sql), lower(content.name)))
+            """)
+    }
+
+    /// Something that VACUUM would leave out, rows and all: it copies only what is defined by a text that begins with these three
+    /// letters (`execSql` in https://www.sqlite.org/src/file/src/vacuum.c), and a schema that was written by hand may say "create".
+    func definitionNotCopied() throws(SQLiteError) -> String? {
+        try writer.connection.firstText("SELECT name FROM sqlite_schema WHERE sql NOT GLOB 'CRE*'")
+    }
+
     /// Copies the database without its holes, and the copy back. The first half can be stopped by the owner, in the second
     /// SQLite asks nobody. Either way it is one transaction: until its commit the database is the old one.
     func copy() throws(SQLiteError) { try run("VACUUM") }

@@ -119,10 +119,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if error.isInputOutput, failure == nil { failure = error }
     }
 
-    var hasDatabaseFile: Bool { files.hasDatabase }
-    var hasWALFile: Bool { files.hasWAL }
-    var isIndexReplaced: Bool { files.isIndexReplaced }
-    var isWALReplaced: Bool { files.isWALReplaced }
+    var places: DatabaseFiles { files.places }
 
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// An error SQLite returned, with everything a client could want to know about it.
 ///
@@ -31,6 +32,10 @@ public struct SQLiteError: Error, Equatable, Sendable {
             return
         }
         let held = sqlite3_extended_errcode(connection)
+        if let full = Self.full(held, sqlite3_system_errno(connection)) {
+            self = full
+            return
+        }
         // A code that did not pass through the connection (SQLITE_MISUSE, for one) has no message there.
         if held & 0xFF == code & 0xFF {
             let offset = sqlite3_error_offset(connection)
@@ -44,6 +49,15 @@ public struct SQLiteError: Error, Equatable, Sendable {
 }
 
 extension SQLiteError {
+    /// A quota or a limit of file sizes is a full disk, too: nothing is wrong with what is there. SQLite says so of ENOSPC only
+    /// (`unixWrite` in https://www.sqlite.org/src/file/src/os_unix.c).
+    private static func full(_ code: Int32, _ errorNumber: Int32) -> SQLiteError? {
+        guard code == SQLITE_IOERR | (3 << 8), errorNumber == EDQUOT || errorNumber == EFBIG else { return nil }
+        return SQLiteError(
+            extendedCode: SQLITE_FULL,
+            message: errorNumber == EDQUOT ? "the disk quota is used up" : "a file has reached the largest size that is allowed")
+    }
+
     public var isBusy: Bool { code == SQLITE_BUSY }
     public var isInterrupt: Bool { code == SQLITE_INTERRUPT }
     public var isInputOutput: Bool { code == SQLITE_IOERR }

@@ -19,6 +19,8 @@ extension Server {
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
         if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
         next = min(next, pool.writerSnapshotEnd)
+        let isFilesLookDue = pool.nextFilesLook <= now
+        if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
         next = min(next, metrics.periodEnd)
         var toNotify: [Session] = []
@@ -50,7 +52,8 @@ extension Server {
             if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
             worker.handOverIfAny()
         }
-        // The last, because it may wait for the disk.
+        // These last, because they may wait for the disk.
+        if isFilesLookDue, let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
         if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }

@@ -127,6 +127,8 @@ enum Daemon {
         for signal in [SIGTERM, SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
+        // A limit of file sizes (RLIMIT_FSIZE) is an error of the write, and of one statement.
+        signal(SIGXFSZ, SIG_IGN)
         return signals
     }
 

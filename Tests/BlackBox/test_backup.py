@@ -66,6 +66,30 @@ def test_a_backup(served, backups):
     eventually(lambda: "backup made" in served.errors, "the line")
 
 
+def test_rows_that_break_a_rule(served, backups):
+    """The copy is as good as the database, and its maker is told."""
+    served.run("CREATE TABLE checked (x CHECK (x > 0))")
+    with sqlite3.connect(served.database) as outsider:
+        outsider.execute("PRAGMA ignore_check_constraints = 1")
+        outsider.execute("INSERT INTO checked VALUES (-1)")
+    outsider.close()
+    reply = console(served).query("BACKUP TO 'copy.db'").check()
+    assert "CHECK constraint failed in checked" in reply.notices[-1]["H"]
+    assert rows(backups / "copy.db", "SELECT x FROM checked") == [(-1,)]
+
+
+def test_a_schema_with_a_collation_of_the_application(served, backups):
+    """The daemon has not got it, so not everything can be checked, and the copy is kept."""
+    with sqlite3.connect(served.database) as outsider:
+        outsider.create_collation("mine", lambda a, b: (a > b) - (a < b))
+        outsider.execute("CREATE TABLE sorted (x COLLATE mine UNIQUE)")
+        outsider.executemany("INSERT INTO sorted VALUES (?)", [("a",), ("b",)])
+    outsider.close()
+    reply = console(served).query("BACKUP TO 'copy.db'").check()
+    assert "no such collation sequence: mine" in reply.notices[-1]["H"]
+    assert rows(backups / "copy.db") == rows(served.database)
+
+
 def test_psql(served, backups):
     result = subprocess.run(
         ["psql", "-X", "-h", str(served.directory), "walpool", "-c", "BACKUP TO 'copy.db'"], capture_output=True, text=True,

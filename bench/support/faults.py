@@ -16,6 +16,8 @@ KINDS = {"write": 1, "torn-write": 2, "sync": 3, "truncate": 4, "open": 5, "read
 # A write that is lost without an error cannot be survived: the negative control.
 NEGATIVE_CONTROLS = {"lost-write"}
 ERRORS = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC}
+# Full, too: tests use them.
+FULL = {"EDQUOT": errno.EDQUOT, "EFBIG": errno.EFBIG}
 ONCE, FOR_EVER = 1, 1 << 62
 
 
@@ -43,7 +45,7 @@ class FaultControl:
     def arm(self, kind, first, error, count):
         """The `first` call of a kind from now on fails, and `count` in all."""
         self.disarm()
-        self._layout.pack_into(self._words, 0, 0, first, count, ERRORS[error], 0, 0)
+        self._layout.pack_into(self._words, 0, 0, first, count, (ERRORS | FULL)[error], 0, 0)
         # Last, and by itself: the daemon may be running.
         struct.pack_into("=Q", self._words, 0, KINDS[kind])
 

@@ -25,7 +25,9 @@ extension Session {
         } catch {
             throw Self.wireError(error)
         }
-        tell("\(directory)/\(name): \(made.bytes) bytes, checked and on the disk")
+        tell(
+            "\(directory)/\(name): \(made.bytes) bytes, checked and on the disk",
+            hint: made.violation.map { "The copy is whole, and like the database it breaks a rule of its own: \($0)" })
     }
 
     private static func wireError(_ error: BackupError) -> WireError {

@@ -22,7 +22,9 @@ extension Session {
             var pause = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
             nanosleep(&pause, nil)
         }
-        guard let outcome = pool.walStatus.checkpoints.last else { return }
+        let checkpoints = pool.walStatus.checkpoints
+        if let error = checkpoints.lastError { throw ErrorTranslation.wireError(error) }
+        guard let outcome = checkpoints.last else { return }
         tell("checkpoint (\(outcome.mode)): \(Server.describe(outcome)), \(outcome.milliseconds) ms")
     }
 

@@ -55,7 +55,11 @@ final class CopyIn {
     func explained(_ error: WireError) -> WireError {
         guard let batch = options.batchRows else { return error }
         var error = error
-        let note = "COPY had committed \(committed) rows, in batches of \(batch); nothing of the rows behind them stays."
+        let rest =
+            error.state == .transactionResolutionUnknown
+            ? "whether the \(rowsInBatch) behind them were is unknown, and nothing of the rows behind those stays."
+            : "nothing of the rows behind them stays."
+        let note = "COPY had committed \(committed) rows, in batches of \(batch); \(rest)"
         error.detail = error.detail.map { "\($0) \(note)" } ?? note
         return error
     }

@@ -134,6 +134,7 @@ extension Session {
         }
         out.error(positionInQuery(error))
         countError(error)
+        if error.state == .dataCorrupted || error.state == .ioError { pool.suspectFiles() }
         failTransaction()
         if let query = state.query {
             state.inputPosition = query.end

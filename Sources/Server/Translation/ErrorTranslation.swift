@@ -133,6 +133,9 @@ enum ErrorTranslation {
         case Code.error where error.message == "unrecognized token: \":\"":
             "A type behind :: is understood after literals and parameters; else write CAST(x AS type). SQLite calculates with dates by "
                 + "functions: date(x), datetime(x, '-1 day'), julianday(x) - julianday(y)."
+        case _ where error.message.contains("unsafe use of virtual table"):
+            "This version of SQLite lets no trigger or view use that virtual table (FTS5, R-Tree), unless walpoold's configuration says "
+                + "trusted_schema = true."
         case _ where error.message.contains("unsafe use of"):
             "This version of SQLite lets no CHECK, index, generated column, view or trigger call that function, unless walpoold's "
                 + "configuration says trusted_schema = true."

@@ -1,0 +1,51 @@
+import SQLite
+
+/// What a commit is not acknowledged without: that its files are where they will be found again, and as long as they were.
+struct OpenFiles {
+    let places: DatabaseFiles
+    /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
+    private var databaseBytes: UInt64
+    /// A checkpoint may make the file as long as VACUUM has left the database, this process's or another one's.
+    private var mayBeShorter = false
+    private let walIndex: WALIndex?
+    /// From before the last look, so that a checkpoint beside it is found at the next.
+    private var marks: WALIndex.CheckpointMarks?
+    /// After a crash the index looks as it does in the middle of a checkpoint.
+    private let marksAtOpening: WALIndex.CheckpointMarks?
+
+    /// - Parameter walIndex: of a connection that is open for as long as this is used.
+    init(path: String, walIndex: WALIndex?) {
+        self.walIndex = walIndex
+        marks = walIndex?.checkpointMarks
+        marksAtOpening = marks
+        places = DatabaseFiles(path: path)
+        databaseBytes = places.databaseInPlace?.bytes ?? 0
+    }
+
+    mutating func wereCheckpointed() { mayBeShorter = true }
+
+    /// Why what was written into them may not be found again, or nil.
+    mutating func problem() -> SQLiteError? {
+        let marksBefore = walIndex?.checkpointMarks
+        guard let status = places.databaseInPlace, places.hasWALAndIndex else { return places.problem ?? Self.passing }
+        let isShorter = status.bytes < databaseBytes
+        guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
+            return DatabaseFiles.lost("the database's file was truncated while it was open")
+        }
+        databaseBytes = status.bytes
+        mayBeShorter = false
+        marks = marksBefore
+        return nil
+    }
+
+    /// They are back where they were; in between another process may have opened others.
+    private static var passing: SQLiteError {
+        DatabaseFiles.lost("the database's file, its -wal or its -shm was elsewhere for a moment")
+    }
+
+    /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.
+    private var somebodyHasCheckpointed: Bool {
+        guard let now = walIndex?.checkpointMarks, let marksAtOpening else { return false }
+        return now != marks || (now.isUnderWay && !now.hasSameAttempt(as: marksAtOpening))
+    }
+}

@@ -1,0 +1,32 @@
+import Scheduling
+import Synchronization
+
+/// Whether the files are still where they were, also while nobody writes.
+///
+/// A commit looks by itself (`OpenFiles`). But readers that are open go on with a file that was replaced or deleted, and
+/// whoever restores a backup under the daemon would be answered from the old one until somebody writes.
+extension Pool {
+    /// A reader has met something that a file of another name, or none, would explain.
+    public func suspectFiles() {
+        filesLook.store(0, ordering: .sequentiallyConsistent)
+        announce(MonotonicClock.now)
+    }
+
+    /// When to call `lookAtFiles`.
+    public var nextFilesLook: Instant { Instant(nanoseconds: filesLook.load(ordering: .sequentiallyConsistent)) }
+
+    /// Returns the recovery, if something is wrong and the writer is free for it; otherwise it has the writer next. It saves what can
+    /// be saved, and ends the process if that is not all.
+    public func lookAtFiles(now: Instant) -> Resumption? {
+        let next = now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
+        filesLook.store(next.nanoseconds, ordering: .sequentiallyConsistent)
+        defer { announce(next) }
+        let recoveries = state.withLock { $0.recoveries }
+        guard files.problem != nil else { return nil }
+        return state.withLock { state in
+            // Those that were looked at may be others by now, and those of a recovery are its own matter.
+            guard state.recoveries == recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }
+            return state.resumption(state.writerQueue.requestFirst(WriterJob.recovery.client, now: now))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+"""What a full disk, a quota and a limit of file sizes cost: the statement that meets them, and nothing else."""
+
+import resource
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import wire
+from daemon import eventually
+from test_pipelined import faulty  # noqa: F401: a fixture
+
+ALWAYS = 1_000_000
+
+
+@pytest.mark.parametrize("error", ["ENOSPC", "EDQUOT", "EFBIG"])
+@pytest.mark.parametrize("how", ["single", "block", "large"])
+def test_no_room(faulty, error, how):  # noqa: F811
+    daemon, control = faulty
+    with daemon.client() as client, daemon.client() as reader:
+        assert reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t").texts == [("0",)]
+        if how == "block":
+            client.query("BEGIN; INSERT INTO t VALUES (1)").check()
+        # More than the page cache holds, so that pages are written before the commit.
+        statement = {
+            "single": "INSERT INTO t VALUES (1)", "block": "COMMIT",
+            "large": "CREATE TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
+                     "SELECT zeroblob(4000) FROM n",
+        }[how]
+        control.arm("write", 1, error, ALWAYS)
+        reply = client.query(statement)
+        assert reply.state == "53100" and reply.status == "I" and not reply.tags
+        control.disarm()
+        assert client.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"
+        assert client.query("SELECT id FROM t").texts == [("2",)]
+        assert reader.query("SELECT count(*) FROM t").texts == [("0",)], "its snapshot stays"
+    assert "opened again" not in daemon.errors
+
+
+def test_a_limit_of_file_sizes(start_daemon):
+    """Its signal, SIGXFSZ, ends a process that does not ignore it."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)")
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
+    with daemon.client() as client, daemon.client() as other:
+        reply = client.query("INSERT INTO t VALUES (zeroblob(4000000))")
+        assert reply.state == "53100" and not reply.tags
+        assert other.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+        assert other.query("SELECT x FROM t").texts == [("1",)]
+
+
+def test_a_checkpoint_that_fails(faulty):  # noqa: F811
+    """CHECKPOINT says so, and not how the one before it went."""
+    daemon, control = faulty
+    with daemon.client() as client, daemon.client(database="walpool") as admin:
+        assert admin.query("CHECKPOINT").tag == "CHECKPOINT"
+        assert client.query("INSERT INTO t VALUES (1)").tag == "INSERT 0 1"
+        control.arm("write", 1, "ENOSPC", ALWAYS)
+        reply = admin.query("CHECKPOINT")
+        assert reply.state == "53100" and not reply.tags
+        control.disarm()
+        assert admin.query("CHECKPOINT").tag == "CHECKPOINT"
+
+
+def test_copy_in_batches_says_what_is_unknown(faulty):  # noqa: F811
+    daemon, control = faulty
+    with daemon.client() as client:
+        client.send(wire.query("COPY t FROM STDIN (BATCH 1)"))
+        assert client.receive().kind == "G"
+        control.arm("sync", 3, "EIO", 1)
+        client.send(wire.message("d", b"".join(b"%d\n" % number for number in range(1, 8))), wire.message("c"))
+        reply = client.reply()
+        assert reply.state == "08007" and not reply.tags
+        assert "had committed 2 rows" in reply.error["D"] and "the 1 behind them were is unknown" in reply.error["D"]
+        eventually(lambda: client.query("SELECT count(*) FROM t").texts in ([("2",)], [("3",)]), "two rows or three")
+
+
+def test_rows_that_break_a_rule_are_no_damage(faulty):  # noqa: F811
+    """A disk that fails once ends nobody's daemon for a row that a CHECK would turn away today."""
+    daemon, control = faulty
+    with daemon.client() as client:
+        assert client.query("CREATE TABLE checked (x CHECK (x > 0), y NOT NULL)").tag == "CREATE TABLE"
+        with closing(sqlite3.connect(daemon.database)) as outsider:
+            outsider.execute("PRAGMA ignore_check_constraints = 1")
+            outsider.execute("INSERT INTO checked VALUES (-1, 1)")
+            outsider.commit()
+        control.arm("sync", 1, "EIO", 1)
+        assert client.query("INSERT INTO t VALUES (1)").state == "08007"
+        eventually(lambda: "opened again and is whole" in daemon.errors or not daemon.is_running, "the recovery")
+        assert client.query("SELECT x FROM checked").texts == [("-1",)]
+    assert "CHECK constraint failed in checked" in daemon.errors
