@@ -31,6 +31,8 @@ extension ClassResult {
             ("transactions", .integer(contents.transactions)),
             ("warm_up_transactions", .integer(contents.warmUpTransactions)),
             ("late_transactions", .integer(contents.lateTransactions)),
+            ("due", isOpen ? .integer(contents.due) : .null),
+            ("not_started", isOpen ? .integer(contents.notStarted) : .null),
             ("statements", .integer(contents.statements)),
             ("rows", .integer(contents.rows)),
             ("errors", .integer(contents.errors)),

@@ -37,12 +37,15 @@ extension RunResult {
         for result in classes {
             let contents = result.contents
             let name = result.clientClass.name
+            if contents.notStarted > 0 {
+                text += "\(name): \(contents.notStarted) of \(contents.due) transactions that were due were not started\n"
+            }
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
             for (state, count) in contents.errorStates.sorted(by: { $0.key < $1.key }) {
                 text += "\(name): \(state) \(count) times\n"
             }
             if contents.unfinishedNanoseconds > Tally.second {
-                text += "\(name): at the end a transaction had been running for "
+                text += "\(name): at the end a transaction had been running, or due, for "
                 text += "\(decimal(Double(contents.unfinishedNanoseconds) / 1e9, places: 1)) s\n"
             }
             for complaint in contents.complaints { text += "\(name): \(complaint)\n" }

@@ -32,4 +32,13 @@ public enum Schedule: Equatable, Sendable {
             start &+ Int64(offset + every * Double(number))
         }
     }
+
+    /// How many transactions of an open loop are meant to start before a time; of a closed one nobody knows beforehand: 0.
+    func due(before time: Int64, start: Int64) -> Int {
+        guard case .open(let every, let offset) = self, time > start else { return 0 }
+        var count = Int(max(0, (Double(time - start) - offset) / every))
+        // What rounding left out: the clients must agree with this to the last one.
+        while intendedStart(of: count, start: start, lastEnd: 0) < time { count += 1 }
+        return count
+    }
 }

@@ -71,9 +71,21 @@ public final class Tally {
     public func failed(began: Int64, ended: Int64, state: String, message: String, isRetried: Bool = false) {
         contents.complain("\(state): \(message)")
         guard ended >= from else { return }
+        countFailure(began: began, ended: ended, state: state)
+        if isRetried { contents.retries += 1 } else { contents.errors += 1 }
+    }
+
+    /// A client's only connection has ended, and not by us. Counted in the warm-up, too, and of clients that were waiting: the
+    /// client is missing from then on.
+    public func lost(began: Int64, ended: Int64, state: String, message: String) {
+        contents.complain("\(state): \(message)")
+        countFailure(began: began, ended: ended, state: state)
+        contents.errors += 1
+    }
+
+    private func countFailure(began: Int64, ended: Int64, state: String) {
         contents.longestNanoseconds = max(contents.longestNanoseconds, ended - began)
         contents.errorStates[state, default: 0] += 1
-        if isRetried { contents.retries += 1 } else { contents.errors += 1 }
     }
 
     /// A transaction was still running at `end`.
@@ -81,6 +93,20 @@ public final class Tally {
         let nanoseconds = max(0, end - max(began, 0))
         contents.unfinishedNanoseconds = max(contents.unfinishedNanoseconds, nanoseconds)
         contents.longestNanoseconds = max(contents.longestNanoseconds, nanoseconds)
+    }
+
+    /// At the end, of each client: which starts of its open loop were due in the measured time, and which of them never took
+    /// place. The oldest of those has been waiting like a transaction that runs.
+    ///
+    /// - Parameter started: how many the client has begun since the start of the run.
+    public func countDue(_ schedule: Schedule, start: Int64, started: Int) {
+        let inWarmUp = schedule.due(before: from, start: start)
+        let all = schedule.due(before: until, start: start)
+        guard all > inWarmUp else { return }
+        contents.due += UInt64(all - inWarmUp)
+        guard all > started else { return }
+        contents.notStarted += UInt64(all - max(started, inWarmUp))
+        unfinished(began: schedule.intendedStart(of: started, start: start, lastEnd: 0), end: until)
     }
 
     /// Takes what was counted in the seconds that have passed.

@@ -3,7 +3,8 @@
 extension TallyContents {
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        for number in [transactions, statements, rows, errors, retries, warmUpTransactions, lateTransactions] {
+        let counts = [transactions, statements, rows, errors, retries, warmUpTransactions, lateTransactions, due, notStarted]
+        for number in counts {
             bytes.append(bigEndian: number)
         }
         bytes.append(bigEndian: unfinishedNanoseconds)
@@ -40,6 +41,8 @@ extension TallyContents {
         retries = reader.number()
         warmUpTransactions = reader.number()
         lateTransactions = reader.number()
+        due = reader.number()
+        notStarted = reader.number()
         unfinishedNanoseconds = reader.number()
         longestNanoseconds = reader.number()
         perClient = reader.list { $0.number() }

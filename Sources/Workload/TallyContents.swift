@@ -9,7 +9,10 @@ public struct TallyContents: Equatable, Sendable {
     /// Ended before the measured time, or after it.
     public internal(set) var warmUpTransactions: UInt64 = 0
     public internal(set) var lateTransactions: UInt64 = 0
-    /// The longest that a transaction which ran at the end had been running.
+    /// Of an open loop: how many were meant to start in the measured time, and how many of those never did.
+    public internal(set) var due: UInt64 = 0
+    public internal(set) var notStarted: UInt64 = 0
+    /// The longest that a transaction which ran at the end, or had yet to begin, had been due.
     public internal(set) var unfinishedNanoseconds: Int64 = 0
     /// Of all: those that succeeded, failed, were late or unfinished.
     public internal(set) var longestNanoseconds: Int64 = 0
@@ -52,6 +55,8 @@ public struct TallyContents: Equatable, Sendable {
         errorStates.merge(other.errorStates, uniquingKeysWith: +)
         warmUpTransactions += other.warmUpTransactions
         lateTransactions += other.lateTransactions
+        due += other.due
+        notStarted += other.notStarted
         unfinishedNanoseconds = max(unfinishedNanoseconds, other.unfinishedNanoseconds)
         longestNanoseconds = max(longestNanoseconds, other.longestNanoseconds)
         if perClient.count < other.perClient.count {

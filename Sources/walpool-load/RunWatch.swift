@@ -19,21 +19,22 @@ struct RunWatch {
         return signals
     }
 
-    /// Returns at the end of the measured time, which a signal may bring early.
+    /// Returns at the end of the measured time, which a signal may bring early, or that there is nobody left to measure.
     ///
     /// - Parameters:
     ///   - transactions: how many have ended so far; nil when nobody knows.
+    ///   - isDeserted: all clients are lost.
     ///   - stop: ends the run early.
-    func wait(transactions: () -> Int?, stop: () -> Void) -> RunTimes {
+    func wait(transactions: () -> Int?, isDeserted: () -> Bool = { false }, stop: () -> Void) -> RunTimes {
         let from = start + settings.warmUp
         var until = start + settings.length
-        if waitForSignal(until: from, transactions) {
+        if waitForEarlyEnd(until: from, transactions, isDeserted) {
             endEarly(stop)
             return RunTimes(measuredSeconds: 0, processorSeconds: 0, startedAt: Clock.timeOfDay)
         }
         let startedAt = Clock.timeOfDay
         let processorBefore = Clock.processorSeconds
-        if waitForSignal(until: until, transactions) {
+        if waitForEarlyEnd(until: until, transactions, isDeserted) {
             until = Clock.now
             endEarly(stop)
         }
@@ -49,15 +50,18 @@ struct RunWatch {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
-    /// True when a signal came first.
-    private func waitForSignal(until deadline: Int64, _ transactions: () -> Int?) -> Bool {
+    /// How long a run without clients goes on at most.
+    private static let lookNanoseconds: Int64 = 50_000_000
+
+    /// True when a signal came first, or everybody went.
+    private func waitForEarlyEnd(until deadline: Int64, _ transactions: () -> Int?, _ isDeserted: () -> Bool) -> Bool {
         let interval = Int64(settings.progressSeconds * 1e9)
         var last = (time: Clock.now, count: transactions() ?? 0)
         while true {
             let now = Clock.now
             guard now < deadline else { return false }
             let next = interval > 0 ? min(deadline, last.time + interval) : deadline
-            if waitForSignal(nanoseconds: max(0, next - now)) { return true }
+            if waitForSignal(nanoseconds: min(max(0, next - now), Self.lookNanoseconds)) || isDeserted() { return true }
             guard interval > 0, Clock.now >= last.time + interval, let count = transactions() else { continue }
             let time = Clock.now
             report(time: time, rate: Double(count - last.count) / (Double(time - last.time) / 1e9))

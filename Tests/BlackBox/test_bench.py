@@ -125,6 +125,20 @@ def test_what_is_no_failure_is_only_counted():
     assert measuring.failures(told) == []
 
 
+def test_lost_clients_that_only_waited_fail_a_run():
+    told = {"classes": [{"name": name, "transactions": transactions, "loop": "closed", "errors": len(states), "unfinished_us": 0,
+                         "error_states": states} for name, transactions, states in (("readers", 9, {}), ("idlers", 0, {"08006": 4}))],
+            "complaints": ["08006: the server has closed the connection"]}
+    assert measuring.failures(told) == ["4 times 08006", "08006: the server has closed the connection"]
+
+
+def test_starts_that_never_were_are_in_the_summary():
+    parts = [{"clients": 1, "throughput_per_s": 9.0, "latency_us": dict.fromkeys(record.PERCENTILES), "fairness": None, "fewest": 9,
+              "most": 9, "worst_us": 1, "errors": 0, "error_states": {}, **unmet}
+             for unmet in ({"due": 20, "not_started": 11}, {"due": 20, "not_started": 0}, {})]
+    assert {name: record.of_class(parts)[name] for name in ("due", "not_started")} == {"due": 40, "not_started": 11}
+
+
 def test_cpu_time_is_that_of_the_measured_seconds():
     """The server worked hard while its clients connected, and then at half of a processor."""
     processor = measuring.Processor.__new__(measuring.Processor)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from console import console, show
 from daemon import REPOSITORY, Daemon, eventually
 
 WORKLOADS = REPOSITORY / "bench" / "workloads"
@@ -225,7 +226,8 @@ def test_open_loop(load):
     one = result["classes"][0]
     assert one["loop"] == "open" and one["rate_per_s"] == 200
     # So many were meant to start, however fast the server is; the last may be late.
-    assert 200 - 8 <= one["transactions"] + one["late_transactions"] <= 200
+    assert one["due"] == 200 and one["transactions"] + one["late_transactions"] + one["not_started"] == 200
+    assert one["not_started"] <= 8
 
 
 def test_a_stall_is_not_omitted(load, server, query):
@@ -450,11 +452,60 @@ def test_a_server_that_goes(load, server):
     """The figures so far are told, and the status says that the run broke."""
     server.may_fail = True
     process = subprocess.Popen(
-        load.command("select", "--set", f"scale={SCALE}", "--seconds", 3, "--warm-up", 0, "--progress", 0.1),
+        load.command("select", "--set", f"scale={SCALE}", "--seconds", 600, "--warm-up", 0, "--progress", 0.1),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert "transactions/s" in process.stderr.readline()
     server.kill()
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 1 and "the server has closed every connection" in errors
-    one = json.loads(output)["classes"][0]
+    result = json.loads(output)
+    one = result["classes"][0]
     assert one["transactions"] > 0 and one["errors"] == 8
+    # With nobody left there is nothing to measure; the time without clients is in no figure.
+    assert result["seconds"] < 600
+
+
+def test_clients_lost_while_they_wait(load, server):
+    """Who has nothing under way when its connection ends is lost like the others."""
+    workload = load.write("""
+        [[class]]
+        name = "paced"
+        clients = 2
+        think_ms = 1000000
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        [[class]]
+        name = "idlers"
+        clients = 3
+        idle = true
+        """)
+    process = subprocess.Popen(
+        load.command(workload, "--seconds", 600, "--warm-up", 300, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "transactions/s" in process.stderr.readline()
+    with console(server) as admin:
+        sessions = [row["id"] for row in show(admin, "CLIENTS") if row["application_name"] == "walpool-load"]
+        assert len(sessions) == 5
+        for session in sessions:
+            admin.execute(f"KILL {session}")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the server has closed every connection" in errors
+    classes = json.loads(output)["classes"]
+    assert [one["error_states"] for one in classes] == [{"57P01": 2}, {"57P01": 3}]
+
+
+def test_an_open_loop_tells_what_it_did_not_start(load):
+    """Four transactions take place in a second of twenty: the others are not forgotten."""
+    workload = load.write("""
+        [[class]]
+        name = "holders"
+        clients = 2
+        rate = 20
+        [[class.transaction]]
+        statements = [ { sql = "BEGIN" }, { sql = "SELECT 1" }, { hold_ms = 500 }, { sql = "COMMIT" } ]
+        """)
+    one = load.run(workload, seconds=1, warm_up=0)["classes"][0]
+    assert one["due"] == 20 and one["not_started"] >= 14
+    assert one["transactions"] + one["late_transactions"] + one["not_started"] == 20
+    # The oldest of them was due in the first half second.
+    assert one["unfinished_us"] >= 500_000 and one["latency_us"]["max"] >= one["unfinished_us"]

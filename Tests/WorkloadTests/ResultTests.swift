@@ -9,6 +9,7 @@ import Testing
         tally.succeeded(client: 0, began: 0, ended: 2_000_000, statements: 7, rows: 1)
         tally.succeeded(client: 0, began: 1_000_000_000, ended: 1_004_000_000, statements: 7, rows: 1)
         tally.failed(began: 0, ended: 9_000_000, state: "40001", message: "a \"quoted\" text")
+        tally.countDue(.open(everyNanoseconds: 50_000_000, offsetNanoseconds: 0), start: 0, started: 28)
         var clientClass = ClientClass(name: "a, b", clients: 2)
         clientClass.ratePerSecond = 20
         return RunResult(
@@ -21,7 +22,8 @@ import Testing
         for part in [
             "\"format\": 1", "\"workload\": \"tpcb\"", "\"seconds\": 1.500", "\"client_cpu_seconds\": 0.013", "\"loop\": \"open\"",
             "\"rate_per_s\": 20.000", "\"transactions\": 2", "\"statements\": 14", "\"error_states\": {\"40001\": 1}",
-            "\"throughput_per_s\": 1.333", "\"p50\": 2000", "\"max\": 9000", "\"fewest\": 0", "\"most\": 2", "\"per_client\": [2, 0]",
+            "\"throughput_per_s\": 1.333", "\"p50\": 2000", "\"max\": 100000", "\"fewest\": 0", "\"most\": 2", "\"per_client\": [2, 0]",
+            "\"due\": 30, \"not_started\": 2", "\"unfinished_us\": 100000",
             "\"series\": [{\"second\": 0, \"transactions\": 1, \"p99_us\": 2000, \"max_us\": 2000}, {\"second\": 1",
             "\"complaints\": [\"40001: a \\\"quoted\\\" text\"]", "\"histogram\": \"HISTF",
         ] {
@@ -41,8 +43,9 @@ import Testing
     @Test func table() {
         let lines = Self.result.table.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(lines[1] == "class clients transactions per second p50 ms p99 ms p99.9 ms max ms fewest most errors")
-        #expect(lines[2] == "a, b 2 2 1.3 2.000 4.001 4.001 9.000 0 2 1")
-        #expect(lines[3] == "a, b: 40001 1 times")
+        #expect(lines[2] == "a, b 2 2 1.3 2.000 4.001 4.001 100.000 0 2 1")
+        #expect(lines[3] == "a, b: 2 of 30 transactions that were due were not started")
+        #expect(lines[4] == "a, b: 40001 1 times")
     }
 
     @Test(arguments: [

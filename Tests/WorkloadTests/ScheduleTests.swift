@@ -50,6 +50,22 @@ import Testing
         for (number, start) in starts.enumerated() { #expect(abs(start - 1000 - Int64(number) * Self.second / 300) <= 1) }
     }
 
+    /// As many are due before a time as have their start before it, also where the two would be rounded differently.
+    @Test(arguments: [3.3, 7, 300, 1e5])
+    func dueBefore(_ rate: Double) {
+        var open = ClientClass(name: "a", clients: 3)
+        open.ratePerSecond = rate
+        for client in 0..<3 {
+            let schedule = Schedule(open, client: client)
+            for number in 0..<100 {
+                let time = schedule.intendedStart(of: number, start: 1000, lastEnd: 0)
+                #expect(schedule.due(before: time, start: 1000) == number)
+                #expect(schedule.due(before: time + 1, start: 1000) == number + 1)
+            }
+            #expect(schedule.due(before: 500, start: 1000) == 0)
+        }
+    }
+
     @Test func closedLoopThinks() {
         var closed = ClientClass(name: "a", clients: 1)
         closed.thinkMilliseconds = 1.5

@@ -72,6 +72,37 @@ import Testing
         #expect(contents.complaints.count == TallyContents.mostComplaints)
     }
 
+    /// Who is lost is missing from then on: also in the warm-up.
+    @Test func lostClients() {
+        let tally = Self.makeTally()
+        tally.lost(began: 5 * Self.second, ended: 5 * Self.second, state: "57P01", message: "told to go")
+        tally.lost(began: 11 * Self.second, ended: 12 * Self.second, state: "08006", message: "gone")
+        let contents = tally.close()
+        #expect(contents.errors == 2 && contents.errorStates == ["57P01": 1, "08006": 1])
+        #expect(contents.longestNanoseconds == Self.second && contents.complaints == ["57P01: told to go", "08006: gone"])
+    }
+
+    /// Four starts a second, since the eighth second: what never began is not forgotten, and how long it has been due.
+    @Test(arguments: [(20, 0, 0), (18, 2, 500), (8, 12, 3000), (5, 12, 3750)])
+    func notStarted(_ started: Int, _ missing: UInt64, _ dueMilliseconds: Int64) {
+        let tally = Self.makeTally()
+        let schedule = Schedule.open(everyNanoseconds: 250_000_000, offsetNanoseconds: 0)
+        tally.countDue(schedule, start: 8 * Self.second, started: started)
+        let contents = tally.close()
+        #expect(contents.due == 12 && contents.notStarted == missing)
+        #expect(contents.unfinishedNanoseconds == dueMilliseconds * 1_000_000)
+        #expect(contents.longestNanoseconds == contents.unfinishedNanoseconds)
+    }
+
+    /// Nothing is due in a closed loop, nor in a run that was stopped in its warm-up.
+    @Test func nothingDue() {
+        let tally = Self.makeTally()
+        tally.countDue(.closed(thinkNanoseconds: 0), start: 0, started: 0)
+        tally.stop(at: 9 * Self.second)
+        tally.countDue(.open(everyNanoseconds: 1e9, offsetNanoseconds: 0), start: 8 * Self.second, started: 0)
+        #expect(tally.close().due == 0)
+    }
+
     static func random(_ seed: UInt64) -> TallyContents {
         var random = Random(seed: seed, stream: 0)
         let tally = makeTally()
@@ -82,6 +113,7 @@ import Testing
                 client: Int(random.below(2)), began: ended - Int64(random.below(1_000_000_000)), ended: ended, statements: 1, rows: 2)
         }
         tally.failed(began: 10 * second, ended: 11 * second, state: "S\(seed)", message: "ü, \"quoted\"")
+        tally.countDue(.open(everyNanoseconds: 1e8, offsetNanoseconds: 0), start: 9 * second, started: 35)
         return tally.close()
     }
 
@@ -101,7 +133,7 @@ import Testing
         #expect(sum.transactions == first.transactions + second.transactions)
         #expect(sum.perClient == zip(first.perClient, second.perClient).map(+))
         #expect(sum.counts.total == sum.transactions && sum.seconds.count == 3)
-        #expect(sum.errorStates == ["S1": 1, "S2": 1])
+        #expect(sum.errorStates == ["S1": 1, "S2": 1] && sum.due == 60 && sum.notStarted == 10)
         #expect(sum.longestNanoseconds == max(first.longestNanoseconds, second.longestNanoseconds))
         // In whichever order they are added.
         var other = TallyContents(clients: 0)

@@ -80,7 +80,7 @@ def of_class(told, keep_all):
     return {
         "clients": told["clients"], "loop": told["loop"], "throughput_per_s": told["throughput_per_s"],
         "transactions": told["transactions"], "rows": told["rows"], "errors": told["errors"],
-        "error_states": told["error_states"], "latency_us": told["latency_us"],
+        "error_states": told["error_states"], "due": told.get("due"), "not_started": told.get("not_started"), "latency_us": told["latency_us"],
         # A client that is starved to the end has ended no transaction: what it had waited by then counts.
         "worst_us": max(told["latency_us"]["max"], told["unfinished_us"]),
         "fewest": told["fewest"], "most": most, "fairness": round(told["fewest"] / most, 4) if most else None,

@@ -19,7 +19,8 @@ RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "s
            "fewest", "most",
            "fairness": fewest/most (null: not known), "busy": SQLITE_BUSY of direct access, "retries", "server_cpu_us", "client_cpu_us": for each
            statement, "classes": { name: { "clients", "loop", "throughput_per_s", "transactions", "rows", "errors",
-           "error_states": {}, "latency_us": LATENCY, "worst_us", "fewest", "most", "fairness", "per_client": [..] or null,
+           "error_states": {}, "due", "not_started": of an open loop, the starts that were meant to be and those that never were
+           (null in a closed one; missing in records before the end of 2026-11), "latency_us": LATENCY, "worst_us", "fewest", "most", "fairness", "per_client": [..] or null,
            "series": [ {"second", "transactions", "p99_us", "max_us"} ] } },
            "notes": { what a scenario did beside: "vacuum_seconds", "outsider_locks", .. },
            "errors": [ text ] }                       # with any of these it is no figure
@@ -32,7 +33,7 @@ PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fai
            "most", "worst_us": the worst of all repetitions, "server_cpu_us", "client_cpu_us", "sync_us": SPREAD,
            "busy": sum, "retries": sum, "runs": of which there are figures, "failed": runs with errors,
            "classes": { name: { "clients", "throughput_per_s", "latency_us": {..}, "fairness", "fewest", "most", "worst_us",
-           "errors": sum, "error_states": {} } } }
+           "errors": sum, "error_states": {}, "due": sum, "not_started": sum } } }
 GOAL   = goals.py's fields, with "kind": "ratio|wait", "measured": SPREAD (wait: milliseconds), "met": true, false or null
            (not measured), "best": the system that reached it, "beside_measured": the other's wait
 COST   = { "workload", "clients", "system", "statements", "syscalls_per_statement", "calls": { "recvfrom": per statement } }
@@ -151,7 +152,7 @@ def of_class(parts):
         for state, count in each["error_states"].items():
             states[state] = states.get(state, 0) + count
     return {"clients": parts[0]["clients"], **figures(parts), "errors": sum(each["errors"] for each in parts),
-            "error_states": states}
+            "error_states": states, **{name: sum(each.get(name) or 0 for each in parts) for name in ("due", "not_started")}}
 
 
 def figures(parts):

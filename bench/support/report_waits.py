@@ -48,7 +48,7 @@ def starvation(record):
             for name, of_class in part["classes"].items():
                 found = of_class["latency_us"]
                 shares = f"{of_class['fewest']:,} / {of_class['most']:,}" if of_class["most"] is not None else ""
-                errors = ", ".join(f"{count:,} {state}" for state, count in of_class["error_states"].items())
+                errors = ", ".join([f"{count:,} {state}" for state, count in of_class["error_states"].items()] + _unmet(of_class))
                 rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), title(record, system), name,
                              md.whole(of_class["clients"]), _per_second(of_class), md.milliseconds(found.get("p50")),
                              md.milliseconds(found.get("p99")), md.milliseconds(found.get("p999")),
@@ -58,6 +58,12 @@ def starvation(record):
     return ("## Starvation\n\nEvery class of clients. Milliseconds; the longest includes what failed and what still waited at "
             "the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
                                    "fewest / most", "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
+
+
+def _unmet(of_class):
+    """An open loop's starts that never took place; older records do not know."""
+    missing = of_class.get("not_started")
+    return [f"{missing:,} of {of_class['due']:,} due not started"] if missing else []
 
 
 def _notes(record):

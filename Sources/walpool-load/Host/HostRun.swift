@@ -45,6 +45,8 @@ struct HostRun {
         let watch = RunWatch(settings: settings, start: start)
         let times = watch.wait {
             loads.reduce(0) { $0 + $1.progress.load(ordering: .relaxed) }
+        } isDeserted: {
+            lostEverybody(loads)
         } stop: {
             shared.isStopping.store(true, ordering: .relaxed)
             var one: UInt64 = 1
@@ -85,9 +87,12 @@ struct HostRun {
             for load in loads { contents.add(load.tallies[index].close()) }
             return ClassResult(clientClass, contents)
         }
-        let lost = loads.reduce(0) { $0 + $1.lost }
         let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
-        return RunOutcome(result: result, lostEverything: lost > 0 && lost >= settings.totalClients)
+        return RunOutcome(result: result, lostEverything: lostEverybody(loads))
+    }
+
+    private func lostEverybody(_ loads: [LoadThread]) -> Bool {
+        loads.reduce(0) { $0 + $1.lost.load(ordering: .relaxed) } >= settings.totalClients
     }
 }
 

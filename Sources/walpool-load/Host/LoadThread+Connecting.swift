@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import PostgresWire
+import Synchronization
 import Workload
 
 extension LoadThread {
@@ -112,18 +113,29 @@ extension LoadThread {
             return
         }
         let now = Clock.now
-        let report = reports[index]
-        if isInTransaction(state) {
-            // connection_failure, unless the server has said why.
-            state.pointee.tally.takeUnretainedValue().failed(
-                began: state.pointee.began, ended: now, state: report?.state ?? "08006", message: report?.message ?? reason)
-        }
+        countLoss(index, reason, now: now)
         reports[index] = nil
         state.pointee.lastEnd = now
         disconnect(index)
         if state.pointee.connectsEachTime { return tryAgainLater(index, now: now) }
-        lost += 1
+        lost.add(1, ordering: .relaxed)
         markDone(state)
+    }
+
+    /// Whoever waits or only keeps a connection is lost like one in a transaction; after the end only an answer can be.
+    private func countLoss(_ index: Int, _ reason: String, now: Int64) {
+        let state = client(index)
+        let isMidway = isInTransaction(state)
+        guard isMidway || now < until else { return }
+        let began = isMidway ? state.pointee.began : now
+        // connection_failure, unless the server has said why.
+        let (code, message) = reports[index].map { ($0.state, $0.message) } ?? ("08006", reason)
+        let tally = state.pointee.tally.takeUnretainedValue()
+        if state.pointee.connectsEachTime {
+            tally.failed(began: began, ended: now, state: code, message: message)
+        } else {
+            tally.lost(began: began, ended: now, state: code, message: message)
+        }
     }
 
     func disconnect(_ index: Int) {

@@ -37,8 +37,8 @@ final class LoadThread: @unchecked Sendable {
     /// For the line that tells how far the run is.
     let progress = Atomic<Int>(0)
     var finished = 0
-    /// Connections that ended in the middle of the run.
-    var lost = 0
+    /// Clients whose connection ended in the middle of the run, and who had no other.
+    let lost = Atomic<Int>(0)
     /// Becomes readable when the run shall end.
     let wakeDescriptor: Int32
 
@@ -129,6 +129,10 @@ final class LoadThread: @unchecked Sendable {
     private func noteUnfinished() {
         for index in clients.indices {
             let state = client(index)
+            if !state.pointee.transactions.isEmpty {
+                state.pointee.tally.takeUnretainedValue().countDue(
+                    state.pointee.schedule, start: start, started: state.pointee.started)
+            }
             guard isInTransaction(state) else { markDone(state); continue }
             state.pointee.tally.takeUnretainedValue().unfinished(began: state.pointee.began, end: until)
             // It would take long, and says nothing of the server.

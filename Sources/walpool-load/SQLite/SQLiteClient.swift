@@ -64,7 +64,7 @@ final class SQLiteClient {
             started += 1
             progress(started)
         }
-        if clientClass.isIdle { wait(until: until, isStopping) }
+        if clientClass.isIdle { wait(until: until, isStopping) } else { tally.countDue(schedule, start: start, started: started) }
     }
 
     private func stop() {
