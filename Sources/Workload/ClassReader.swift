@@ -11,8 +11,8 @@ struct ClassReader {
         try table.requireOnly(Self.keys)
         guard let name = try table.string("name") else { throw WorkloadError(line: table.line, "the class has no name") }
         var result = ClientClass(name: name, clients: try table.integer("clients", 0...ClientClass.mostClients) ?? 1)
-        result.ratePerSecond = try table.number("rate") ?? 0
-        result.thinkMilliseconds = try table.number("think_ms") ?? 0
+        result.ratePerSecond = try table.number("rate", ClientClass.rates)
+        result.thinkMilliseconds = try table.number("think_ms", ClientClass.pausesMilliseconds)
         result.isolation = try isolation()
         if let word = try table.string("messages") {
             guard let messages = ClientClass.Messages(rawValue: word) else {

@@ -45,13 +45,18 @@ struct TableReader {
         return value
     }
 
-    func number(_ key: String) throws(WorkloadError) -> Double? {
-        guard let node = nodes[key] else { return nil }
-        switch node {
-        case .integer(let value) where value >= 0: return Double(value)
-        case .float(let value) where value >= 0 && value.isFinite: return value
-        default: throw wrong(key, "\(key) is a number, not below 0")
+    /// - Parameter range: what it may be beside 0.
+    func number(_ key: String, _ range: ClosedRange<Double>) throws(WorkloadError) -> Double {
+        let value: Double? = switch nodes[key] {
+        case nil: 0
+        case .integer(let value): Double(value)
+        case .float(let value): value
+        default: nil
         }
+        guard let value, value == 0 || range.contains(value) else {
+            throw wrong(key, "\(key) is \(range.orZero)")
+        }
+        return value
     }
 
     func strings(_ key: String) throws(WorkloadError) -> [String] {

@@ -43,9 +43,9 @@ struct TransactionReader {
     ) throws(WorkloadError) -> [Transaction.Step] {
         let step = TableReader(nodes, "a step of statements", lines, line: table.line)
         try step.requireOnly(["sql", "parameters", "repeat", "rows", "hold_ms"])
-        if let hold = try step.number("hold_ms") {
+        if step.has("hold_ms") {
             guard !step.has("sql") else { throw step.wrong("hold_ms", "a step has sql or hold_ms, not both") }
-            return [.hold(milliseconds: hold)]
+            return [.hold(milliseconds: try step.number("hold_ms", ClientClass.pausesMilliseconds))]
         }
         guard let sql = try step.string("sql") else {
             throw WorkloadError(line: table.line, "a step has neither sql nor hold_ms")

@@ -32,6 +32,11 @@ public struct ClientClass: Equatable, Sendable {
 
     /// More than one process may have files open.
     public static let mostClients = 100_000
+    /// From one transaction in a quarter of an hour to one in each nanosecond of the clock: so the starts of as many clients as
+    /// there may be fit into the nanoseconds of an Int64.
+    public static let rates = 0.001...1e9
+    /// Up to the million seconds that a run may take.
+    public static let pausesMilliseconds = 0...1e9
 
     /// How the statements of a transaction travel to a server.
     public enum Messages: String, CaseIterable, Equatable, Sendable {

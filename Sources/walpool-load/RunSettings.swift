@@ -12,6 +12,9 @@ struct RunSettings: Sendable {
     /// Where `sequence()` begins.
     var firstInSequence: Int64
 
+    /// As long as a run may be.
+    static let progressSeconds = 0...1e6
+
     var warmUp: Int64 { Int64(warmUpSeconds * 1e9) }
     /// Nanoseconds, with the warm-up.
     var length: Int64 { Int64((warmUpSeconds + seconds) * 1e9) }

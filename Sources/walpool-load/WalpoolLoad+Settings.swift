@@ -11,7 +11,10 @@ extension WalpoolLoad {
     /// Reads the workload file and puts in what the command line says.
     func runSettings() throws -> RunSettings {
         guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else {
-            throw UsageError("--seconds is above 0, --warm-up not below")
+            throw UsageError("--seconds is above 0, --warm-up not below, and neither above 1000000")
+        }
+        guard RunSettings.progressSeconds.contains(progress) else {
+            throw UsageError("--progress is \(RunSettings.progressSeconds.orZero)")
         }
         var workload: Workload
         do throws(WorkloadError) {
@@ -29,8 +32,8 @@ extension WalpoolLoad {
         }
         if let rate {
             for (index, text) in try perClass(rate, "--rate", workload) {
-                guard let value = Double(text), value >= 0, value.isFinite else {
-                    throw UsageError("--rate: \"\(text)\" is no rate")
+                guard let value = Double(text), value == 0 || ClientClass.rates.contains(value) else {
+                    throw UsageError("--rate: \"\(text)\" is not \(ClientClass.rates.orZero)")
                 }
                 workload.classes[index].ratePerSecond = value
             }

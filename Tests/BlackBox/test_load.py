@@ -426,6 +426,12 @@ def test_in_process(in_process, query):
     (["--direct", "/nowhere/x.db"], 1, "cannot open /nowhere/x.db: unable to open database file"),
     (["--direct", "x", "--set", "skale=1"], 2, 'there is no variable "skale"'),
     (["--direct", "x", "--clients", "writers=1"], 2, "the classes are readers"),
+    (["--direct", "x", "--rate", "1e-10"], 2, '--rate: "1e-10" is not 0, or a number from 0.001 to 1000000000'),
+    (["--direct", "x", "--rate", "1e300"], 2, '--rate: "1e300" is not'),
+    (["--direct", "x", "--rate", "nan"], 2, '--rate: "nan" is not'),
+    (["--direct", "x", "--progress", "inf"], 2, "--progress is a number from 0 to 1000000"),
+    (["--direct", "x", "--progress", "nan"], 2, "--progress is a number from"),
+    (["--direct", "x", "--progress", "1e300"], 2, "--progress is a number from"),
     (["--direct", "x", "--messages", "bulk"], 2, "--messages bulk: one of separate, pipeline, query"),
 ])
 def test_refusals(tmp_path, options, status, message):

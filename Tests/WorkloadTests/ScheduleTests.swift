@@ -66,6 +66,20 @@ import Testing
         }
     }
 
+    /// The limits of a workload file fit into the clock.
+    @Test func longestTimes() {
+        var open = ClientClass(name: "a", clients: ClientClass.mostClients)
+        for rate in [ClientClass.rates.lowerBound, ClientClass.rates.upperBound] {
+            open.ratePerSecond = rate
+            let schedule = Schedule(open, client: open.clients - 1)
+            #expect(schedule.intendedStart(of: 1, start: .max / 4, lastEnd: 0) > .max / 4)
+            #expect(schedule.due(before: .max / 4 + 1_000_000 * Self.second, start: .max / 4) >= 0)
+        }
+        var closed = ClientClass(name: "a", clients: 1)
+        closed.thinkMilliseconds = ClientClass.pausesMilliseconds.upperBound
+        #expect(Schedule(closed, client: 0).intendedStart(of: 1, start: 0, lastEnd: .max / 4) == .max / 4 + 1_000_000 * Self.second)
+    }
+
     @Test func closedLoopThinks() {
         var closed = ClientClass(name: "a", clients: 1)
         closed.thinkMilliseconds = 1.5
