@@ -3,7 +3,9 @@
 import argparse
 import contextlib
 import json
+import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +36,13 @@ def test_the_plan_fits_into_its_time(quick, longest):
     cells = plan.cells(options(quick=quick))
     assert 0 < sum(plan.expected(cells, quick).values()) < longest
     assert len({cell.id for cell in cells}) == len(cells)
+
+
+@pytest.mark.parametrize("quick, line", [(False, "bench/run  "), (True, "bench/run --quick")])
+def test_the_manual_says_how_long_it_takes(quick, line):
+    text = next(text for text in (REPOSITORY / "bench" / "README.md").read_text().splitlines() if text.strip().startswith(line))
+    minutes = sum(plan.expected(plan.cells(options(quick=quick)), quick).values()) / 60
+    assert int(re.search(r"(\d+) minutes from a clean clone", text)[1]) == math.ceil(minutes)
 
 
 def test_the_plan_names_only_what_there_is():

@@ -44,6 +44,7 @@ ALL_WRITE = ("direct", "walpool", "postgres", "pgbouncer", "grdb", "in-process")
 TWO = ("walpool", "postgres")
 THREE = ("direct", "walpool", "postgres")
 MODES = ("walpool", "postgres", "walpool-pipelined")
+WITH_DIRECT = ("direct", *MODES)
 RELAXED = ("walpool-normal", "postgres-async", "direct-normal")
 
 ROWS = (
@@ -52,11 +53,11 @@ ROWS = (
     Row("insert", (1, 8, 64), ALL_WRITE, "one durable row: shared commits against everyone for himself",
         seconds=3, repeats=4, quick=(8, 64)),
     Row("insert", (2, 4, 16, 256, 1000), TWO, "the same, by the number of clients", seconds=3, repeats=2),
-    Row("tpcb", (1, 8, 64), MODES, "a round trip for each of 7 statements, the writer held meanwhile",
+    Row("tpcb", (1, 8, 64), WITH_DIRECT, "a round trip for each of 7 statements, the writer held meanwhile",
         seconds=3, repeats=4, quick=(8,)),
-    Row("tpcb-simple", (8, 64), MODES, "the same without tellers and branches, as pgbench -N: no rows that all want",
+    Row("tpcb-simple", (8, 64), WITH_DIRECT, "the same without tellers and branches, as pgbench -N: no rows that all want",
         seconds=3, repeats=3),
-    Row("tpcb-pipeline", (8, 64), MODES, "the seven statements, sent at once", seconds=3, quick=(8,)),
+    Row("tpcb-pipeline", (8, 64), WITH_DIRECT, "the seven statements, sent at once", seconds=3, quick=(8,)),
     Row("tpcb-message", (8, 64), MODES, "the same, as one query string", seconds=3, repeats=2),
     Row("mixed-95-5", (64,), (*THREE, "grdb"), "19 reads for each write", seconds=3, quick=(64,)),
     Row("mixed-50-50", (64,), (*THREE, "grdb"), "a read for each write", seconds=3),
