@@ -109,9 +109,48 @@ def test_throughput_by_clients_with_ratios(a_record):
 
 def test_starvation_shows_the_longest_wait_and_the_errors(a_record):
     text = section(report.markdown(a_record), "Starvation")
-    assert row(text, "a paced writer among 63", "Walpool")[-2:] == ["90 / 100", ""]
+    assert row(text, "a paced writer among 63", "Walpool")[-3:] == ["90 / 100", "2 %", ""]
     found = row(text, "", "Direct", "one")
-    assert found[-3:] == ["4,000", "90 / 100", "6 SQLITE_BUSY"]
+    assert found[-4:] == ["4,000", "90 / 100", "2 %", "6 SQLITE_BUSY"]
+
+
+def test_every_ratio_below_one_is_listed():
+    """Between modes of one promise; the limits, and our own modes among each other, are no alternatives."""
+    def slow(run):
+        slower("insert-8", "walpool", 0.4)(run)         # below PostgreSQL and PgBouncer's 0.4, above direct
+        slower("insert-8-relaxed", "walpool-normal", 0.4)(run)
+
+    found = section(report.markdown(made_up(slow)), "Where Walpool does less")
+    assert row(found, "insert", "8", "Walpool", "Postgres") == ["4,000", "5,000", "0.80"]
+    assert [line for line in found.splitlines() if line.startswith("| ")][1:] == [
+        line for line in found.splitlines() if line.startswith(("| insert", ))]
+    assert "Direct" not in found and "Canned" not in found
+
+
+def test_how_much_of_the_clients_time_was_answered():
+    """Who waits for a lock until he fails is in no percentile: 4,000 a second of 10 ms are 40 of 64 clients."""
+    def starves(run):
+        for each in run["classes"].values():
+            each["throughput_per_s"], each["latency_us"]["mean"] = 4000, 10_000
+
+    starved = made_up(starves)
+    text = section(report.markdown(starved), "Fairness")
+    assert row(text, "", "64", "Walpool")[-1] == "62 %" and "in none of them" in text
+    cell = next(cell for cell in starved["summary"] if cell["id"] == "insert-64")
+    assert cell["systems"]["direct"]["classes"]["clients"]["answered_share"]["median"] == 0.625
+    assert "62 % ended in a commit" in readme.part_of_readme(starved, ".")
+
+
+def test_a_record_of_before(a_record):
+    """What newer records have beside is not needed to read one."""
+    older = copy.deepcopy(a_record)
+    for cell in older["summary"]:
+        for part in cell["systems"].values():
+            for each in part["classes"].values():
+                for name in ("due", "not_started", "answered_share"):
+                    each.pop(name)
+    assert report.markdown(older) == report.markdown(a_record)
+    assert readme.part_of_readme(older, ".") == readme.part_of_readme(a_record, ".")
 
 
 def test_costs_and_memory(a_record):
@@ -170,7 +209,7 @@ def test_readmes_part(a_record, tmp_path):
     (tmp_path / "throughput.svg").touch()
     text = readme.part_of_readme(a_record, tmp_path)
     assert row(text, "durable INSERT", "64") == ["10,000", "5,000", "1,000", "2.00", "10.00"]
-    assert row(text, "TPC-B, a message a statement, `pipelined`", "8") == ["11,000", "5,000", "", "2.20", ""]
+    assert row(text, "TPC-B, a message a statement, `pipelined`", "8") == ["11,000", "5,000", "1,000", "2.20", "11.00"]
     assert "was 50.0 ms, and 4.00 s where each opens the file itself." in text
     assert "/throughput.svg)" in text and "starvation.svg" not in text
 

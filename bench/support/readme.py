@@ -7,8 +7,9 @@ import statistics
 from pathlib import Path
 
 from support import markdown as md
+from support.losses import below_one
 from support.plots import PICTURES as TITLES
-from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, title
+from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, title
 from support.tools import REPOSITORY, BenchError
 
 BEGIN, END = "<!-- benchmark of {directory}, made by bench/support/report.py --readme -->", "<!-- end of benchmark -->"
@@ -39,7 +40,8 @@ def part_of_readme(record, results):
     directory = directory.parent if directory.is_file() else directory
     shown = os.path.relpath(directory, REPOSITORY)
     pictures = "\n\n".join(f"![{TITLES[name]}]({shown}/{name}.svg)" for name in PICTURES if (directory / f"{name}.svg").exists())
-    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), waits(record), pictures, END]
+    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), below_one(record),
+             answered(record), waits(record), pictures, END]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -70,6 +72,22 @@ def main_figures(record):
         return None
     heads = ["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "to direct"]
     return md.table(heads, rows)
+
+
+# Less than this, and percentiles say little of what clients waited for.
+WHOLE_SHARE = 0.9
+
+
+def answered(record):
+    """Percentiles know only of what was answered: where clients starve, most of their time is in none."""
+    shares = [statistics.median(values) for name, what, _ in ROWS for values in [answered_shares(record, name, "direct")]
+              if what.startswith("durable INSERT") and values]
+    low = [share for share in shares if share < WHOLE_SHARE]
+    if not low:
+        return None
+    span = f"{min(low) * 100:.0f}" + (f" to {max(low) * 100:.0f}" if len(low) > 1 else "")
+    return (f"Of the time of {title(record, 'direct')}'s clients in these INSERTs, {span} % ended in a commit where several wrote. The rest "
+            "they waited for a lock until `busy_timeout` failed them or the run ended, and no percentile of latency has it.")
 
 
 def _median(cell, system):
@@ -107,10 +125,17 @@ def longest_of_the_goal(record):
     for goal in record["goals"]:
         if goal["kind"] == "wait" and goal["measured"] is not None:
             beside = (f", and {md.digits(goal['beside_measured'] / 1000)} s where each opens the file itself"
-                      if goal["beside_measured"] else "")
+                      + _mostly_timeouts(record, goal) if goal["beside_measured"] else "")
             return ("The longest that any of 64 writers waited beside 16 readers and 2 scanners was "
                     f"{md.digits(goal['measured'])} ms{beside}.")
     return None
+
+
+def _mostly_timeouts(record, goal):
+    """Who has waited for a busy_timeout has got an error, and not the lock."""
+    cell = next((cell for cell in record["summary"] if cell["id"] == goal["cell"]), {"systems": {}})
+    busy = cell["systems"].get(goal["beside"], {}).get("busy")
+    return f" (mostly `busy_timeout`, 5 s, after which the transaction failed: {md.whole(busy)} SQLITE_BUSY)" if busy else ""
 
 
 def put_into(readme, text):

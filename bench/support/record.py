@@ -33,7 +33,9 @@ PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fai
            "most", "worst_us": the worst of all repetitions, "server_cpu_us", "client_cpu_us", "sync_us": SPREAD,
            "busy": sum, "retries": sum, "runs": of which there are figures, "failed": runs with errors,
            "classes": { name: { "clients", "throughput_per_s", "latency_us": {..}, "fairness", "fewest", "most", "worst_us",
-           "errors": sum, "error_states": {}, "due": sum, "not_started": sum } } }
+           "errors": sum, "error_states": {}, "due": sum, "not_started": sum,
+           "answered_share": SPREAD, of a closed loop: the part of its clients' time that ended in a transaction that succeeded; the
+           rest is in no percentile (missing in records before the end of 2026-11) } } }
 GOAL   = goals.py's fields, with "kind": "ratio|wait", "measured": SPREAD (wait: milliseconds), "met": true, false or null
            (not measured), "best": the system that reached it, "beside_measured": the other's wait
 COST   = { "workload", "clients", "system", "statements", "syscalls_per_statement", "calls": { "recvfrom": per statement } }
@@ -152,7 +154,17 @@ def of_class(parts):
         for state, count in each["error_states"].items():
             states[state] = states.get(state, 0) + count
     return {"clients": parts[0]["clients"], **figures(parts), "errors": sum(each["errors"] for each in parts),
-            "error_states": states, **{name: sum(each.get(name) or 0 for each in parts) for name in ("due", "not_started")}}
+            "error_states": states, **{name: sum(each.get(name) or 0 for each in parts) for name in ("due", "not_started")},
+            "answered_share": spread([share for each in parts if (share := answered_share(each)) is not None])}
+
+
+def answered_share(of_class):
+    """Little's law: throughput times mean latency is how many clients had something under way that succeeded. None where that
+    says nothing: an open loop, clients that only wait, or pgbench."""
+    mean = of_class["latency_us"].get("mean")
+    if of_class.get("loop") != "closed" or not of_class["clients"] or of_class["throughput_per_s"] is None or not mean:
+        return None
+    return of_class["throughput_per_s"] * mean / 1e6 / of_class["clients"]
 
 
 def figures(parts):

@@ -1,5 +1,7 @@
 """What report and pictures look up in a record of bench/run (its shape: record.py)."""
 
+from support.record import answered_share
+
 PERCENTILES = {"p50": "50", "p90": "90", "p99": "99", "p999": "99.9", "p9999": "99.99", "max": "max"}
 
 # Who is to be starved in which workload, and how a picture says it.
@@ -56,6 +58,13 @@ def class_of(part, name):
     """A class by its name; without one, or where a run has no such class, the first."""
     classes = part["classes"]
     return classes.get(name) or next(iter(classes.values()), None)
+
+
+def answered_shares(record, cell, system, of_class=None):
+    """Of a closed loop, in each repetition: which part of its clients' time ended in a transaction that succeeded."""
+    runs = [run for run in record["runs"] if (run["cell"], run["system"]) == (cell, system) and not run["errors"]]
+    shares = [answered_share(found) for run in runs if (found := class_of(run, of_class))]
+    return [share for share in shares if share is not None]
 
 
 def worst_of(cell, victim):

@@ -82,14 +82,15 @@ def durability(record):
         rows.append(["own disk" if not delay else f"syncs {delay / 1000:g} ms slower", workload, md.whole(clients),
                      *(_throughput_of(parts[system], system) if system in parts else "" for system in systems),
                      *(md.ratio(ratios.get(name)) for name in ("walpool/postgres", "walpool-pipelined/postgres",
-                                                               "walpool-normal/postgres-async", "walpool/direct"))])
+                                                               "walpool-normal/postgres-async", "walpool/direct",
+                                                               "walpool-normal/direct-normal"))])
     if not rows:
         return None
     return ("## Durability\n\nTransactions per second. Walpool is `synchronous = full`; normal and async answer before the commit is "
             "on the disk. Each ratio is between modes of the same promise. Syncs are made slower by a preload library "
             "that sleeps in fsync and fdatasync of the server.\n\n"
             + md.table(["disk", "workload", "clients", *(title(record, system) for system in systems), "full / PostgreSQL",
-                        "pipelined / PostgreSQL", "normal / async", "full / direct"], rows, left=2))
+                        "pipelined / PostgreSQL", "normal / async", "full / direct", "normal / direct, NORMAL"], rows, left=2))
 
 
 def cross_check(record):

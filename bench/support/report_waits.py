@@ -1,7 +1,9 @@
 """Sections of the report about how long clients waited, and whether all alike."""
 
+import statistics
+
 from support import markdown as md
-from support.recordview import PERCENTILES, VICTIM_NAMES, by_workload, title
+from support.recordview import PERCENTILES, VICTIM_NAMES, answered_shares, by_workload, title
 
 
 def latency(record):
@@ -30,13 +32,24 @@ def fairness(record):
         for system, part in cell["systems"].items():
             if part["fairness"] and (part["fairness"]["least"] < 0.8 or cell["workload"] in ("insert", "tpcb", "mixed-50-50")):
                 rows.append([cell["workload"], md.whole(cell["clients"]), title(record, system),
-                             f"{part['fairness']['median']:.2f}", md.whole(part["fewest"]), md.whole(part["most"]), md.whole(part["busy"]) if part["busy"] else ""])
+                             f"{part['fairness']['median']:.2f}", md.whole(part["fewest"]), md.whole(part["most"]), md.whole(part["busy"]) if part["busy"] else "",
+                             _answered(record, cell, system)])
     if not rows:
         return None
     return ("## Fairness\n\nThe fewest transactions of one client as a part of the most, the median of the repetitions; the "
             "fewest and the most of any client in any of them. Writing workloads, and others where one got less than 0.8 of another.\n\n"
-            + md.table(["workload", "clients", "system", "fewest / most", "fewest", "most", "SQLITE_BUSY"],
-                       md.without_repeats(rows, 2), left=3))
+            + md.table(["workload", "clients", "system", "fewest / most", "fewest", "most", "SQLITE_BUSY", ANSWERED],
+                       md.without_repeats(rows, 2), left=3) + FOOTNOTE)
+
+
+ANSWERED = "clients' time that ended in a commit"
+FOOTNOTE = ("\n\nThe rest of the clients' time was spent in transactions that failed or were not answered by the end. Percentiles of latency "
+            "are of those that succeeded, so that time is in none of them. What is left where nothing failed is the load generator's.")
+
+
+def _answered(record, cell, system, of_class=None):
+    shares = answered_shares(record, cell["id"], system, of_class)
+    return f"{statistics.median(shares) * 100:.0f} %" if shares else ""
 
 
 def starvation(record):
@@ -52,12 +65,12 @@ def starvation(record):
                 rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), title(record, system), name,
                              md.whole(of_class["clients"]), _per_second(of_class), md.milliseconds(found.get("p50")),
                              md.milliseconds(found.get("p99")), md.milliseconds(found.get("p999")),
-                             md.milliseconds(of_class["worst_us"]), shares if of_class["clients"] > 1 else "", errors])
+                             md.milliseconds(of_class["worst_us"]), shares if of_class["clients"] > 1 else "", _answered(record, cell, system, name), errors])
     if not rows:
         return None
     return ("## Starvation\n\nEvery class of clients. Milliseconds; the longest includes what failed and what still waited at "
             "the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
-                                   "fewest / most", "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
+                                   "fewest / most", ANSWERED, "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
 
 
 def _unmet(of_class):
