@@ -29,6 +29,13 @@ public struct RunResult: Sendable {
         self.classes = classes
     }
 
+    /// Not one transaction took place, because there was no connection: SQLSTATEs of class 08. In words; nil otherwise.
+    public var connectionFailure: String? {
+        let states = classes.flatMap { $0.contents.errorStates.keys }
+        guard !states.isEmpty, states.allSatisfy({ $0.hasPrefix("08") }) else { return nil }
+        return classes.allSatisfy { $0.contents.ended == 0 } ? complaints.first : nil
+    }
+
     /// The first few different texts of errors.
     var complaints: [String] { classes.flatMap(\.contents.complaints) }
 }

@@ -38,6 +38,9 @@ public struct TallyContents: Equatable, Sendable {
         if !complaints.contains(short) { complaints.append(short) }
     }
 
+    /// Transactions that succeeded, whenever that was.
+    var ended: UInt64 { warmUpTransactions + transactions + lateTransactions }
+
     /// All latencies of the measured time.
     var counts: SparseCounts {
         var all = SparseCounts()

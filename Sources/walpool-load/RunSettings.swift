@@ -42,6 +42,6 @@ struct RunTimes: Sendable {
 
 struct RunOutcome: Sendable {
     let result: RunResult
-    /// Not one client was left at the end.
-    let lostEverything: Bool
+    /// Why the figures are not those of a server that was there.
+    var failure: LoadError?
 }

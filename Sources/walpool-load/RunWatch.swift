@@ -6,7 +6,9 @@ struct RunWatch {
     let settings: RunSettings
     let start: Int64
 
-    /// Blocks the signals that end a run, for every thread made afterwards: the main thread takes them by `sigtimedwait`.
+    /// From now on the main thread takes the signals that end a run by `sigtimedwait`; `RunningThread` keeps them from the
+    /// others. Before the run they end the program as they do by default: there is nothing to tell yet, and nobody knows how
+    /// long a server takes to accept its clients.
     static func blockSignals() {
         var signals = stopSignals
         pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -26,6 +28,7 @@ struct RunWatch {
     ///   - isDeserted: all clients are lost.
     ///   - stop: ends the run early.
     func wait(transactions: () -> Int?, isDeserted: () -> Bool = { false }, stop: () -> Void) -> RunTimes {
+        Self.blockSignals()
         let from = start + settings.warmUp
         var until = start + settings.length
         if waitForEarlyEnd(until: from, transactions, isDeserted) {

@@ -11,6 +11,10 @@ struct RunningThread: Sendable {
 
     init(_ run: @escaping @Sendable () -> Void) throws(LoadError) {
         var thread = pthread_t()
+        // A thread begins with the mask of the one that makes it. Signals are the main thread's.
+        var (signals, before) = (RunWatch.stopSignals, sigset_t())
+        pthread_sigmask(SIG_BLOCK, &signals, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let body = Unmanaged.passRetained(Body(run))
         let code = pthread_create(&thread, nil, { pointer in
             guard let pointer else { return nil }

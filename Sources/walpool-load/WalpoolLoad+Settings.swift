@@ -18,7 +18,7 @@ extension WalpoolLoad {
         }
         var workload: Workload
         do throws(WorkloadError) {
-            workload = try Workload(OutputFile.read(file), replacing: replacements())
+            workload = try Workload(InputFile.read(file), replacing: replacements())
         } catch {
             throw UsageError("\(file): \(error)")
         }
@@ -136,8 +136,8 @@ extension WalpoolLoad {
     }
 }
 
-/// Files as a whole.
-enum OutputFile {
+/// A file as a whole.
+enum InputFile {
     static func read(_ path: String) throws(WorkloadError) -> String {
         guard let file = fopen(path, "r") else { throw WorkloadError(String(cString: strerror(errno))) }
         defer { fclose(file) }
@@ -147,13 +147,5 @@ enum OutputFile {
         guard ferror(file) == 0 else { throw WorkloadError(String(cString: strerror(errno))) }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw WorkloadError("it is not UTF-8") }
         return text
-    }
-
-    /// Writes a file; "-" is standard output.
-    static func write(_ text: String, to path: String) throws(LoadError) {
-        guard path != "-" else { return Swift.print(text, terminator: "") }
-        guard let file = fopen(path, "w") else { throw .system("cannot write \(path)") }
-        let isWritten = fputs(text, file) >= 0
-        guard fclose(file) == 0, isWritten else { throw .system("cannot write \(path)") }
     }
 }

@@ -90,10 +90,10 @@ struct WalpoolLoad: ParsableCommand {
     func run() throws {
         let settings = try runSettings()
         if let child { return try runChild(child, settings) }
-        RunWatch.blockSignals()
+        let outputs = try Outputs(json: json, intervalLog: hdrLog, hasTable: !quiet)
         let outcome = try outcome(settings)
-        try report(outcome.result)
-        if outcome.lostEverything { throw LoadError("the server has closed every connection") }
+        let failures = outputs.write(outcome.result) + [outcome.failure].compactMap { $0 }
+        guard failures.isEmpty else { throw LoadError(failures.map(\.description).joined(separator: "; ")) }
     }
 
     private func outcome(_ settings: RunSettings) throws -> RunOutcome {
@@ -103,12 +103,5 @@ struct WalpoolLoad: ParsableCommand {
         case (nil, nil, let path?): return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
         default: throw UsageError("name one target: --host, --direct or --in-process")
         }
-    }
-
-    private func report(_ result: RunResult) throws {
-        if let hdrLog { try OutputFile.write(result.intervalLog, to: hdrLog) }
-        if let json { try OutputFile.write(result.json.text + "\n", to: json) }
-        // The table must not get into the JSON.
-        if !quiet { json == "-" ? StandardError.write(result.table) : Swift.print(result.table, terminator: "") }
     }
 }

@@ -4,7 +4,9 @@ import base64
 import json
 import os
 import re
+import select
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -373,6 +375,43 @@ def test_ctrl_c(load, query):
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_while_it_connects(tmp_path, number):
+    """Nothing has been measured yet, and the server may never take its clients: it ends at once."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / ".s.PGSQL.5432"))
+        listener.listen(1)
+        load = Load(tmp_path, "--host", tmp_path, "--database", "x")
+        process = subprocess.Popen(load.command("insert", "--clients", 20), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert select.select([listener], [], [], 30)[0], "nobody connects"
+        process.send_signal(number)
+        process.communicate(timeout=30)
+        assert process.returncode == -number
+
+
+def test_what_cannot_be_written_is_told_before_the_run(load, tmp_path):
+    command = load.command("insert", "--seconds", 600, "--hdr-log", "/nowhere/x.hdr")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "cannot write /nowhere/x.hdr: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("json_target, table_target", [("-", "/dev/full"), ("/dev/full", None), ("result.json", "/dev/full")])
+def test_a_full_disk_loses_nothing_else(load, tmp_path, json_target, table_target):
+    """Each output is tried, whatever becomes of the others, and the status says that one of them is not there."""
+    path = json_target if json_target.startswith(("-", "/")) else tmp_path / json_target
+    log = tmp_path / "select.hdr"
+    command = [*load.command("select", "--seconds", 0.2, "--warm-up", 0), "--json", path, "--hdr-log", log]
+    command.remove("--quiet")
+    output = open(table_target, "w") if table_target else subprocess.PIPE
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "No space left on device" in done.stderr, done.stderr
+    assert "Tag=readers" in log.read_text()
+    if json_target == "result.json":
+        assert json.loads(path.read_text())["classes"][0]["transactions"] > 0
+    else:
+        assert "p99.9 ms" in (done.stderr if json_target == "-" else done.stdout)
+
+
 @pytest.mark.parametrize("begin", ["immediate", "deferred"])
 def test_direct(direct, query, begin):
     result = direct.run("insert", "--clients", 4, "--begin", begin)
@@ -439,6 +478,13 @@ def test_refusals(tmp_path, options, status, message):
     load.run("select", status=status)
     assert message in load.errors and load.errors.startswith("walpool-load: ")
     assert load.errors.count("\n") == 1
+
+
+def test_nobody_there_for_clients_that_connect_each_time(tmp_path):
+    """They try again and again; a run in which none of them got through did not take place."""
+    load = Load(tmp_path, "--host", "/nowhere", "--database", "x")
+    load.run("churn", "--set", f"scale={SCALE}", status=1)
+    assert "08001: cannot connect to /nowhere/.s.PGSQL.5432: No such file or directory" in load.errors
 
 
 def test_what_is_wrong_in_a_file(tmp_path):

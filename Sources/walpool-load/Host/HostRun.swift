@@ -88,7 +88,8 @@ struct HostRun {
             return ClassResult(clientClass, contents)
         }
         let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
-        return RunOutcome(result: result, lostEverything: lostEverybody(loads))
+        let failure = lostEverybody(loads) ? "the server has closed every connection" : result.connectionFailure
+        return RunOutcome(result: result, failure: failure.map { LoadError($0) })
     }
 
     private func lostEverybody(_ loads: [LoadThread]) -> Bool {

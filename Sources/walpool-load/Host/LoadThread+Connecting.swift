@@ -5,17 +5,22 @@ import Synchronization
 import Workload
 
 extension LoadThread {
-    /// Connects a client before the run.
-    func connect(_ index: Int) throws(LoadError) {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec, 0)
+    /// Connects a client before the run; false when the queue of the server's socket is full.
+    func connect(_ index: Int) throws(LoadError) -> Bool {
+        let descriptor = Self.newSocket()
         guard descriptor >= 0 else { throw .system("cannot open a socket for client \(index + 1)") }
         guard server.connect(descriptor) == 0 else {
-            let error = LoadError.system("cannot connect to \(server.path)")
+            let (code, error) = (errno, LoadError.system("cannot connect to \(server.path)"))
             close(descriptor)
-            throw error
+            guard code == EAGAIN else { throw error }
+            return false
         }
         isOpen(index, descriptor)
+        return true
     }
+
+    /// One that does not wait in connect(), which may be for ever.
+    private static func newSocket() -> Int32 { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | closeOnExec | nonBlocking, 0) }
 
     /// SOCK_CLOEXEC and SOCK_NONBLOCK, which Glibc's module has as members of an enum.
     private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
@@ -37,6 +42,8 @@ extension LoadThread {
         state.pointee.hasFailed = false
         reports[index] = nil
         if clients.count == 1 {
+            // It waits in recv(). Whatever must not wait says so in its own flags.
+            _ = fcntl(descriptor, F_SETFL, 0)
             var limit = timeval(tv_sec: 0, tv_usec: Self.alonePatienceMicroseconds)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -48,7 +55,7 @@ extension LoadThread {
     /// Connects in the middle of the run, as a part of the transaction.
     func connectForTransaction(_ index: Int) {
         let state = client(index)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec | Self.nonBlocking, 0)
+        let descriptor = Self.newSocket()
         guard descriptor >= 0 else { return couldNotConnect(index, String(cString: strerror(errno))) }
         guard server.connect(descriptor) == 0 else {
             let code = errno

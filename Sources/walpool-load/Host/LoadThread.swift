@@ -94,12 +94,18 @@ final class LoadThread: @unchecked Sendable {
     func connectAll() throws(LoadError) {
         clock = Clock.now
         let deadline = clock + Self.connectNanoseconds
-        for index in clients.indices where !clients[index].connectsEachTime { try connect(index) }
-        while clients.contains(where: { !$0.connectsEachTime && $0.phase != .waiting }) {
-            handleEvents(until: deadline)
-            if let failure { throw failure }
-            guard clock < deadline else { throw LoadError("the server did not accept all connections within a minute") }
+        for index in clients.indices where !clients[index].connectsEachTime {
+            while try !connect(index) { try handleEventsBeforeRun(until: clock + Self.reconnectNanoseconds, deadline) }
         }
+        while clients.contains(where: { !$0.connectsEachTime && $0.phase != .waiting }) {
+            try handleEventsBeforeRun(until: deadline, deadline)
+        }
+    }
+
+    private func handleEventsBeforeRun(until end: Int64, _ deadline: Int64) throws(LoadError) {
+        handleEvents(until: end)
+        if let failure { throw failure }
+        guard clock < deadline else { throw LoadError("the server did not accept all connections within a minute") }
     }
 
     /// Runs from the common start to the end.

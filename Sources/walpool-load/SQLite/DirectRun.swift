@@ -35,6 +35,8 @@ struct DirectRun {
             for number in 0..<clientClass.clients { processes.append(try start(classIndex, number)) }
         }
         try wait(for: processes, nanoseconds: Self.openNanoseconds, "opening the file took longer than a minute") { $0.isReady }
+        // Who has begun must be told to end.
+        RunWatch.blockSignals()
         let start = Clock.now + Self.startDelayNanoseconds
         for process in processes { process.channel.sendStart(start) }
         var times = RunWatch(settings: settings, start: start).wait {
@@ -47,7 +49,7 @@ struct DirectRun {
         try wait(for: processes, nanoseconds: patience, "a client did not end") { $0.contents != nil }
         times.processorSeconds = processes.reduce(0) { $0 + $1.processorSeconds }
         let result = settings.result(target: "direct", threads: processes.count, times: times, classes: classes(processes))
-        return RunOutcome(result: result, lostEverything: false)
+        return RunOutcome(result: result)
     }
 
     private static let openNanoseconds: Int64 = 60_000_000_000

@@ -70,25 +70,10 @@ struct GRDBLoad: ParsableCommand {
         if let readers, readers < 1 { throw UsageError("--readers is at least 1") }
         guard FileManager.default.fileExists(atPath: database) else { throw LoadError("\(database) is not there") }
         let settings = try runSettings()
-        RunWatch.blockSignals()
+        let outputs = try Outputs(json: json, intervalLog: hdrLog, hasTable: !quiet)
         let pool = PoolFile(path: database, synchronous: synchronous, busyTimeoutMilliseconds: busyTimeout, readers: readers)
-        try report(PoolRun(settings: settings, file: pool).run())
-    }
-
-    private func report(_ result: RunResult) throws {
-        if let hdrLog { try write(result.intervalLog, to: hdrLog) }
-        if let json { try write(result.json.text + "\n", to: json) }
-        // The table must not get into the JSON.
-        if !quiet { json == "-" ? StandardError.write(result.table) : Swift.print(result.table, terminator: "") }
-    }
-
-    private func write(_ text: String, to path: String) throws {
-        guard path != "-" else { return Swift.print(text, terminator: "") }
-        do {
-            try text.write(toFile: path, atomically: false, encoding: .utf8)
-        } catch {
-            throw LoadError("cannot write \(path): \(error.localizedDescription)")
-        }
+        let failures = outputs.write(try PoolRun(settings: settings, file: pool).run())
+        guard failures.isEmpty else { throw LoadError(failures.map(\.description).joined(separator: "; ")) }
     }
 }
 
