@@ -2,24 +2,29 @@
 
 A figure has changed when all three hold:
 - The ranges of its repetitions, least to most, do not overlap.
-- The ratio of the medians is further from 1 than three standard errors. The spread of a single repetition is too little to
-  say anything of its own noise (two or three values), so that of all figures of the kind is taken together: s, the root of the
-  mean square deviation of the logarithms from their cell's mean; the error of a ratio is s * sqrt(1/n + 1/m).
-- It is further from 1 than LEAST_CHANGE, whatever the noise: the two runs are of different hours.
+- The ratio of the medians is further from 1 than three standard errors, s * sqrt(1/n + 1/m); s is the cell's own noise, drawn
+  towards that of the others (noise.py).
+- It is further from 1 than LEAST_CHANGE, whatever the noise: the two runs are of different hours. What is counted or weighed
+  only once, system calls and idle sessions, must be further than LEAST_OF_ONCE.
 
-Where PostgreSQL (or direct access) took turns with ours, ours is compared as a multiple of its figure in the same repetition: on
-a machine or a disk that is slower today both are. The others are the yardstick; how much it moved is shown."""
+And all cells together: what is a little slower everywhere is within noise in each (`drifts`).
+
+Where PostgreSQL (or direct access) took turns with ours in both records, ours is compared as a multiple of its figure in the same
+repetition: on a machine or a disk that is slower today both are. The others are the yardstick; how much it moved is shown. Without
+one the plain figures are compared. The longest waits always are: one wait of another system is no measure of anything."""
 
 import math
 import statistics
 from dataclasses import dataclass
 
 from support import markdown as md
+from support import noise
 
 LEAST_CHANGE = 0.03
+LEAST_OF_ONCE = 0.25
+# The figures of one hour have something in common.
+LEAST_DRIFT = 0.05
 STANDARD_ERRORS = 3
-# Where nothing was repeated, in either record, there is no telling what is noise; only what doubles is then said to have changed.
-NOISE_UNKNOWN = math.log(2) / (STANDARD_ERRORS * math.sqrt(2))
 YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
 OURS = "walpool"
 # Of the machine: different in every run.
@@ -28,12 +33,15 @@ PASSING = ("time", "load", "sync_us", "commit")
 PLACES = ("program", "start", "options")
 
 # Metric -> is more better?
-METRICS = {"throughput": True, "p99": False, "server CPU": False}
-UNITS = {"throughput": "/s", "p99": "µs", "server CPU": "µs"}
+METRICS = {"throughput": True, "p99": False, "longest wait": False, "server CPU": False, "system calls": False, "idle session": False}
+UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "server CPU": "µs"}
+WITHOUT_YARDSTICK = ("longest wait",)
+ONCE = ("system calls", "idle session")
 
 
 @dataclass
 class Change:
+    # With the class of clients, if it is not the first.
     cell: str
     system: str
     metric: str
@@ -61,32 +69,90 @@ class Change:
         return self.system.startswith(OURS)
 
 
+@dataclass
+class Drift:
+    """All cells of ours moved together."""
+
+    metric: str
+    ratio: float
+    cells: int
+
+    @property
+    def is_worse(self):
+        return (self.ratio < 1) == METRICS[self.metric]
+
+    def __str__(self):
+        word = "**worse**" if self.is_worse else "better"
+        return f"{self.metric} of ours: {self.ratio:.3f} of what it was in the median of {self.cells} figures, and most on that side: {word}"
+
+
 def compare(old, new):
     """Every figure that both have."""
-    before, after = _figures(old), _figures(new)
+    yardsticks = _yardsticks(old, new)
+    before, after = (_figures(record, yardsticks) | _once(record) for record in (old, new))
     changes = [Change(*key, values, after[key]) for key, values in before.items() if key in after]
-    noise = {(metric, ours): _noise([values for change in changes if (change.metric, change.is_ours) == (metric, ours)
-                                     for values in (change.old, change.new)])
-             for metric in METRICS for ours in (True, False)}
-    for change in changes:
-        error = noise[change.metric, change.is_ours] * math.sqrt(1 / len(change.old) + 1 / len(change.new))
-        change.bound = max(math.log1p(LEAST_CHANGE), STANDARD_ERRORS * error)
+    for metric in METRICS:
+        for ours in (True, False):
+            alike = [change for change in changes if (change.metric, change.is_ours) == (metric, ours)]
+            for change, deviation in zip(alike, noise.deviations([(change.old, change.new) for change in alike])):
+                error = deviation * math.sqrt(1 / len(change.old) + 1 / len(change.new))
+                change.bound = max(math.log1p(LEAST_CHANGE), STANDARD_ERRORS * error)
+                if metric in ONCE:
+                    change.bound = math.log1p(LEAST_OF_ONCE)
     return changes
 
 
-def _figures(record):
-    """(cell, system, metric, unit) -> the values of the repetitions."""
+def drifts(changes):
+    """What is a little worse, or better, nearly everywhere."""
+    found = []
+    for metric in METRICS:
+        ratios = [change.ratio for change in changes if change.is_ours and change.metric == metric]
+        if ratios and noise.is_one_sided(ratios) and abs(math.log(statistics.median(ratios))) > math.log1p(LEAST_DRIFT):
+            found.append(Drift(metric, statistics.median(ratios), len(ratios)))
+    return found
+
+
+def _yardsticks(old, new):
+    """Cell -> what ours is measured by there: the first that has a figure in both records."""
+    before, after = ({(cell, system) for (cell, _), turn in _turns(record).items() for system in turn} for record in (old, new))
+    cells = {cell for cell, _ in before & after}
+    return {cell: next((other for other in YARDSTICKS if (cell, other) in before & after), None) for cell in cells}
+
+
+def _figures(record, yardsticks):
+    """(cell and class, system, metric, unit) -> the values of the repetitions."""
     found = {}
     for (cell, _), turn in _turns(record).items():
+        yardstick = yardsticks.get(cell)
         for system, run in turn.items():
-            yardstick = next((other for other in YARDSTICKS if other in turn), None) if system.startswith(OURS) else None
-            for metric, value in _measured(run).items():
-                unit = UNITS[metric]
-                if yardstick:
-                    value, unit = _ratio(value, _measured(turn[yardstick])[metric]), f"× {yardstick}"
-                if value:
-                    found.setdefault((cell, system, metric, unit), []).append(value)
+            for name, figures in _classes(run):
+                for metric, value in figures.items():
+                    unit = UNITS[metric]
+                    if yardstick and system.startswith(OURS) and metric not in WITHOUT_YARDSTICK:
+                        beside = dict(_classes(turn[yardstick])).get(name, {}) if yardstick in turn else {}
+                        value, unit = _ratio(value, beside.get(metric)), f"× {yardstick}"
+                    if value:
+                        found.setdefault((cell + name, system, metric, unit), []).append(value)
     return found
+
+
+def _classes(run):
+    """What is behind the cell's name -> its figures. Those of the first class are the run's own."""
+    yield "", {**_measured(run), "server CPU": run["server_cpu_us"]}
+    for name, of_class in list(run.get("classes", {}).items())[1:]:
+        yield f", {name}", _measured(of_class)
+
+
+def _measured(figures):
+    return {"throughput": figures["throughput_per_s"], "p99": figures["latency_us"].get("p99"), "longest wait": figures.get("worst_us")}
+
+
+def _once(record):
+    """What was counted or weighed beside the runs."""
+    costs = {(f"{cost['workload']}-{cost['clients']}", cost["system"], "system calls", "a statement"):
+             [cost["syscalls_per_statement"]] for cost in record.get("costs", []) if cost["syscalls_per_statement"]}
+    return costs | {(f"{idle['sessions']} idle sessions", idle["system"], "idle session", "bytes"): [idle["bytes_per_session"]]
+                    for idle in record.get("idle", []) if idle["bytes_per_session"] and idle["bytes_per_session"] > 0}
 
 
 def _turns(record):
@@ -98,31 +164,34 @@ def _turns(record):
     return turns
 
 
-def _measured(run):
-    return {"throughput": run["throughput_per_s"], "p99": run["latency_us"].get("p99"), "server CPU": run["server_cpu_us"]}
-
-
 def _ratio(value, other):
     return value / other if value and other else None
 
 
-def _noise(groups):
-    """The standard deviation of one value's logarithm, of all groups together."""
-    squares, freedom = 0.0, 0
-    for values in groups:
-        logarithms = [math.log(value) for value in values]
-        mean = statistics.fmean(logarithms)
-        squares += sum((each - mean) ** 2 for each in logarithms)
-        freedom += len(values) - 1
-    return math.sqrt(squares / freedom) if freedom else NOISE_UNKNOWN
-
-
 def failed(old, new):
-    """What gave figures and now gives errors."""
-    before = {cell["id"]: cell["systems"] for cell in old["summary"]}
-    return [f"failed: {cell['id']}, {system}" for cell in new["summary"] for system, part in cell["systems"].items()
-            if system.startswith(OURS) and not part["throughput_per_s"]
-            and before.get(cell["id"], {}).get(system, {}).get("throughput_per_s")]
+    """Of ours: what gave figures and now gives errors, also in some repetitions only."""
+    before, after = _failed_parts(old), _failed_parts(new)
+    return [f"failed: {cell}, {system}: {fails} of {runs} runs, before {before[cell, system][0]} of {before[cell, system][1]}"
+            for (cell, system), (fails, runs) in after.items()
+            if system.startswith(OURS) and (cell, system) in before and fails / runs > before[cell, system][0] / before[cell, system][1]]
+
+
+def _failed_parts(record):
+    """(cell, system) -> runs with errors, runs."""
+    parts = {}
+    for run in record["runs"]:
+        fails, runs = parts.get((run["cell"], run["system"]), (0, 0))
+        parts[run["cell"], run["system"]] = (fails + bool(run["errors"]), runs + 1)
+    return parts
+
+
+def missing(old, new):
+    """What is compared with less than there was: figures that are not there any more, and yardsticks."""
+    lines = [f"the {word} one is incomplete: {'; '.join(record['errors']) or 'it was interrupted'}"
+             for word, record in (("old", old), ("new", new)) if not record.get("complete", True)]
+    before, after = ({(cell, system) for (cell, _), turn in _turns(record).items() for system in turn} for record in (old, new))
+    gone = sorted(f"{cell} ({system})" for cell, system in before - after if system.startswith(OURS) or system in YARDSTICKS)
+    return lines + ([f"no figure in the new one: {', '.join(gone)}"] if gone else [])
 
 
 def differences(old, new):
@@ -149,6 +218,9 @@ def _differing(of, old, new, left_out):
             if name not in left_out and old.get(name) != new.get(name)]
 
 
+MISSED_NOW = "met -> missed"
+
+
 def verdicts(old, new):
     """Goals that were met and are not any more, or the other way round."""
     before = {(goal["cell"], goal.get("other")): goal for goal in old["goals"]}
@@ -157,8 +229,15 @@ def verdicts(old, new):
         was = before.get((goal["cell"], goal.get("other")), {}).get("met")
         if None not in (was, goal["met"]) and was != goal["met"]:
             against = f" to {goal['other']}" if goal.get("other") else ""
-            lines.append(f"goal {goal['cell']}{against}: {'met -> missed' if was else 'missed -> met'}")
+            lines.append(f"goal {goal['cell']}{against}: {MISSED_NOW if was else 'missed -> met'}")
     return lines
+
+
+def got_worse(changes, verdicts, failures):
+    """What makes the exit status 1."""
+    return bool(failures or any(line.endswith(MISSED_NOW) for line in verdicts)
+                or any(change.is_ours and change.is_worse for change in changes)
+                or any(drift.is_worse for drift in drifts(changes)))
 
 
 def printed(changes, everything=False):
@@ -172,6 +251,7 @@ def printed(changes, everything=False):
     worse, better = (sum(change.is_beyond_noise and change.is_worse == word for change in ours) for word in (True, False))
     lines = [md.table(heads, rows, left=3, words=("",))] if rows else []
     lines.append(f"{len(ours)} figures of ours: {worse} worse, {better} better, {len(ours) - worse - better} within noise.")
+    lines += map(str, drifts(changes))
     yardstick = [change.ratio for change in changes if not change.is_ours and change.metric == "throughput"]
     if yardstick:
         lines.append(f"The others' throughput, new / old: {statistics.median(yardstick):.3f} in the median of {len(yardstick)}.")
