@@ -180,6 +180,17 @@ def test_every_workload(load, workload):
     assert sum(one["transactions"] for one in result["classes"]) > 0
 
 
+@pytest.mark.parametrize("script", sorted(path.stem for path in WORKLOADS.glob("*.sql")))
+def test_every_pgbench_script(server, script):
+    mode = "simple" if script.endswith("message") else "prepared"
+    options = ["-C"] if script == "churn" else []
+    command = ["pgbench", "-n", *options, "-h", server.directory, "-U", "tester", "-M", mode, "-c", 4, "-j", 2, "-t", 20,
+               "-D", f"scale={SCALE}", "-D", "records=1000", "-f", WORKLOADS / f"{script}.sql", server.name]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "actually processed: 80/80" in done.stdout, done.stderr
+    assert "number of failed transactions: 0" in done.stdout
+
+
 def test_a_failing_statement_is_counted_and_rolled_back(load, query):
     workload = load.write("""
         [[class]]

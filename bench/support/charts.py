@@ -15,18 +15,24 @@ def throughput(record):
         return None
     figure, all_axes = _panels(len(panels), 3.5, top=0.82)
     for axes, (name, _, cells) in zip(all_axes, panels):
+        shown = []
         for system in record["systems"]:
             points = [(cell["clients"], spread) for cell in cells
                       if (spread := cell["systems"].get(system, {}).get("throughput_per_s"))]
             if points:
                 style.line(axes, system, title(record, system), *zip(*points))
+            shown += [value for _, spread in points for value in (spread["least"], spread["most"]) if value > 0]
         clients = [cell["clients"] for cell in cells]
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_locator(FixedLocator(clients))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        # Few clients do little: on a linear axis who is ahead there would not be seen.
+        axes.set_yscale("log")
+        axes.set_ylim(min(shown) / 1.3, max(shown) * 1.3)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+        axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(style.thousands))
-        axes.set_ylim(bottom=0)
-        axes.set(title=name, xlabel="clients", ylabel="transactions per second")
+        axes.set(title=name, xlabel="clients", ylabel="transactions per second (logarithmic)")
     style.legend(figure, all_axes)
     return figure
 
@@ -72,8 +78,9 @@ def fairness(record):
         for system, repetitions in shares.items():
             for number, counts in enumerate(repetitions):
                 axes.plot(range(1, len(counts) + 1), counts, color=style.COLOURS.get(system, style.OTHER), drawstyle="steps-mid",
-                          linewidth=2.0 if system == "walpool" else 1.3, alpha=1.0 if number == 0 else 0.5,
-                          label=title(record, system) if number == 0 else None, zorder=4 if system == "walpool" else 3)
+                          # Where two are alike both are to be seen: the thin line upon the thick one.
+                          linewidth=3.2 if system == "walpool" else 1.3, alpha=1.0 if number == 0 else 0.5,
+                          label=title(record, system) if number == 0 else None, zorder=3 if system == "walpool" else 4)
         axes.axhline(1, color=style.QUIET, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
         clients = max(len(counts) for repetitions in shares.values() for counts in repetitions)
         axes.set_xlim(0.5, clients + 0.5)

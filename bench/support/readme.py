@@ -49,7 +49,8 @@ def conditions(record, directory):
     machine = record["machine"]
     repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
     syncs = [run["sync_us"] for run in record["runs"] if run["sync_us"]]
-    return (f"{record['started'][:10]}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
+    commit = f", of commit {machine['commit']}" if machine.get("commit") else ""
+    return (f"{record['started'][:10]}{commit}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
             f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, medians of up to {repeats} repetitions in which the systems "
             f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")

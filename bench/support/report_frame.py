@@ -42,7 +42,7 @@ def _goal_row(record, goal):
 
 
 def conditions(record):
-    parts = [f"## Run\n\n- command: `{record['command']}`\n- from {record['started']} to {record['ended']}, "
+    parts = [f"## Run\n\n- command: `{record['command']}`\n- commit: {record['machine'].get('commit') or 'not known'}\n- from {record['started']} to {record['ended']}, "
              f"{record['seconds'] or 0:,.0f} s{'' if record['complete'] else ', **interrupted**'}"
              f"{'; quick, so one short run of each' if record['quick'] else ''}",
              "## Machine\n\n" + md.settings(record["machine"])]

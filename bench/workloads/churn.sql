@@ -1,0 +1,3 @@
+-- pgbench -C: a connection for each.
+\set aid random(1, 100000 * :scale)
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
