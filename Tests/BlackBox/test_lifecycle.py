@@ -219,6 +219,26 @@ def test_socket_of_somebody_else_that_is_stale(start_daemon):
     assert daemon.value("SELECT 1") == "1"
 
 
+def test_a_stop_leaves_anothers_socket(start_daemon):
+    """Somebody has removed the socket's file, and another daemon has put its own there."""
+    one = start_daemon()
+    one.socket_path.unlink()
+    two = start_daemon(options=["--socket-directory", str(one.directory)], start=False)
+    own, two.directory = two.directory, one.directory
+    try:
+        two.start()
+        one.stop()
+        assert two.value("SELECT 1") == "1"
+        two.stop()
+        assert not one.socket_path.exists()
+    finally:
+        two.directory = own
+
+
+def test_the_start_leaves_nothing_beside_the_socket(daemon):
+    assert [path.name for path in daemon.directory.iterdir() if path.name.startswith(".s.")] == [".s.PGSQL.5432"]
+
+
 def test_file_in_the_sockets_place_is_left_alone(tmp_path):
     path = tmp_path / ".s.PGSQL.5432"
     path.write_text("precious")

@@ -62,7 +62,7 @@ extension Listener {
         }
         self.descriptor = descriptor
         path = ""
-        ownsPath = false
+        file = nil
     }
 
     private static func bind(_ descriptor: Int32, _ address: LoopbackAddress) -> Int32 {

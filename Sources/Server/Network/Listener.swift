@@ -5,8 +5,9 @@ import Glibc
 struct Listener: Sendable {
     let descriptor: Int32
     let path: String
-    /// The socket file is ours to remove; one that the service manager made, or that it keeps for the next start, is not.
-    let ownsPath: Bool
+    /// The socket's file, where it is ours to remove: one that the service manager made, or that it keeps for the next start, is
+    /// not.
+    let file: SocketFile?
 
     /// Connections the kernel keeps for us while nobody accepts. More than a burst of clients starting together.
     static let backlog: Int32 = 1024
@@ -23,18 +24,14 @@ struct Listener: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
         do throws(StartError) {
-            if try !Self.bind(descriptor, &address, path) {
-                guard try !Self.isAlive(&address, path) else {
-                    throw StartError("another server is listening on \(path)")
+            // Until it listens: a socket that is only bound looks like a stale one.
+            file = try SocketLock.during(path) { () throws(StartError) in
+                try Self.take(path, descriptor, &address)
+                chmod(path, mode)
+                guard listen(descriptor, Self.backlog) == 0 else {
+                    throw StartError("cannot listen on \(path): \(String(cString: strerror(errno)))")
                 }
-                unlink(path)
-                guard try Self.bind(descriptor, &address, path) else {
-                    throw StartError("another server is listening on \(path)")
-                }
-            }
-            chmod(path, mode)
-            guard listen(descriptor, Self.backlog) == 0 else {
-                throw StartError("cannot listen on \(path): \(String(cString: strerror(errno)))")
+                return leavesFile ? nil : SocketFile(at: path)
             }
         } catch {
             Glibc.close(descriptor)
@@ -42,15 +39,22 @@ struct Listener: Sendable {
         }
         self.descriptor = descriptor
         self.path = path
-        ownsPath = !leavesFile
     }
 
     /// A socket that was bound and is listened on already, from the service manager.
     init(_ inherited: InheritedSocket) {
         descriptor = inherited.descriptor
         path = inherited.path
-        ownsPath = false
+        file = nil
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// Binds the socket, in place of one that nobody listens on.
+    private static func take(_ path: String, _ descriptor: Int32, _ address: inout sockaddr_un) throws(StartError) {
+        if try bind(descriptor, &address, path) { return }
+        guard try !isAlive(&address, path) else { throw StartError("another server is listening on \(path)") }
+        unlink(path)
+        guard try bind(descriptor, &address, path) else { throw StartError("another server is listening on \(path)") }
     }
 
     /// False: something has that name already.
@@ -72,14 +76,16 @@ struct Listener: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw StartError("\(path) exists and is not a socket") }
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { Glibc.close(probe) }
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(probe, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        return result == 0
+        // EAGAIN: somebody listens, and as many connections wait already as may (connect(2)). Their turn is not waited for with
+        // the lock in hand.
+        return result == 0 || errno == EAGAIN
     }
 
     enum Accepted {
@@ -104,9 +110,9 @@ struct Listener: Sendable {
     /// Nobody gets in any more. Who connects to a socket of the service manager's waits there for the next daemon;
     /// with one of our own the socket's file goes, and who has connected to it is told by the kernel.
     func stop() {
-        guard ownsPath else { return }
+        guard let file else { return }
         // In this order: once nobody listens, a successor may put its own socket there.
-        unlink(path)
+        file.remove()
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 

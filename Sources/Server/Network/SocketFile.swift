@@ -1,0 +1,70 @@
+import Glibc
+
+/// The file of a socket that this process has bound: its path may lead to another daemon's socket by the time it is removed,
+/// when somebody has removed ours and that daemon has put its own there.
+struct SocketFile: Equatable, Sendable {
+    private let path: String
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// The one that is there now; nil when there is none. Its number is not given to another file for as long as the socket is
+    /// open, because that keeps it.
+    init?(at path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.path = path
+        device = status.st_dev
+        inode = status.st_ino
+    }
+
+    /// Removes it unless the path leads to another one.
+    func remove() {
+        let remove = { if SocketFile(at: path) == self { unlink(path) } }
+        // Where there can be no lock nobody else makes a socket either.
+        do throws(StartError) { try SocketLock.during(path, remove) } catch { remove() }
+    }
+}
+
+/// One process at a time makes or removes a socket's file. Without that, two that start together find the same stale one, and the
+/// later removes what the earlier has just put in its place, which then listens where nobody finds it.
+///
+/// The lock is a file beside the socket that is there for an instant only. It has not the name of PostgreSQL's own
+/// (".s.PGSQL.5432.lock", https://www.postgresql.org/docs/current/app-postgres.html), which is there for as long as a server is.
+enum SocketLock {
+    static func during<Result>(_ socket: String, _ body: () throws(StartError) -> Result) throws(StartError) -> Result {
+        let path = socket + ".starting"
+        let lock = try take(path, for: socket)
+        defer {
+            // In this order, so that who gets the lock of a file that is gone finds that out.
+            unlink(path)
+            close(lock)
+        }
+        return try body()
+    }
+
+    private static func take(_ path: String, for socket: String) throws(StartError) -> Int32 {
+        while true {
+            let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard lock >= 0, hasLocked(lock) else {
+                let reason = String(cString: strerror(errno))
+                if lock >= 0 { close(lock) }
+                throw StartError("cannot create the socket \(socket): \(path): \(reason)")
+            }
+            if isSame(lock, path) { return lock }
+            // Who had it before has removed it, and the next one has another.
+            close(lock)
+        }
+    }
+
+    private static func hasLocked(_ lock: Int32) -> Bool {
+        while flock(lock, LOCK_EX) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+
+    private static func isSame(_ lock: Int32, _ path: String) -> Bool {
+        var (open, named) = (stat(), stat())
+        return fstat(lock, &open) == 0 && lstat(path, &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import Testing
+
+@testable import Pool
+@testable import Server
+
+/// Whose the socket's file is.
+@Suite struct ListenerTests {
+    private static func withDirectory(_ body: (String) throws -> Void) rethrows {
+        var template = Array("/tmp/walpool-listener-XXXXXX".utf8CString)
+        let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+        defer { rmdir(directory) }
+        try body(directory)
+    }
+
+    private static func files(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    @Test func aStopRemovesNoOthersSocket() throws {
+        try Self.withDirectory { directory in
+            let path = directory + "/socket"
+            let first = try Listener(path: path, mode: 0o600)
+            unlink(path)
+            let second = try Listener(path: path, mode: 0o600)
+            first.stop()
+            first.close()
+            #expect(Self.files(in: directory) == ["socket"])
+            second.stop()
+            second.close()
+            #expect(Self.files(in: directory).isEmpty)
+        }
+    }
+
+    @Test func ofSeveralThatStartTogetherOneListens() throws {
+        try Self.withDirectory { directory in
+            let path = directory + "/socket"
+            for _ in 0..<200 {
+                let dead = try Listener(path: path, mode: 0o600)
+                Glibc.close(dead.descriptor)
+                let listening = Locked<[Listener]>([])
+                onThreads(3) { _ in
+                    guard let listener = try? Listener(path: path, mode: 0o600) else { return }
+                    listening.withLock { $0.append(listener) }
+                }
+                let found = listening.withLock { $0 }
+                #expect(found.count == 1)
+                #expect(Self.files(in: directory) == ["socket"])
+                for listener in found {
+                    listener.stop()
+                    listener.close()
+                }
+                unlink(path)
+            }
+        }
+    }
+
+    /// One that listens and does not accept is alive, however many wait for it already.
+    @Test func aFullQueueIsALife() throws {
+        try Self.withDirectory { directory in
+            let path = directory + "/socket"
+            let full = try Listener(path: path, mode: 0o600)
+            listen(full.descriptor, 0)
+            var waiting: [Int32] = []
+            defer { for socket in waiting { Glibc.close(socket) } }
+            while let socket = Self.connected(to: path) { waiting.append(socket) }
+            #expect(throws: StartError.self) { try Listener(path: path, mode: 0o600) }
+            full.stop()
+            full.close()
+        }
+    }
+
+    private static func connected(to path: String) -> Int32? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result == 0 { return descriptor }
+        Glibc.close(descriptor)
+        return nil
+    }
+}
