@@ -29,6 +29,17 @@ def test_sessions_of_a_rule(serve):
     refused(started(daemon, BOB), "53300")
 
 
+def test_a_limit_that_comes_with_a_reload_counts_who_is_there(serve):
+    rules = f'[[access]]\nuid = {ALICE}\nrole = "writer"\n%s[[access]]\nuser = "all"\nrole = "admin"\n'
+    daemon = serve(rules % "")
+    sessions = [session_as(daemon, ALICE) for _ in range(3)]
+    (daemon.directory / "walpoold.toml").write_text(rules % "max_sessions = 3\n")
+    daemon.client(database="walpool").query("RELOAD").check()
+    refused(started(daemon, ALICE), "53300")
+    sessions.pop().close()
+    eventually(lambda: not started(daemon, ALICE).errors, "a place")
+
+
 CEILINGS = f"""
 statement_timeout = "9s"
 [[access]]

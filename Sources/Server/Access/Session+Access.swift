@@ -29,14 +29,13 @@ extension Session {
 
     private func enter(as role: Role, _ rule: AccessRule) throws(WireError) {
         let maximum = rule.limits.maximumSessions
-        if maximum > 0 {
-            guard server.sessionCounts.withLock({ $0.add(rule.name, atMost: maximum) }) else {
-                throw WireError(
-                    severity: .fatal, state: .tooManyConnections, message: "too many connections for this access rule",
-                    hint: "Its max_sessions is \(maximum).")
-            }
-            access.countedBy = rule.name
+        // Also where the rule has no limit: a reload may give it one, and then these are there.
+        guard server.sessionCounts.withLock({ $0.add(rule.name, atMost: maximum > 0 ? maximum : .max) }) else {
+            throw WireError(
+                severity: .fatal, state: .tooManyConnections, message: "too many connections for this access rule",
+                hint: "Its max_sessions is \(maximum).")
         }
+        access.countedBy = rule.name
         access.role = role
         access.limits = rule.limits
         defaults.isSuperuser = role == .admin

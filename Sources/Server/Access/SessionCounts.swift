@@ -1,4 +1,4 @@
-/// How many sessions each rule with a limit has let in that are still there.
+/// How many sessions each rule has let in that are still there.
 ///
 /// By the rule's name, so that rules that are replaced while the daemon runs go on counting where they stay the same.
 struct SessionCounts: Sendable {
