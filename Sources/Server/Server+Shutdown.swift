@@ -43,6 +43,7 @@ extension Server {
                 if isHeld || pool.withdraw(session.clientID) {
                     session.closeParking()
                     session.worker = worker
+                    if !isHeld { session.noteRunning() }
                     session.terminate(error)
                     worker.handOver()
                 }

@@ -8,6 +8,8 @@ import sys
 import pytest
 
 import wire
+from copy_fixtures import copy_data, copy_done, copy_fail
+from daemon import eventually
 from logs import FAST_LIMIT, FORGERY, SCHEMA, SLOW, field, has_field, line, lines, milliseconds
 
 @pytest.fixture
@@ -124,6 +126,101 @@ def test_a_slow_client_is_not_a_slow_statement(serve):
     daemon.stop()
     slow = lines(daemon, "zeroblob(100000)")
     assert all(milliseconds(each, "unread") >= 100 for each in slow), slow
+
+
+# Slow ones that do not end well
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+
+
+def test_one_that_is_stopped_by_its_timeout(serve):
+    daemon = serve('log_min_duration_statement = "100ms"\n')
+    client = daemon.client()
+    client.query("SET statement_timeout = '150ms'").check()
+    sql = "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.owner || b.owner || c.owner = 'nobody'"
+    assert client.query(sql).state == "57014"
+    found = line(daemon, "a statement was slow")
+    assert found.startswith("notice: ") and field(found, "sql") == sql and field(found, "sqlstate") == "57014"
+    assert milliseconds(found, "duration") >= 150 and field(found, "rows") == "0"
+    assert field(found, "plan") == "SCAN a; SCAN b; SCAN c"
+    # The next one's time is its own.
+    client.query("SELECT 1").check()
+    daemon.stop()
+    assert len(lines(daemon, "a statement was slow")) == 1
+
+
+@pytest.mark.parametrize("protocol", ["simple", "extended"])
+def test_one_that_is_cancelled(serve, protocol):
+    # However soon the cancel comes.
+    daemon = serve("log_min_duration_statement = 0\n")
+    client = daemon.client()
+    if protocol == "simple":
+        client.send(wire.query(ENDLESS))
+    else:
+        client.send(wire.parse(ENDLESS), wire.bind(), wire.execute(), wire.sync())
+    # One that comes before the statement began has no effect.
+    eventually(lambda: client.cancel() or client.has_reply(), "the end of the statement")
+    assert client.reply().state == "57014"
+    found = line(daemon, "a statement was slow", "sqlstate=57014")
+    assert field(found, "sql") == ENDLESS and field(found, "session") == str(client.process_id)
+
+
+def test_one_whose_client_is_gone(serve):
+    daemon = serve(FAST_LIMIT)
+    client = daemon.client()
+    client.send(wire.query(ENDLESS))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    client.close()
+    found = line(daemon, "a statement was slow", "count(*) FROM c")
+    assert field(found, "sqlstate") == "08006" and field(found, "sql") == ENDLESS
+
+
+def test_one_whose_client_is_gone_before_its_rows(serve):
+    daemon = serve(FAST_LIMIT)
+    client = daemon.client()
+    client.send(wire.query("SELECT hex(zeroblob(100000)) FROM accounts"))
+    daemon.settle(client)
+    client.close()
+    found = line(daemon, "a statement was slow", "zeroblob(100000)")
+    assert field(found, "sqlstate") == "08006" and 0 < int(field(found, "rows")) < 1000
+
+
+def test_one_that_fails_late(serve):
+    daemon = serve(FAST_LIMIT)
+    assert daemon.client().query(f"SELECT abs(-9223372036854775808 + ({SLOW}))").errors
+    found = line(daemon, "a statement was slow", "abs(")
+    assert has_field(found, "sqlstate")
+
+
+def test_one_that_waited_in_vain(serve):
+    daemon = serve('log_min_duration_statement = "100ms"\n')
+    holder, waiter = daemon.client(), daemon.client()
+    holder.query("BEGIN IMMEDIATE").check()
+    waiter.query("SET lock_timeout = '150ms'").check()
+    assert waiter.query("DELETE FROM accounts WHERE id = 2").state == "55P03"
+    found = line(daemon, "a statement was slow", "DELETE")
+    assert field(found, "sqlstate") == "55P03"
+    assert milliseconds(found, "wait") >= 150 and milliseconds(found, "run") < 100
+
+
+def test_one_that_the_daemons_end_ends(serve):
+    daemon = serve(FAST_LIMIT + 'shutdown_timeout = "50ms"\n')
+    client = daemon.client()
+    client.send(wire.query(ENDLESS))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.stop()
+    assert field(line(daemon, "a statement was slow", "count(*) FROM c"), "sqlstate") == "57P01"
+
+
+def test_a_copy_that_fails(serve):
+    daemon = serve(FAST_LIMIT)
+    client = daemon.client()
+    client.send(wire.query("COPY accounts (id, name) FROM STDIN"), copy_data(b"9000\\tx\\n"))
+    daemon.settle(client)
+    daemon.client().query(SLOW).check()
+    client.send(copy_fail("no more"))
+    assert client.reply().state == "57014"
+    assert field(line(daemon, "a statement was slow", "COPY accounts"), "sqlstate") == "57014"
 
 
 def test_long_statements_are_cut(serve):

@@ -28,8 +28,8 @@ extension ConfigurationKey {
     private static let minimumDuration = ConfigurationKey(
         "log_min_duration_statement", form: "a time; -1: never", change: .reload, "Log statements that take this long",
         details: """
-            With their waits, their plan, and whether they scan a table, sort, or build an index for one run. What the client \
-            takes to read the result does not count.
+            With their waits, their plan, and whether they scan a table, sort, or build an index for one run. Those that fail \
+            are logged as well. What the client takes to read the result does not count.
             """,
         value: { settings in
             settings.server.log.minimumDurationMilliseconds.map { ConfigurationValue(milliseconds: $0) } ?? .integer(-1)

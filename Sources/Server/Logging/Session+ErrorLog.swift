@@ -7,6 +7,7 @@ import PostgresWire
 extension Session {
     /// A client is told of an error. Called before the message it is about has been passed over.
     func noteError(_ error: WireError) {
+        measureFailed(error.state)
         let code = error.state.code
         let configuration = eventLog.configuration
         guard let (kind, level) = Self.importance(of: error, code, configuration.clientErrors),

@@ -52,18 +52,37 @@ extension Session {
         if eventLog.isSlow(taken) { wasSlow(taken, now) }
     }
 
-    private func wasSlow(_ taken: Int64, _ now: Instant) {
+    /// It has ended with an error, which its client may never hear of. Its message and its portal are still at hand.
+    func measureFailed(_ state: SQLState) {
+        guard isStatementActive, eventLog.isTiming, times.began.nanoseconds > 0 else { return }
+        noteRead()
+        let now = MonotonicClock.now
+        worker?.time = now.nanoseconds
+        let taken = now.nanoseconds - times.began.nanoseconds - times.unread
+        if eventLog.isSlow(taken) { wasSlow(taken, now, failedWith: state) }
+        // The end of the session, if this is one, comes here, too.
+        times.began = Instant(nanoseconds: 0)
+    }
+
+    private func wasSlow(_ taken: Int64, _ now: Instant, failedWith state: SQLState? = nil) {
         // The console's commands take as long as they take, and have lines of their own.
-        guard !isConsole, eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now) else { return }
+        guard !isConsole, eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now)
+        else { return }
+        if state != nil { times.rows = runningPortal(of: statement)?.rowsOfExecute ?? 0 }
         var slow = SlowStatement(
             text: statement.text, taken: taken,
             waited: min(taken, times.runBegan.nanoseconds - times.began.nanoseconds), unread: times.unread,
-            rows: times.rows, parameters: loggedParameters(of: statement.portal))
+            rows: times.rows, parameters: loggedParameters(of: statement.portal), state: state)
         // One at a time: of a pipeline the first is explained.
         guard slowStatement == nil, Self.hasPlan(statement), eventLog.admitsPlan(user: limitKey, now: now)
         else { return log(slow, nil) }
         slow.explained = String(decoding: statement.sql, as: UTF8.self)
         slowStatement = slow
+    }
+
+    private func runningPortal(of statement: StatementAtHand) -> Portal? {
+        let portal = statement.portal ?? simplePortal
+        return portal.isRunning ? portal : nil
     }
 
     private static func hasPlan(_ statement: StatementAtHand) -> Bool {

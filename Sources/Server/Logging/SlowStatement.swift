@@ -1,6 +1,7 @@
 import Journal
 import Logging
 import Pool
+import PostgresWire
 import Scheduling
 
 /// A statement that took longer than `log_min_duration_statement`.
@@ -14,6 +15,8 @@ struct SlowStatement {
     var unread: Int64
     var rows: Int
     var parameters: String?
+    /// What it failed with, or nil.
+    var state: SQLState?
     /// The whole text, when its plan is to be asked for.
     var explained: String?
 
@@ -25,6 +28,7 @@ struct SlowStatement {
             "rows": "\(rows)", "sql": "\(text)",
         ]
         if unread > 0 { metadata["unread"] = .stringConvertible(LoggedDuration(nanoseconds: unread)) }
+        if let state { metadata["sqlstate"] = "\(state.code)" }
         if let parameters { metadata["parameters"] = "\(parameters)" }
         if let plan {
             metadata["plan"] = "\(plan.text)"

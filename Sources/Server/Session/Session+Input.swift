@@ -125,6 +125,7 @@ extension Session {
         closeParking()
         hasLoggedWait = false
         self.worker = worker
+        noteRunning()
         countWait(forReader: false)
         let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
@@ -363,14 +364,16 @@ extension Session {
     /// Rolls back, gives everything back, closes the socket.
     func close() {
         if case .closed = phase { return }
+        // Of a statement whose client has gone.
+        measureFailed(.connectionFailure)
         phase = .closed
+        forgetCopyIn()
         countEnd()
         logSlowStatement(withPlan: false)
         noteDisconnected()
         disarmDeadline()
         // What is rolled back now is no client's to wait for.
         endIdleHolding()
-        forgetCopyIn()
         abandonTransaction()
         endStatement()
         leave()
