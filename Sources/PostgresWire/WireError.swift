@@ -31,6 +31,8 @@ public struct WireError: Error, Sendable {
     public var context: String?
     /// PostgreSQL's own routine, where clients go by it.
     public var routine: String?
+    /// For the log, and never sent: the message may have in it what a client gave as a parameter.
+    public var mayQuoteParameters = false
 
     public init(
         severity: Severity = .error, state: SQLState, message: String, detail: String? = nil, hint: String? = nil,

@@ -75,4 +75,13 @@ extension SQLiteError {
         // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, TRIGGER, UNIQUE, ROWID: https://www.sqlite.org/rescode.html#extrc
         return [1, 3, 5, 6, 7, 8, 10].contains(extendedCode >> 8)
     }
+
+    /// Whether the message may repeat a value that the statement works on. SQLITE_ERROR is what functions and virtual tables report
+    /// their own words with ("bad JSON path: …"), and so are RAISE and a virtual table's constraints; the other messages are
+    /// SQLite's, and name tables and columns.
+    public var mayQuoteValues: Bool {
+        guard code == SQLITE_CONSTRAINT else { return code == SQLITE_ERROR }
+        // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, UNIQUE, ROWID, DATATYPE: https://www.sqlite.org/rescode.html#extrc
+        return ![1, 3, 5, 6, 8, 10, 12].contains(extendedCode >> 8)
+    }
 }

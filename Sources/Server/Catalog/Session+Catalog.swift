@@ -82,7 +82,9 @@ extension Session {
             do { guard try statement.step() == .row else { return count } } catch {
                 if let reason = catalog.pooled.stopReason, error.isInterrupt { throw ErrorTranslation.wireError(reason) }
                 // Functions of the catalogs say what is wrong in their own words.
-                throw WireError(state: ErrorTranslation.wireError(error).state, message: error.message)
+                var failed = WireError(state: ErrorTranslation.wireError(error).state, message: error.message)
+                failed.mayQuoteParameters = statement.parameterCount > 0 && error.mayQuoteValues
+                throw failed
             }
             try encoder.encode(statement, to: out)
             count += 1

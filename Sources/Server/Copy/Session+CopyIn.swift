@@ -165,7 +165,7 @@ extension Session {
                 _ = try statement.step()
                 statement.reset()
             } catch {
-                var failed = stepError(error, writer, copy.insert)
+                var failed = stepError(error, writer, copy.insert, hasParameters: true)
                 failed.position = nil
                 failed.context = copy.decoder.context(line: rows.lines[row])
                 throw failed

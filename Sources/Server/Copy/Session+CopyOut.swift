@@ -73,7 +73,7 @@ extension Session {
             } catch { throw mismatchError(error, statement, portal) }
             portal.rowsOfExecute += 1
             do { hasRow = try statement.step() == .row } catch {
-                throw stepError(error, run.connection, portal.query)
+                throw stepError(error, run.connection, portal.query, hasParameters: false)
             }
             if out.count >= SessionLimits.flushBytes, try isFull(run) {
                 portal.standOnRow(hasRow)

@@ -16,7 +16,9 @@ extension Session {
         let statement = statementAtHand
         var metadata = identity
         metadata["sqlstate"] = "\(code)"
-        metadata["error"] = "\(Self.shownMessage(of: error, code, isAboutParameters: state.query == nil && !configuration.parameters))"
+        let shown = Self.shownMessage(
+            of: error, code, showsParameters: configuration.parameters, isAboutText: state.query != nil && !isCopyingIn)
+        metadata["error"] = "\(shown)"
         // Of one that was idle: what it ran last, if that was on the writer.
         if let text = statement?.text ?? server.holderStatementText(clientID) { metadata["sql"] = "\(text)" }
         if let parameters = loggedParameters(of: statement?.portal) { metadata["parameters"] = "\(parameters)" }
@@ -46,13 +48,18 @@ extension Session {
         return wanted == .all ? (.clientError, .info) : nil
     }
 
-    /// A message about a value ("invalid input syntax for type integer: …") quotes it, and it may be a parameter's.
-    private static func shownMessage(of error: WireError, _ code: String, isAboutParameters: Bool) -> String {
-        guard isAboutParameters, code.hasPrefix("22"), let quote = error.message.firstIndex(of: "\"") else {
-            return error.message
-        }
-        return error.message[..<quote] + "(not logged: log_parameters is off)"
+    /// A message about a value ("invalid input syntax for type integer: …") quotes it, and it may be a parameter's, or a row's that COPY
+    /// brought. Where in SQLite's own messages it stands nobody knows.
+    ///
+    /// - Parameter isAboutText: the statement's values are all in its text, which is logged in any case.
+    private static func shownMessage(of error: WireError, _ code: String, showsParameters: Bool, isAboutText: Bool) -> String {
+        guard !showsParameters else { return error.message }
+        if error.mayQuoteParameters { return notLogged }
+        guard !isAboutText, code.hasPrefix("22"), let quote = error.message.firstIndex(of: "\"") else { return error.message }
+        return error.message[..<quote] + notLogged
     }
+
+    private static let notLogged = "(not logged: log_parameters is off)"
 
     // MARK: Coming and going
 

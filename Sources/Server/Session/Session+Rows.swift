@@ -49,7 +49,7 @@ extension Session {
             }
             portal.rowsOfExecute += 1
             do { hasRow = try statement.step() == .row } catch {
-                throw stepError(error, run.connection, portal.query)
+                throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
             if out.count >= SessionLimits.flushBytes, try isFull(run) {
                 portal.standOnRow(hasRow)

@@ -202,11 +202,14 @@ extension Session {
         connection.beginRun(self)
         defer { connection.endRun() }
         do { return try statement.step() == .row } catch {
-            throw stepError(error, connection, portal.query)
+            throw stepError(error, connection, portal.query, hasParameters: portal.parameters.count > 0)
         }
     }
 
-    func stepError(_ error: SQLiteError, _ connection: PooledConnection, _ query: Query) -> WireError {
+    /// - Parameter hasParameters: it works on values that are not in its text.
+    func stepError(
+        _ error: SQLiteError, _ connection: PooledConnection, _ query: Query, hasParameters: Bool
+    ) -> WireError {
         if let reason = connection.stopReason, error.isInterrupt || error.isBusy {
             if reason == .writerTimeLimit { return writerTimeError }
             guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
@@ -219,8 +222,10 @@ extension Session {
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
         // here as well.
         defer { connection.connection.callbacks.denial = nil }
-        return ErrorTranslation.wireError(
+        var translated = ErrorTranslation.wireError(
             error, denial: connection.connection.callbacks.denial, sql: query.text.bytes)
+        translated.mayQuoteParameters = hasParameters && error.mayQuoteValues
+        return translated
     }
 
     /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
