@@ -254,3 +254,19 @@ private func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) 
         #expect(metrics.sum.readerWaits.count == 1 && metrics.sum[.rows] == 8_000)
     }
 }
+
+@Suite struct WallClockTests {
+    /// However far apart the two looks are, and wherever in its second either clock stands.
+    @Test(arguments: [(0, 0), (0, 999_999_999), (999_999_999, 0), (500_000_000, 500_000_000), (1, 999_999_998)] as [(Int64, Int64)])
+    func aMomentStaysWhereItIs(began: Int64, wallAtBeginning: Int64) {
+        let moment = Instant(nanoseconds: 5_000_000_000 + began)
+        for look in 0..<300 {
+            let passed = Int64(look) * 10_000_001
+            let wall = 1_700_000_000_000_000_000 + wallAtBeginning + passed
+            let seconds = UTCTime.seconds(
+                of: moment, now: Instant(nanoseconds: moment.nanoseconds + passed),
+                wall: timespec(tv_sec: Int(wall / 1_000_000_000), tv_nsec: Int(wall % 1_000_000_000)))
+            #expect(seconds == 1_700_000_000)
+        }
+    }
+}

@@ -58,8 +58,8 @@ extension Server {
             type: "C", user: introduction?.user,
             database: introduction.map { $0.isConsole ? "walpool" : configuration.databaseName },
             state: introduction == nil ? "starting" : waiter != nil ? "waiting" : isActive ? "active" : "idle",
-            port: port, connected: UTCTime.text(of: session.connected, now: now),
-            requested: waiter.map { UTCTime.text(of: $0.since, now: now) },
+            port: port, connected: UTCTime.text(of: session.connected),
+            requested: waiter.map { UTCTime.text(of: $0.since) },
             waitMicroseconds: waiter.map { max(0, now.microseconds(since: $0.since)) } ?? 0,
             name: Self.name(of: session.clientID), link: clients.links[session.clientID],
             remoteProcess: introduction?.peer.map { Int64($0.process) }, applicationName: introduction?.applicationName)
@@ -96,7 +96,7 @@ extension Server {
             let introduction = client.flatMap { sessions[$0]?.introduction }
             let row = ConnectionRow(
                 type: "S", user: "walpool", database: configuration.databaseName, state: state,
-                requested: since.map { UTCTime.text(of: $0, now: now) }, name: name, link: client.map(Self.name(of:)),
+                requested: since.map { UTCTime.text(of: $0) }, name: name, link: client.map(Self.name(of:)),
                 applicationName: introduction?.applicationName)
             rows.append(row.values + [snapshot.map { .init(now.milliseconds(since: $0)) } ?? .null])
         }

@@ -17,7 +17,7 @@ extension Server {
         ]
         if let last = history.last {
             values += [
-                ("last_checkpoint", .text(UTCTime.text(of: last.ended, now: now))),
+                ("last_checkpoint", .text(UTCTime.text(of: last.ended))),
                 ("last_checkpoint_mode", .text("\(last.mode)")),
                 ("last_checkpoint_result", .text(Self.describe(last))),
                 ("last_checkpoint_ms", .init(last.milliseconds)),

@@ -57,7 +57,7 @@ extension Server {
         for backup in [pool.backups.running, pool.backups.last].compactMap({ $0 }) {
             let status = backup.status
             rows.append([
-                .text(backup.name), .text(status.phase.rawValue), .text(UTCTime.text(of: backup.began, now: now)),
+                .text(backup.name), .text(status.phase.rawValue), .text(UTCTime.text(of: backup.began)),
                 .init((status.ended ?? now).milliseconds(since: backup.began)), .init(status.pages),
                 .init(status.copiedPages), .init(status.bytes),
                 backup.snapshotBegan.map { .init(now.milliseconds(since: $0)) } ?? .null,
@@ -69,7 +69,15 @@ extension Server {
 
 extension UTCTime {
     /// The wall clock at a moment of the monotonic one, as the two stand now.
-    static func text(of instant: Instant, now: Instant) -> String {
-        text(Int64(time(nil)) - now.milliseconds(since: instant) / 1000)
+    static func text(of instant: Instant) -> String {
+        var wall = timespec()
+        clock_gettime(CLOCK_REALTIME, &wall)
+        return text(seconds(of: instant, now: MonotonicClock.now, wall: wall))
+    }
+
+    /// Rounded once, or a moment would move by a second from look to look.
+    static func seconds(of instant: Instant, now: Instant, wall: timespec) -> Int64 {
+        let nanoseconds = Int64(wall.tv_sec) &* 1_000_000_000 &+ Int64(wall.tv_nsec) &- (now.nanoseconds &- instant.nanoseconds)
+        return nanoseconds / 1_000_000_000
     }
 }

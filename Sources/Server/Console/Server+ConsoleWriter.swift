@@ -13,7 +13,7 @@ extension Server {
     func showWriter(_ rows: inout ConsoleTable, _ now: Instant, withStatement: Bool) {
         let view = pool.view
         let users = userNames
-        let since: [ConsoleTable.Value] = [.text(UTCTime.text(of: view.holderSince, now: now))]
+        let since: [ConsoleTable.Value] = [.text(UTCTime.text(of: view.holderSince))]
         let age = ConsoleTable.Value(now.milliseconds(since: view.holderSince))
         switch view.holder {
         case .nobody: break
@@ -33,7 +33,7 @@ extension Server {
             rows.append([
                 .init(index + 1), isJob ? .null : .init(waiter.client), .init(users[waiter.client]),
                 .text(isJob ? Self.describeJob(waiter.client) : Self.describe(waiter.purpose)),
-                .init(now.milliseconds(since: waiter.since)), .null, .text(UTCTime.text(of: waiter.since, now: now)), .null,
+                .init(now.milliseconds(since: waiter.since)), .null, .text(UTCTime.text(of: waiter.since)), .null,
             ])
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Pool
 import PostgresWire
 import Scheduling
@@ -19,10 +20,10 @@ final class Metrics: Sendable {
     let scrapes = Atomic<Int>(0)
     let statements = StatementStatistics()
     private let periods: Locked<StatisticsPeriods>
-    let started: Instant
+    /// Of the start, read once: worked out from the clocks as they stand now it would be a second more or less at times.
+    let startedWallSeconds = time(nil)
 
     init(now: Instant) {
-        started = now
         periods = Locked(StatisticsPeriods(now: now))
     }
 

@@ -51,7 +51,7 @@ extension Server {
             samples: [(["version": ServerVersion.walpool, "sqlite": SQLiteLibrary.version], 1)])
         page.gauge(
             "walpool_start_time_seconds", "When the daemon was started, in seconds since 1970.", unit: .seconds,
-            Self.wallSeconds(of: metrics.started, now: MonotonicClock.now))
+            metrics.startedWallSeconds)
         page.gauge(
             "walpool_sessions", "Sessions by what they are doing: starting, idle, active, or waiting for a connection.",
             samples: states.sorted { $0.key < $1.key }.map { (["state": $0.key], Double($0.value)) })
@@ -126,9 +126,5 @@ extension Server {
         page.gauge("walpool_readers_limit", "Read-only connections there may be (readers).", view.readersLimit)
         page.durations(
             "walpool_reader_wait_seconds", "How long clients waited for a reader that found none idle.", metrics.sum.readerWaits)
-    }
-
-    static func wallSeconds(of instant: Instant, now: Instant) -> Int {
-        time(nil) - Int(now.milliseconds(since: instant) / 1000)
     }
 }
