@@ -11,6 +11,7 @@ import pytest
 
 import wire
 from daemon import CRASH, REPOSITORY, binary, eventually
+from metrics import values
 
 KEY = re.compile(r"^#(\w+) = ", re.M)
 
@@ -218,6 +219,12 @@ def test_reload_applies_what_it_can(start_daemon, tmp_path):
     said = reload(daemon, "readers = 2\n")
     assert "changes=3 needRestart=0" in said and "restart:" not in said
     assert admin.query("BACKUP TO 'other.db'").errors
+
+
+def test_metrics_say_the_limit_in_force(start_daemon):
+    daemon = start_daemon(config="max_sessions = 50\n")
+    reload(daemon, "max_sessions = 60\n")
+    assert values(daemon)[("walpool_sessions_limit",)] == 60
 
 
 def test_log_level_changes(start_daemon):

@@ -3,8 +3,10 @@
 import threading
 
 import psycopg
+import pytest
 
 import wire
+from copy_fixtures import copy_data, copy_done
 from daemon import eventually
 from metrics import console, get, kind, moved, statements, values
 
@@ -151,6 +153,27 @@ def test_stats(daemon):
     assert averages["query_time"] < 60_000_000 and averages["bytes_sent"] > 0
 
 
+def test_who_looks_is_not_counted_as_the_databases_client(daemon):
+    daemon.run("CREATE TABLE t (x)")
+
+    def totals():
+        return console(daemon, "STATS_TOTALS")[0]
+
+    before = totals()
+    scrapes = values(daemon)
+    for _ in range(20):
+        console(daemon, "POOLS")
+        get(daemon)
+    # As drivers do that have transactions of their own.
+    admin = daemon.client(database="walpool")
+    for sql in ["BEGIN", "SHOW CLIENTS", "SET application_name = 'x'", "COMMIT"]:
+        admin.query(sql).check()
+    assert totals() == before
+    # All bytes are in the metrics.
+    assert values(daemon)[("walpool_sent_bytes_total",)] > scrapes[("walpool_sent_bytes_total",)] + 20_000
+    assert values(daemon)[kind("console")] > scrapes[kind("console")]
+
+
 def test_statements(daemon):
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
     with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, autocommit=True) as connection:
@@ -200,6 +223,63 @@ def test_cursors_and_streams_count_what_they_returned(daemon):
     found = statements(daemon)
     assert (found["SELECT x FROM t"]["calls"], found["SELECT x FROM t"]["rows"]) == (1, 300)
     assert found["SELECT length(x) FROM t"]["rows"] == found["SELECT x FROM t WHERE x IS NOT NULL"]["rows"] == 500
+
+
+@pytest.mark.parametrize("options", ["", " WITH (BATCH 40)"])
+def test_copy_from(daemon, options):
+    daemon.run("CREATE TABLE t (x)")
+    client = daemon.client()
+
+    def work():
+        client.send(wire.query(f"COPY t FROM STDIN{options}"), copy_data(b"some text\n" * 60), copy_data(b"more\n" * 40),
+                    copy_done())
+        assert client.reply().check().tag == "COPY 100"
+
+    before = console(daemon, "STATS_TOTALS")[0]
+    changes = moved(daemon, work)
+    after = console(daemon, "STATS_TOTALS")[0]
+    assert changes[("walpool_transactions_total",)] == (3 if options else 1)
+    assert changes[kind("insert")] == changes[("walpool_statement_duration_seconds_count",)] == 1
+    assert changes[("walpool_statement_duration_seconds_sum",)] > 0
+    assert changes[("walpool_query_seconds_total",)] >= changes[("walpool_statement_duration_seconds_sum",)]
+    assert after["xact_count"] - before["xact_count"] == (3 if options else 1) and after["xact_time"] > before["xact_time"]
+    (row,) = [row for text, row in statements(daemon).items() if text.startswith("INSERT INTO")]
+    assert (row["calls"], row["rows"]) == (1, 100) and row["total_us"] == row["max_us"]
+
+
+def test_copy_from_that_fails_and_in_a_block(daemon):
+    daemon.run("CREATE TABLE t (x INTEGER NOT NULL)")
+    client = daemon.client()
+
+    def work():
+        client.send(wire.query("COPY t FROM STDIN"), copy_data(b"1\n\\N\n"), copy_done())
+        assert client.reply().state == "23502"
+        client.query("BEGIN").check()
+        client.send(wire.query("COPY t FROM STDIN"), copy_data(b"1\n2\n"), copy_done())
+        client.reply().check()
+        client.query("COMMIT").check()
+
+    changes = moved(daemon, work)
+    assert changes[("walpool_transactions_total",)] == 2
+    assert changes[kind("insert")] == 2 and changes[kind("transaction")] == 2
+
+
+def test_what_a_copys_client_takes_is_not_its_time(daemon):
+    """But what the daemon did before each of its waits is."""
+    daemon.run("CREATE TABLE t (x)", "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 300) "
+               "INSERT INTO t SELECT n FROM c")
+    plain, slow = daemon.client(), daemon.client()
+    # All the work is in the rows.
+    row = "length(hex(randomblob(x * 0 + 200000))) || hex(zeroblob(50000))"
+    plain.query(f"SELECT {row} AS plain FROM t").check()
+    slow.send(wire.query(f"COPY (SELECT {row} AS slow FROM t) TO STDOUT"))
+    daemon.settle(slow)
+    slow.reply().check()
+    found = statements(daemon)
+    (one,) = [row for text, row in found.items() if "AS plain" in text]
+    (other,) = [row for text, row in found.items() if "AS slow" in text]
+    assert other["rows"] == one["rows"] == 300
+    assert other["total_us"] > one["total_us"] / 4
 
 
 # Beside others

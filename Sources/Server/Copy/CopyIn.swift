@@ -20,6 +20,8 @@ final class CopyIn {
     var committed: Int64 = 0
     /// BATCH: rows since the last commit, those turned away included.
     var rowsInBatch = 0
+    /// How long it has been at work, without the times it waited for its client or the writer.
+    var nanoseconds = 0
 
     init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query, typing: Typing) {
         self.text = text

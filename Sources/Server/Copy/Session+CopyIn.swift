@@ -38,6 +38,7 @@ extension Session {
 
     /// Handles what the client has sent; nil when the COPY is done.
     func continueCopyIn(_ copy: CopyIn) throws -> Wait? {
+        countBeginning()
         while true {
             while copy.mustInsert(hasWriter: writerMode != .none) {
                 if let wait = try insertRows(of: copy) { return wait }
@@ -47,7 +48,9 @@ extension Session {
                 in: input.bytes, at: copyPosition, maximumBodyLength: SessionLimits.messageBytes)
             switch frame {
             case .incomplete:
-                if let reason = reasonToStop(now: MonotonicClock.now) { throw ErrorTranslation.wireError(reason) }
+                let now = MonotonicClock.now
+                countProgress(of: copy, now: now)
+                if let reason = reasonToStop(now: now) { throw ErrorTranslation.wireError(reason) }
                 return .input
             case .invalid(let error): throw error
             case .message(let type, let range, let next):
@@ -105,12 +108,14 @@ extension Session {
     /// Whether it is over or has failed.
     func forgetCopyIn() {
         guard isCopyingIn else { return }
+        if let copy = state.copyIn { countRun(of: copy) }
         isCopyingIn = false
         state.copyIn = nil
     }
 
     private func commitBatch(of copy: CopyIn) throws {
         try endImplicitTransaction()
+        countTransactionEnd()
         copy.rowsInBatch = 0
         copy.committed = copy.inserted
         // The next batch waits for the writer anew.
@@ -122,6 +127,7 @@ extension Session {
     /// Inserts all rows that are decoded; nil when they are.
     private func insertRows(of copy: CopyIn) throws -> Wait? {
         if let wait = try acquireWriter() { return wait }
+        countTransactionBeginning()
         try insertDecoded(copy, on: pool.writer)
         let rows = copy.rows.rows
         copy.rows.removeRows()

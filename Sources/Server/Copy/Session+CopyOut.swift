@@ -77,6 +77,7 @@ extension Session {
             }
             if out.count >= SessionLimits.flushBytes, try isFull(run) {
                 portal.standOnRow(hasRow)
+                countPause(of: portal)
                 return false
             }
         }

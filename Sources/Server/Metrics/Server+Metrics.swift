@@ -55,11 +55,16 @@ extension Server {
         page.gauge(
             "walpool_sessions", "Sessions by what they are doing: starting, idle, active, or waiting for a connection.",
             samples: states.sorted { $0.key < $1.key }.map { (["state": $0.key], Double($0.value)) })
-        page.gauge("walpool_sessions_limit", "Sessions that are admitted at a time (max_sessions).", configuration.maximumSessions)
+        page.gauge(
+            "walpool_sessions_limit", "Sessions that are admitted at a time (max_sessions).", current { $0.maximumSessions })
         page.counter("walpool_connections", "Connections that were accepted.", sum[.sessions])
         page.counter("walpool_scrapes", "How often these metrics were asked for, this time included.", metrics.scrapes.load(ordering: .relaxed))
-        page.counter("walpool_received_bytes", "Bytes received from clients.", unit: .bytes, sum[.receivedBytes])
-        page.counter("walpool_sent_bytes", "Bytes sent to clients.", unit: .bytes, sum[.sentBytes])
+        page.counter(
+            "walpool_received_bytes", "Bytes received from clients, and from those who look: the console, these metrics.", unit: .bytes,
+            sum[.receivedBytes] + sum[.lookingReceivedBytes])
+        page.counter(
+            "walpool_sent_bytes", "Bytes sent to clients, and to those who look.", unit: .bytes,
+            sum[.sentBytes] + sum[.lookingSentBytes])
     }
 
     private func writeStatements(_ page: inout Exposition) {

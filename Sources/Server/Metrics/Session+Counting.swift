@@ -18,9 +18,24 @@ extension Session {
     @inline(__always)
     func countEnd() {
         guard busySince != 0, let counters else { return }
-        counters.add(.queryNanoseconds, max(0, counters.mark &- busySince &- waitedNanoseconds))
+        if !isLooking { counters.add(.queryNanoseconds, max(0, counters.mark &- busySince &- waitedNanoseconds)) }
         busySince = 0
         waitedNanoseconds = 0
+    }
+
+    // MARK: Bytes
+
+    @inline(__always)
+    func countReceived(_ bytes: Int) { counters?.add(isLooking ? .lookingReceivedBytes : .receivedBytes, bytes) }
+
+    @inline(__always)
+    func countSent(_ bytes: Int) { counters?.add(isLooking ? .lookingSentBytes : .sentBytes, bytes) }
+
+    /// It is the console's, or asks for metrics, as the first of its bytes say.
+    func countAsLooking() {
+        isLooking = true
+        counters?.add(.receivedBytes, -input.count)
+        counters?.add(.lookingReceivedBytes, input.count)
     }
 
     // MARK: Waiting
@@ -44,7 +59,7 @@ extension Session {
 
     @inline(__always)
     func countTransactionBeginning() {
-        if transactionSince == 0, let counters { transactionSince = counters.mark }
+        if transactionSince == 0, !isLooking, let counters { transactionSince = counters.mark }
     }
 
     @inline(__always)
@@ -80,12 +95,33 @@ extension Session {
         counters.setMark(now)
     }
 
+    /// A COPY FROM has done what it could with what its client has sent.
+    func countProgress(of copy: CopyIn, now: Instant) {
+        guard let counters else { return }
+        copy.nanoseconds += max(0, Int(now.nanoseconds) &- counters.mark)
+        counters.setMark(now)
+    }
+
+    /// A COPY FROM is over, well or not: it was one run of the INSERT it is made of, whatever the pieces it came in.
+    func countRun(of copy: CopyIn) {
+        guard let counters else { return }
+        countProgress(of: copy, now: MonotonicClock.now)
+        counters.countRun(.insert, nanoseconds: copy.nanoseconds)
+        var usage = StatementUsage()
+        usage.calls = 1
+        usage.rows = Int(copy.inserted)
+        usage.nanoseconds = copy.nanoseconds
+        usage.longestNanoseconds = copy.nanoseconds
+        server.metrics.statements.didUse(copy.insert.text, usage)
+    }
+
     /// A statement that the session answers by itself.
     func countOwn(_ kind: Query.Kind) {
+        // Also what drivers say before and after their statements.
+        guard !isLooking else { counters?.countStatement(.console); return }
         switch kind {
-        case .empty, .sqlite: break
-        // COPY TO is counted as the query it runs.
-        case .copy(let copy): if copy.isInput { counters?.countStatement(.insert) }
+        // COPY TO is counted as the query it runs, COPY FROM when it is over.
+        case .empty, .sqlite, .copy: break
         case .transaction: counters?.countStatement(.transaction)
         case .session, .chatter, .catalog: counters?.countStatement(.session)
         case .console: counters?.countStatement(.console)

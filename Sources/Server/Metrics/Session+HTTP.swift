@@ -25,6 +25,7 @@ extension Session {
     /// Its first bytes are an HTTP request's.
     func beginHTTP() -> Wait? {
         phase = .http
+        countAsLooking()
         return nil
     }
 

@@ -1,6 +1,6 @@
 import Scheduling
 
-/// What SHOW STATS tells of: since the start, or as an average. Times are microseconds, as PgBouncer has them.
+/// What SHOW STATS tells of the database: since the start, or as an average. Times are microseconds, as PgBouncer has them.
 struct StatisticsTotals: Equatable, Sendable {
     var transactions = 0
     var queries = 0
@@ -14,7 +14,7 @@ struct StatisticsTotals: Equatable, Sendable {
 extension StatisticsTotals {
     init(_ sum: ThreadCounters.Sum) {
         self.init(
-            transactions: sum[.transactions], queries: sum.statements, receivedBytes: sum[.receivedBytes],
+            transactions: sum[.transactions], queries: sum.statements - sum[.console], receivedBytes: sum[.receivedBytes],
             sentBytes: sum[.sentBytes], transactionMicroseconds: sum[.transactionNanoseconds] / 1000,
             queryMicroseconds: sum[.queryNanoseconds] / 1000, waitMicroseconds: sum[.waitNanoseconds] / 1000)
     }

@@ -19,6 +19,8 @@ struct ThreadCounters: @unchecked Sendable {
         /// 1: it was read in this event, at the end of a read, and nothing that takes long has been done since.
         case markIsFresh
         case receivedBytes, sentBytes, rows
+        /// Of the console and of those who ask for metrics: what looking at the daemon costs is not the database's.
+        case lookingReceivedBytes, lookingSentBytes
         case transactions, transactionNanoseconds, queryNanoseconds
         case waits, waitNanoseconds
         case sessions

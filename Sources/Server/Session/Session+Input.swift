@@ -63,7 +63,7 @@ extension Session {
             return terminate(
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
         }
-        counters?.add(.receivedBytes, bytes)
+        countReceived(bytes)
         endIdleHolding()
         settle(advance())
     }
@@ -96,7 +96,7 @@ extension Session {
     func replyWasSent(_ result: Int) {
         if result > 0 {
             out.consume(result)
-            counters?.add(.sentBytes, result)
+            countSent(result)
         }
         // An error is found out by trying again.
         guard out.count == 0 || flush() else { return close() }
@@ -238,7 +238,7 @@ extension Session {
             let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
             if sent > 0 {
                 out.consume(sent)
-                counters?.add(.sentBytes, sent)
+                countSent(sent)
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 return true
             } else if errno != EINTR {

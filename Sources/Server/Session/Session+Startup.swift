@@ -73,6 +73,7 @@ extension Session {
         }
         if Self.consoleNames.contains(database) {
             isConsole = true
+            countAsLooking()
             // Whatever max_sessions says: an admin who comes to see why there are so many must get in.
             if role != .admin { try requireRoom() }
         } else {

@@ -95,6 +95,8 @@ final class Session: @unchecked Sendable {
     unowned(unsafe) var worker: Worker? { didSet { counters = worker.map { $0.counters } } }
 
     // MARK: Counted (see Metrics/Session+Counting); times are nanoseconds of the monotonic clock, 0 is none
+    /// At the daemon, and not at the database.
+    var isLooking = false
     /// Those of the thread the session is on.
     var counters: ThreadCounters?
     var busySince = 0
