@@ -23,6 +23,8 @@ extension StartSettings {
     }
 
     private func problemOfDatabase() -> String? {
+        // The service manager makes its directory.
+        if databaseOfService != nil { return nil }
         let path = server.databasePath
         let directory = Self.directory(of: path)
         var status = stat()

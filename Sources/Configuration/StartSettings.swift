@@ -11,6 +11,8 @@ public struct StartSettings: Sendable {
     public var logLevel = LogLevel.info
     /// The socket's directory is to be made, and to be this user's alone.
     public private(set) var mustMakeSocketDirectory = false
+    /// Nothing names a database and nothing needs to: the service manager will. Only when settings are checked without it.
+    public private(set) var databaseOfService: String?
     /// Its paths and the database's name are filled in last, by `init(file:options:)`.
     public var server = ServerConfiguration(databasePath: "", databaseName: "", socketPath: "")
 
@@ -20,8 +22,10 @@ public struct StartSettings: Sendable {
     /// An option of the command line that stands for a key.
     public typealias Option = (key: String, value: ConfigurationValue)
 
-    /// - Parameter file: The configuration file's path.
-    public init(file: String?, options: [Option]) throws(ConfigurationError) {
+    /// - Parameters:
+    ///   - file: The configuration file's path.
+    ///   - isForService: they are only checked, and may be those of a service that has a STATE_DIRECTORY.
+    public init(file: String?, options: [Option], isForService: Bool = false) throws(ConfigurationError) {
         var problems: [String] = []
         if let file {
             do { try ConfigurationFile(path: file).apply(to: &self) } catch { problems += error.lines }
@@ -31,7 +35,7 @@ public struct StartSettings: Sendable {
             do { try key.set("--\(key.option ?? key.name)", option.value, &self) } catch { problems.append(error.description) }
         }
         if problems.isEmpty {
-            do { try resolve(file) } catch { problems.append(error.description) }
+            do { try resolve(file, isForService) } catch { problems.append(error.description) }
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
@@ -46,8 +50,11 @@ public struct StartSettings: Sendable {
         return database == nil && exists(path) ? path : nil
     }
 
-    private mutating func resolve(_ file: String?) throws(StartError) {
-        guard let database = database ?? databaseInStateDirectory(file: file) else {
+    private mutating func resolve(_ file: String?, _ isForService: Bool) throws(StartError) {
+        if isForService, file != nil, database == nil, Self.stateDirectory == nil {
+            databaseOfService = database(in: Self.stateDirectoryVariable, file: file)
+        }
+        guard let database = database ?? databaseInStateDirectory(file: file) ?? databaseOfService else {
             throw StartError(
                 "which database? Give its path: walpoold app.db (or name it in \(ConfigurationFile.standardPath))")
         }

@@ -6,11 +6,18 @@ extension StartSettings {
     /// `<name>.db` in the state directory; without a `name`, what the configuration file is called, so that an instance of
     /// walpoold@.service serves a database of its own name. nil when there is no state directory.
     func databaseInStateDirectory(file: String?) -> String? {
-        guard let value = getenv("STATE_DIRECTORY").map({ String(cString: $0) }),
-            // Several are separated by colons; ours is the first.
-            let directory = value.split(separator: ":").first
-        else { return nil }
-        return "\(directory)/\(name ?? Self.name(ofFile: file)).db"
+        Self.stateDirectory.map { database(in: $0, file: file) }
+    }
+
+    static let stateDirectoryVariable = "STATE_DIRECTORY"
+
+    static var stateDirectory: String? {
+        // Several are separated by colons; ours is the first.
+        getenv(stateDirectoryVariable).flatMap { String(cString: $0).split(separator: ":").first.map(String.init) }
+    }
+
+    func database(in directory: String, file: String?) -> String {
+        "\(directory)/\(name ?? Self.name(ofFile: file)).db"
     }
 
     /// The one file that is called after the daemon and not after a database.

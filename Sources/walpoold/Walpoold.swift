@@ -83,10 +83,11 @@ struct Walpoold: ParsableCommand {
     func run() throws {
         if let print { return try Self.printText(print) }
         let file = StartSettings.file(given: config, database: database)
-        let settings = try StartSettings(file: file, options: options)
+        let settings = try StartSettings(file: file, options: options, isForService: checkConfig)
         if checkConfig {
             let problems = settings.problems(hasSocket: sd_listen_fds(0) > 0)
             guard problems.isEmpty else { throw ConfigurationError(problems) }
+            if let path = settings.databaseOfService { Swift.print("database: none named; as a service it is \(path)") }
             return Swift.print("ok")
         }
         LogThreshold.level = settings.logLevel

@@ -110,6 +110,20 @@ def test_check_says_ok_and_makes_nothing(tmp_path, config):
     assert sorted(os.listdir(tmp_path)) == before
 
 
+@pytest.mark.parametrize("name, text, database", [
+    ("orders.toml", "readers = 2\n", "orders"), ("walpoold.toml", "", "app"), ("orders.toml", 'name = "shop"\n', "shop")])
+def test_check_of_a_service_that_has_its_directory_from_the_service_manager(tmp_path, name, text, database):
+    path = tmp_path / name
+    path.write_text(text + f'socket_directory = "{tmp_path}"\n')
+    result = run("--check-config", "--config", path)
+    assert (result.returncode, result.stdout, result.stderr) == (
+        0, f"database: none named; as a service it is STATE_DIRECTORY/{database}.db\nok\n", "")
+    # It does not start like that, and there are other mistakes.
+    assert "which database?" in run("--config", path).stderr
+    path.write_text("readers = 0\n")
+    assert run("--check-config", "--config", path).returncode == 78
+
+
 def test_check_beside_a_running_daemon(daemon):
     result = run("--check-config", daemon.database, "--socket-directory", daemon.directory)
     assert (result.returncode, result.stdout) == (0, "ok\n")
@@ -124,7 +138,6 @@ def test_check_beside_a_running_daemon(daemon):
     ('database = "{0}/app.db"\nsocket_directory = "{0}/text"', "socket_directory: {0}/text is not a directory"),
     ('database = "{0}/app.db"\nsocket_directory = "{0}/' + "x" * 100 + '"', "the socket's path is too long"),
     ('database = "{0}/app.db"\nbackup_directory = "{0}/none"', "backup_directory: {0}/none: No such file"),
-    ("readers = 2", "which database?"),
 ])
 def test_check_looks_at_the_machine(tmp_path, config, text, words):
     (tmp_path / "text").write_text("This is no database." * 10)
