@@ -34,8 +34,10 @@ public enum ManualPage {
             waits for a restart. A file with errors changes nothing.
             """)
         page.item("SIGTERM, SIGINT, SIGQUIT", """
-            Stops: no new sessions, running statements may go on for shutdown_timeout, the WAL is copied into the database.
+            Stops: no new sessions, running statements may go on for shutdown_timeout, the WAL is copied into the database. \
+            A second one ends the statements at once.
             """)
+        page.item("SIGUSR1, SIGUSR2", "Nothing, but a line in the log: the console has PAUSE and RESUME.")
         page.section("ENVIRONMENT")
         page.item("RUNTIME_DIRECTORY, XDG_RUNTIME_DIR, TMPDIR", "Where the socket's directory is without socket_directory.")
         page.item("SQLITE_TMPDIR", "Where VACUUM makes its copy; without it, beside the database.")

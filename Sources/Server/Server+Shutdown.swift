@@ -8,14 +8,16 @@ import PostgresWire
 extension Server {
     /// Stops accepting, lets running statements finish up to the limit, tells sessions 57P01, ends the threads, closes
     /// readers before the writer. Returns when all is closed.
-    public func stop() {
+    ///
+    /// - Parameter isHurried: the limit is over now: whoever asks again does not want to wait for it.
+    public func stop(atOnceWhen isHurried: () -> Bool = { false }) {
         isStopping.store(true, ordering: .sequentiallyConsistent)
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         stopAccepting()
         for listener in listeners + [metricsListener].compactMap({ $0 }) { listener.close() }
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
-        endIdleSessions(until: { MonotonicClock.now >= limit })
+        endIdleSessions(until: { MonotonicClock.now >= limit || isHurried() })
         if table.count > 0 {
             log.notice(.stopping, "ending statements that still run", metadata: ["sessions": "\(table.count)"])
             mustStopStatements.store(true, ordering: .sequentiallyConsistent)

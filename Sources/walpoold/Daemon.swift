@@ -36,10 +36,10 @@ enum Daemon {
             )
         }
         notifications.ready(serving(server))
-        let signal = serve(until: signals, server)
+        let signal = serve(until: signals, server, log)
         notifications.stopping()
         log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
-        TimeoutExtension.during(notifications) { server.stop() }
+        TimeoutExtension.during(notifications) { server.stop(atOnceWhen: { isAskedAgain(signals) }) }
         log.notice(.stopped, "stopped")
     }
 
@@ -121,10 +121,15 @@ enum Daemon {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    private static let stopSignals = [SIGTERM, SIGINT, SIGQUIT]
+    /// PgBouncer's PAUSE and RESUME (https://www.pgbouncer.org/usage.html#signals), which somebody may send who knows its console.
+    /// By default either would end the process without a word.
+    private static let pauseSignals = [SIGUSR1, SIGUSR2]
+
     private static func blockSignals() -> sigset_t {
         var signals = sigset_t()
         sigemptyset(&signals)
-        for signal in [SIGTERM, SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
+        for signal in stopSignals + pauseSignals + [SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
         // A limit of file sizes (RLIMIT_FSIZE) is an error of the write, and of one statement.
@@ -134,11 +139,30 @@ enum Daemon {
 
     /// Returns the signal that asks it to stop. SIGHUP reads the configuration again; a terminal that goes away sends it
     /// too, and is no reason to stop serving.
-    private static func serve(until signals: sigset_t, _ server: Server) -> Int32 {
+    private static func serve(until signals: sigset_t, _ server: Server, _ log: Logger) -> Int32 {
         while true {
             let signal = wait(for: signals)
-            guard signal == SIGHUP else { return signal }
-            _ = server.reload()
+            if signal == SIGHUP {
+                _ = server.reload()
+            } else if pauseSignals.contains(signal) {
+                log.notice(
+                    .paused, "a signal that means nothing here: the console has PAUSE and RESUME",
+                    metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+            } else {
+                return signal
+            }
+        }
+    }
+
+    /// Whether another signal to stop has come meanwhile; does not wait.
+    private static func isAskedAgain(_ signals: sigset_t) -> Bool {
+        var signals = signals
+        var noTime = timespec()
+        while true {
+            let signal = sigtimedwait(&signals, nil, &noTime)
+            if signal < 0 { return false }
+            // The others have nobody to tell any more.
+            if stopSignals.contains(signal) { return true }
         }
     }
 

@@ -360,6 +360,27 @@ def test_second_signal(start_daemon):
     assert daemon.wait() == 0
 
 
+def test_a_second_signal_ends_the_wait_for_statements(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "1h"\n')
+    client = daemon.client()
+    client.send(wire.query(ENDLESS))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.terminate()
+    eventually(lambda: "stopping" in daemon.errors, "the beginning of the stop")
+    assert not client.has_reply()
+    daemon.terminate()
+    assert daemon.wait() == 0
+    assert client.reply().error["C"] == "57P01"
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_of_pgbouncer(daemon, signal_number):
+    """For it they are PAUSE and RESUME."""
+    daemon.process.send_signal(signal_number)
+    eventually(lambda: "the console has PAUSE and RESUME" in daemon.errors, "a word about it")
+    daemon.check_alive()
+
+
 # Being killed
 
 
