@@ -144,6 +144,20 @@ def test_not_a_database(tmp_path, how):
     assert {p.name for p in tmp_path.iterdir()} <= {"app.db"}, "nothing left behind"
 
 
+def test_a_schema_that_calls_what_it_may_not(tmp_path):
+    """SQLite calls it malformed."""
+    path = tmp_path / "app.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE t (x CHECK (json_valid(x)))")
+    connection.close()
+    result = run(path, "--socket-directory", tmp_path)
+    if result.returncode == 0:
+        pytest.skip("this SQLite lets a CHECK call json_valid")
+    check_refusal(result, "unsafe use of json_valid()")
+    assert "trusted_schema = true" in result.stderr and "not damaged" in result.stderr
+
+
 def test_directory_as_database(tmp_path):
     check_refusal(run(tmp_path, "--socket-directory", tmp_path), str(tmp_path))
 

@@ -119,6 +119,12 @@ enum ErrorTranslation {
             ? .duplicateTable : .duplicateObject
     }
 
+    /// Why a database cannot be opened, in one line. What the schema may not call is said to be malformed, and is not.
+    static func startMessage(_ error: SQLiteError) -> String {
+        guard error.message.contains("unsafe use of"), let hint = hint(for: error) else { return error.message }
+        return "\(error.message). \(hint) The file is not damaged."
+    }
+
     private static func hint(for error: SQLiteError) -> String? {
         switch error.code {
         case Code.noMemory:
