@@ -181,6 +181,7 @@ def test_precedence(start_daemon):
     daemon = start_daemon(config='max_sessions = 3\nstatement_timeout = "5s"\n', options=["--max-sessions", "2"])
 
     def admitted():
+        eventually(lambda: daemon.sockets == 1, "the end of the sessions before")
         clients = [daemon.raw() for _ in range(4)]
         count = sum(not client.start(database=daemon.name).errors for client in clients)
         for client in clients:
