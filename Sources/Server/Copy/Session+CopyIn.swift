@@ -114,6 +114,8 @@ extension Session {
     }
 
     private func commitBatch(of copy: CopyIn) throws {
+        // The commit's time is nobody's run.
+        countProgress(of: copy, now: MonotonicClock.now)
         try endImplicitTransaction()
         countTransactionEnd()
         copy.rowsInBatch = 0
