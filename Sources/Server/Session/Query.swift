@@ -46,19 +46,7 @@ final class Query: Sendable {
     init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
         head = StatementHead(sql)
         try DefinitionCheck.check(sql, head)
-        do {
-            let kind = try Self.kind(of: sql, head)
-            var rewritten: [UInt8]?
-            var numbered: NumberedParameters?
-            if case .sqlite = kind {
-                rewritten = Self.rewritten(sql, head)
-                numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
-                rewritten = numbered?.text ?? rewritten
-            }
-            (self.kind, self.numbered) = (kind, numbered)
-            text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
-            source = rewritten == nil ? nil : SQLText(copying: sql)
-        } catch {
+        do { kind = try Self.kind(of: sql, head) } catch {
             throw WireError(
                 state: .syntaxError,
                 message: error.range.isEmpty
@@ -66,6 +54,16 @@ final class Query: Sendable {
                     : "syntax error at or near \"\(String(decoding: sql[error.range], as: UTF8.self))\"",
                 position: ErrorTranslation.characterPosition(ofByte: error.offset, in: sql))
         }
+        var rewritten: [UInt8]?
+        if case .sqlite = kind {
+            rewritten = try Self.rewritten(sql, head)
+            numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
+            rewritten = numbered?.text ?? rewritten
+        } else {
+            numbered = nil
+        }
+        text = rewritten.map { $0.withUnsafeBytes { SQLText(copying: $0) } } ?? SQLText(copying: sql)
+        source = rewritten == nil ? nil : SQLText(copying: sql)
         switch kind {
         case .session(.declare(let cursor)):
             inner = try Self.inner(sql, cursor.query, allowed: [.select, .values])
@@ -87,15 +85,18 @@ final class Query: Sendable {
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
-    private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) -> [UInt8]? {
+    private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
         switch head.main {
-        case .insert:
-            // Types stand in it, too.
-            guard let sentinel = SentinelInsert.rewritten(sql) else { return PostgresSpelling.rewritten(sql) }
-            return sentinel.withUnsafeBytes { PostgresSpelling.rewritten($0) } ?? sentinel
-        case .select, .values, .update, .delete, .replace: return PostgresSpelling.rewritten(sql)
+        case .select, .values, .insert, .replace, .update, .delete: try DateArithmetic.check(sql)
         default: return nil
         }
+        // Types stand in it, too.
+        guard head.main == .insert, let sentinel = SentinelInsert.rewritten(sql) else { return try PostgresSpelling.rewritten(sql) }
+        return try spelled(sentinel) ?? sentinel
+    }
+
+    private static func spelled(_ sql: [UInt8]) throws(WireError) -> [UInt8]? {
+        try sql.withUnsafeBufferPointer { bytes throws(WireError) in try PostgresSpelling.rewritten(UnsafeRawBufferPointer(bytes)) }
     }
 
     /// The statement inside DECLARE or PREPARE. Never another of these: they would nest without end.

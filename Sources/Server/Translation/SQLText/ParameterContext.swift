@@ -35,6 +35,19 @@ enum NumericContext {
             ParameterUse(name: table.tokens[parameter.index].range, context: reader.context(parameter))
         }
     }
+
+    /// Of the literals that begin at these offsets, which ascend, as if they were parameters; not those in lists.
+    static func contexts(of offsets: [Int], in statement: UnsafeRawBufferPointer) -> [ParameterContext] {
+        let table = TokenTable(statement)
+        var reader = ParameterReader(table)
+        var rest = offsets[...]
+        var result: [ParameterContext] = []
+        for (index, token) in table.tokens.enumerated() where token.start == rest.first {
+            rest = rest.dropFirst()
+            result.append(reader.context(TokenTable.Parameter(index: index, opener: -1, ordinal: 0)))
+        }
+        return result
+    }
 }
 
 private struct ParameterReader {

@@ -9,30 +9,45 @@ import PostgresWire
 /// and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column.
 /// Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
-    private let sql: UnsafeRawBufferPointer
-    private var lexer: SQLLexer
+    let sql: UnsafeRawBufferPointer
+    var lexer: SQLLexer
     private var result: [UInt8] = []
     /// What is before this has been taken over.
     private var taken = 0
     private var hasChanged = false
     /// The token before the one that is read.
-    private var last: SQLToken?
+    private(set) var last: SQLToken?
     /// For each open parenthesis: the token before it.
-    private var openers: [SQLToken?] = []
+    var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
-    private var closings: [String?] = []
+    var closings: [String?] = []
+    /// Where in the result dates, times and intervals stand that had a type.
+    private var moments: [Int] = []
+    /// PostgreSQL would take it, and SQLite would make something else of it.
+    private var refusal: WireError?
 
     /// Arrays in arrays.
-    private static let depthLimit = 6
+    static let depthLimit = 6
+
+    /// What an `ARRAY[…]` becomes.
+    enum ArrayForm { case none, json, list }
 
     /// nil when nothing is PostgreSQL's, as in nearly all statements.
-    static func rewritten(_ sql: UnsafeRawBufferPointer) -> [UInt8]? {
+    static func rewritten(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
         guard mayHaveSome(sql) else { return nil }
         var spelling = PostgresSpelling(sql: sql, lexer: SQLLexer(sql))
         spelling.result.reserveCapacity(sql.count)
-        guard spelling.read(depth: 0), spelling.hasChanged else { return nil }
+        let isRead = spelling.read(depth: 0)
+        if let refusal = spelling.refusal { throw refusal }
+        guard isRead, spelling.hasChanged else { return nil }
         spelling.take(upTo: sql.count)
+        if !spelling.moments.isEmpty, spelling.meetsNumber() { throw DateArithmetic.refusal("a date, a time or an interval") }
         return spelling.result
+    }
+
+    /// Whether one of the moments is compared with what is calculated: as a parameter it would be refused, too.
+    private func meetsNumber() -> Bool {
+        result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains(.number) }
     }
 
     private init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
@@ -71,7 +86,7 @@ struct PostgresSpelling {
         return base.distance(to: found)
     }
 
-    private func byte(_ index: Int) -> UInt8 { index < sql.count ? sql[index] : 0 }
+    func byte(_ index: Int) -> UInt8 { index < sql.count ? sql[index] : 0 }
 
     private mutating func take(upTo end: Int) {
         guard taken < end else { return }
@@ -79,7 +94,7 @@ struct PostgresSpelling {
         taken = end
     }
 
-    private mutating func replace(_ range: Range<Int>, by text: some Sequence<UInt8>) {
+    mutating func replace(_ range: Range<Int>, by text: some Sequence<UInt8>) {
         take(upTo: range.lowerBound)
         result += text
         taken = range.upperBound
@@ -87,9 +102,14 @@ struct PostgresSpelling {
     }
 
     /// Until the end, or inside an array until its `]`. False when something is not understood.
-    private mutating func read(depth: Int) -> Bool {
+    mutating func read(depth: Int, form: ArrayForm = .none) -> Bool {
         last = nil
+        let level = openers.count
         while let token = lexer.next() {
+            if form == .json, openers.count == level, last?.kind ?? .comma == .comma, realElement(token) {
+                last = token
+                continue
+            }
             switch token.kind {
             case .string: string(token, content: Array(token.name.utf8), from: token.start)
             case .number: number(token)
@@ -108,85 +128,40 @@ struct PostgresSpelling {
             case .identifier where token.matches("array") && byte(token.end) == UInt8(ascii: "["):
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
             case .identifier where token.matches("any") || token.matches("all"):
-                if let last { quantified(last, token) }
+                if let last, !quantified(last, token, depth) { return false }
             case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
             default: break
             }
+            if refusal != nil { return false }
             last = token
         }
         return depth == 0
-    }
-
-    // MARK: Types
-
-    /// The type behind `::`, and where it ends; the lexer is moved there. Of several (`'…'::uuid::UUID`: psycopg2 writes one and
-    /// SQLAlchemy another) a text is no type of its own before another, and the same one twice is one.
-    private mutating func typeName(_ start: Int) -> (type: TypeOID, end: Int)? {
-        guard var found = oneTypeName(start) else { return nil }
-        while let next = oneTypeName(found.end) {
-            // A number or a truth as text is another text than it was written as.
-            guard next.type == found.type || Self.isText(found.type) || (Self.isText(next.type) && found.type.isStoredAsText)
-            else { return nil }
-            found = (Self.isText(next.type) ? found.type : next.type, next.end)
-        }
-        return found
-    }
-
-    private static func isText(_ type: TypeOID) -> Bool { type == .text || type == .varchar || type == .bpchar }
-
-    private mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {
-        guard byte(start) == UInt8(ascii: ":"), byte(start + 1) == UInt8(ascii: ":") else { return nil }
-        // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it.
-        var ahead = SQLLexer(sql, from: start + 1)
-        guard let name = ahead.next(), name.kind == .parameter, name.end > start + 2 else { return nil }
-        let word = name.bytes.dropFirst().prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ":") }
-        // Another type behind it is part of the same token, too.
-        let nameEnd = name.bytes.dropFirst(1 + word.count).first == UInt8(ascii: ":") ? start + 2 + word.count : name.end
-        guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), nameEnd) else { return nil }
-        lexer = SQLLexer(sql, from: type.end)
-        return type
-    }
-
-    /// `double precision`, `timestamp(3) with time zone`, `text[]`.
-    private func extended(_ word: String, _ start: Int) -> (type: TypeOID, end: Int)? {
-        var (name, end) = (word, start)
-        var ahead = SQLLexer(sql, from: start)
-        func words(_ expected: [StaticString]) -> Bool {
-            var probe = ahead
-            for word in expected { guard let token = probe.next(), token.matches(word) else { return false } }
-            (ahead, end) = (probe, probe.position)
-            return true
-        }
-        switch word {
-        case "double" where words(["precision"]): name = "float8"
-        case "character" where words(["varying"]), "char" where words(["varying"]): name = "varchar"
-        case "timestamp" where words(["with", "time", "zone"]): name = "timestamptz"
-        case "time" where words(["with", "time", "zone"]): name = "timetz"
-        case "timestamp" where words(["without", "time", "zone"]), "time" where words(["without", "time", "zone"]): break
-        default: break
-        }
-        while byte(end) == UInt8(ascii: "["), byte(end + 1) == UInt8(ascii: "]") {
-            name = name.hasSuffix("[]") ? name : name + "[]"
-            end += 2
-        }
-        return TypeOID(sqlName: name).map { ($0, end) }
     }
 
     // MARK: Literals
 
     private mutating func string(_ token: SQLToken, content: [UInt8], from start: Int, isEscaped: Bool = false) {
         if let type = typeName(token.end) {
-            // What the type's input function refuses stays as it is, and SQLite refuses it. So does what SQLite would calculate with:
-            // to it a date is a number up to its first dash.
-            if Self.isMoment(type.type), isOperand(type.end) { return }
-            guard let literal = Self.literal(content, type.type) else { return }
+            let isMoment = Self.isMoment(type.type)
+            if isMoment, isOperand(type.end) { return refusal = DateArithmetic.refusal("a value of type \(type.type.sqlName)") }
+            // What the type's input function refuses stays as it is, and SQLite refuses it.
+            guard let literal = Self.literal(content, type.type) else { return refuseNaN(content, type.type) }
+            take(upTo: start)
+            if isMoment { moments.append(result.count) }
             replace(start..<type.end, by: literal.utf8)
         } else if isEscaped {
             replace(start..<token.end, by: Self.quoted(content))
         }
+    }
+
+    /// As a parameter is refused: a float may be NaN to the client, and the value is not of another type.
+    private mutating func refuseNaN(_ content: [UInt8], _ type: TypeOID) {
+        guard type == .float4 || type == .float8, content.withUnsafeBytes({ TextCodec.parseDouble($0)?.isNaN ?? false }) else { return }
+        refusal = WireError(
+            state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite", hint: "Write NULL instead.")
     }
 
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
@@ -205,38 +180,6 @@ struct PostgresSpelling {
         return left?.isArithmetic == true || right?.isArithmetic == true
     }
 
-    private static func literal(_ content: [UInt8], _ type: TypeOID) -> String? {
-        content.withUnsafeBytes { bytes -> String? in
-            switch type {
-            case .int2, .int4, .int8, .oid: return TextCodec.parseInt(bytes).map { $0 < 0 ? "(\($0))" : "\($0)" }
-            case .float4, .float8:
-                guard let value = TextCodec.parseDouble(bytes), !value.isNaN else { return nil }
-                let digits = value.isInfinite ? "9e999" : "\(value.magnitude)"
-                return value.sign == .minus ? "(-\(digits))" : digits
-            case .numeric:
-                guard let decimal = DecimalNumber(String(decoding: TextCodec.trimmed(bytes), as: UTF8.self)) else { return nil }
-                return decimal.text.hasPrefix("-") ? "(\(decimal.text))" : decimal.text
-            case .bool: return TextCodec.parseBool(bytes).map { $0 ? "1" : "0" }
-            case .bytea:
-                guard let value = TextCodec.parseBytea(bytes) else { return nil }
-                let digits = Array("0123456789abcdef".utf8)
-                return "x'" + String(decoding: value.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self) + "'"
-            default:
-                let refused = WireError(state: .invalidTextRepresentation, message: "")
-                guard let canonical = try? ValueText.canonical(bytes, type, malformed: { refused }) else {
-                    let takesAny = type.element == nil && !MomentText.types.contains(type) && type != .uuid && type != .interval
-                    return takesAny ? String(decoding: quoted(content), as: UTF8.self) : nil
-                }
-                return String(decoding: quoted(Array(canonical.utf8)), as: UTF8.self)
-            }
-        }
-    }
-
-    private static func quoted(_ content: [UInt8]) -> [UInt8] {
-        let quote = UInt8(ascii: "'")
-        return [quote] + content.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
-    }
-
     private mutating func number(_ token: SQLToken) {
         guard let type = typeName(token.end) else { return }
         let isInteger = token.bytes.allSatisfy(isDigit)
@@ -247,30 +190,7 @@ struct PostgresSpelling {
         }
     }
 
-    /// "C-style escapes": https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS-ESCAPE.
-    /// nil for those with digits, which drivers do not write, and for `\'`, behind which SQLite's lexer goes on elsewhere.
-    private static func unescaped(_ token: SQLToken) -> [UInt8]? {
-        var content: [UInt8] = []
-        var rest = Array(token.name.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\\") else {
-                content.append(byte)
-                continue
-            }
-            switch rest.popFirst() {
-            case UInt8(ascii: "\\"): content.append(UInt8(ascii: "\\"))
-            case UInt8(ascii: "n"): content.append(0x0A)
-            case UInt8(ascii: "r"): content.append(0x0D)
-            case UInt8(ascii: "t"): content.append(0x09)
-            case UInt8(ascii: "b"): content.append(0x08)
-            case UInt8(ascii: "f"): content.append(0x0C)
-            default: return nil
-            }
-        }
-        return content
-    }
-
-    // MARK: Parameters and arrays
+    // MARK: Parameters
 
     /// `$1::int8` is one token of SQLite's; `[]`, `precision` and `with time zone` behind it are not part of it, and with a space in it
     /// (`numeric(10, 2)`) there is none.
@@ -297,45 +217,5 @@ struct PostgresSpelling {
         case .timetz: return "timetz"
         default: return type.sqlName.contains(" ") ? nil : type.sqlName
         }
-    }
-
-    private mutating func array(_ token: SQLToken, _ depth: Int) -> Bool {
-        replace(token.start..<(token.end + 1), by: "json_array(".utf8)
-        lexer = SQLLexer(sql, from: token.end + 1)
-        return read(depth: depth + 1)
-    }
-
-    /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`, and `x <> ALL` is NOT IN; a query's rows they take
-    /// as they are.
-    private mutating func quantified(_ comparison: SQLToken, _ word: SQLToken) {
-        let isAny = word.matches("any")
-        guard isAny ? comparison.isSymbol("=") : comparison.isSymbol("<>") || comparison.isSymbol("!=") else { return }
-        var ahead = lexer
-        guard let open = ahead.next(), open.kind == .leftParenthesis, let first = ahead.next() else { return }
-        let isIn = isAny ? " IN (" : " NOT IN ("
-        if first.matches("select") || first.matches("values") || first.matches("with") {
-            replace(comparison.start..<open.end, by: isIn.utf8)
-            closings.append(nil)
-            openers.append(comparison)
-            return lexer = SQLLexer(sql, from: open.end)
-        }
-        // NOT IN nothing is true, but compared with an array that is NULL nothing is. What a parameter is taken for is told by where it
-        // stands, so it stays right inside json_each(). All else is made before: in there `id` and `key` are columns of json_each's.
-        let call: String
-        let closing: String
-        if first.kind != .parameter {
-            call = "SELECT value FROM (SELECT " + (isAny ? "" : "coalesce(")
-            closing = (isAny ? "" : ", '[null]')") + " AS walpool_array), json_each(walpool_array))"
-        } else if !isAny, case .numbered(let number, _) = ParameterName(first.bytes) {
-            call = "SELECT value FROM json_each("
-            // By the last SELECT goes the affinity of the comparison, and json_each's values have none.
-            closing = ") UNION ALL SELECT CAST(NULL AS BLOB) WHERE $\(number) IS NULL)"
-        } else {
-            (call, closing) = ("SELECT value FROM json_each(", "))")
-        }
-        replace(comparison.start..<open.end, by: (isIn + call).utf8)
-        closings.append(closing)
-        openers.append(comparison)
-        lexer = SQLLexer(sql, from: open.end)
     }
 }

@@ -73,7 +73,7 @@ enum ArrayCodec {
     }
 
     /// JSON has no infinity, but SQLite reads a number that is too large as one.
-    private static func number(_ value: Double) throws(WireError) -> String {
+    static func number(_ value: Double) throws(WireError) -> String {
         if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
         guard let text = JSONText.number(value) else {
             throw WireError(

@@ -1,0 +1,169 @@
+import PostgresWire
+
+/// Arrays, and what is compared with them.
+extension PostgresSpelling {
+    mutating func array(_ token: SQLToken, _ depth: Int) -> Bool {
+        replace(token.start..<(token.end + 1), by: "json_array(".utf8)
+        lexer = SQLLexer(sql, from: token.end + 1)
+        return read(depth: depth + 1, form: .json)
+    }
+
+    // MARK: Elements of JSON
+
+    /// An element that is a real: json_array() would write 15 of its digits (`%!.15g`), and 0.30000000000000004 is then another number.
+    /// What is JSON it takes as it is.
+    mutating func realElement(_ first: SQLToken) -> Bool {
+        var ahead = lexer
+        let isNegative = first.isSymbol("-")
+        guard let token = isNegative ? ahead.next() : first, token.kind == .number || (token.kind == .string && !isNegative) else {
+            return false
+        }
+        let before = lexer
+        let type = typeName(token.end)
+        lexer = before
+        if let type, ![.float4, .float8, .numeric].contains(type.type) { return false }
+        let isText = token.kind == .string
+        guard isText ? type != nil && type?.type != .numeric : Self.isReal(token),
+            let value = Array(token.name.utf8).withUnsafeBytes({ TextCodec.parseDouble($0) })
+        else { return false }
+        return takeElement(first.start..<(type?.end ?? token.end), isNegative ? -value : value)
+    }
+
+    private static func isReal(_ number: SQLToken) -> Bool {
+        !number.bytes.contains { $0 | 0x20 == UInt8(ascii: "x") }
+            && number.bytes.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
+    }
+
+    private mutating func takeElement(_ range: Range<Int>, _ value: Double) -> Bool {
+        var ahead = SQLLexer(sql, from: range.upperBound)
+        guard let next = ahead.next(), next.kind == .comma || Self.closesArray(next), let digits = try? ArrayCodec.number(value) else {
+            return false
+        }
+        replace(range, by: "json('\(digits)')".utf8)
+        lexer = SQLLexer(sql, from: range.upperBound)
+        return true
+    }
+
+    private static func closesArray(_ token: SQLToken) -> Bool { token.kind == .illegal && token.firstByte == UInt8(ascii: "]") }
+
+    // MARK: ANY and ALL
+
+    /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`, and `x <> ALL` is NOT IN; a query's rows they take as they are,
+    /// and an array that is written down is a list. False when something is not understood.
+    mutating func quantified(_ comparison: SQLToken, _ word: SQLToken, _ depth: Int) -> Bool {
+        let isAny = word.matches("any")
+        guard isAny ? comparison.isSymbol("=") : comparison.isSymbol("<>") || comparison.isSymbol("!=") else { return true }
+        var ahead = lexer
+        guard let open = ahead.next(), open.kind == .leftParenthesis, let first = ahead.next() else { return true }
+        let isIn = isAny ? " IN (" : " NOT IN ("
+        let text: String
+        let closing: String?
+        var end = open.end
+        if first.matches("select") || first.matches("values") || first.matches("with") {
+            (text, closing) = (isIn, nil)
+        } else if first.matches("array"), depth < Self.depthLimit, isAllOfArgument(first) {
+            enter(comparison, upTo: first.end + 1, isIn, closing: "")
+            return read(depth: depth + 1, form: .list)
+        } else if let array = arrayLiteral(first) {
+            (text, closing, end) = (isIn + "SELECT value FROM json_each(" + array.json, "))", array.end)
+        } else if let bytes = listOfBytes(first) {
+            (text, closing, end) = (isIn + bytes.list, nil, bytes.end)
+        } else {
+            (text, closing) = Self.elements(isIn, of: first)
+        }
+        enter(comparison, upTo: end, text, closing: closing)
+        return true
+    }
+
+    private mutating func enter(_ comparison: SQLToken, upTo end: Int, _ text: String, closing: String?) {
+        replace(comparison.start..<end, by: text.utf8)
+        closings.append(closing)
+        openers.append(comparison)
+        lexer = SQLLexer(sql, from: end)
+    }
+
+    /// IN nothing is false, but compared with an array that is NULL nothing is true or false: NULL is among the elements then. What a
+    /// parameter is taken for is told by where it stands, so it stays right inside json_each(). All else is made before: in there `id`
+    /// and `key` are columns of json_each's.
+    private static func elements(_ isIn: String, of first: SQLToken) -> (text: String, closing: String) {
+        guard first.kind == .parameter else {
+            return (
+                isIn + "SELECT value FROM (SELECT coalesce(", ", '[null]') AS walpool_array), json_each(walpool_array))"
+            )
+        }
+        guard case .numbered(let number, _) = ParameterName(first.bytes) else {
+            return (isIn + "SELECT value FROM json_each(", "))")
+        }
+        // By the last SELECT goes the affinity of the comparison, and json_each's values have none.
+        return (
+            isIn + "SELECT value FROM json_each(", ") UNION ALL SELECT CAST(NULL AS BLOB) WHERE $\(number) IS NULL)"
+        )
+    }
+
+    /// Whether the `ARRAY[…]` that begins here, with its type, is all that stands in the parentheses.
+    private mutating func isAllOfArgument(_ first: SQLToken) -> Bool {
+        guard byte(first.end) == UInt8(ascii: "["), let end = arrayEnd(first.end + 1) else { return false }
+        let before = lexer
+        defer { lexer = before }
+        return closesArgument(typeName(end)?.end ?? end)
+    }
+
+    /// Behind the `]` of the array whose elements begin at `start`.
+    private func arrayEnd(_ start: Int) -> Int? {
+        var ahead = SQLLexer(sql, from: start)
+        var depth = 1
+        while let token = ahead.next() {
+            if token.matches("array"), byte(token.end) == UInt8(ascii: "[") {
+                depth += 1
+                ahead = SQLLexer(sql, from: token.end + 1)
+            } else if Self.closesArray(token) {
+                depth -= 1
+                if depth == 0 { return token.end }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Literals
+
+    /// `'{x,z}'` without a type, as psycopg's ClientCursor writes a list of strings. JSON's arrays begin with another character.
+    private func arrayLiteral(_ first: SQLToken) -> (json: String, end: Int)? {
+        guard let (content, end) = contentAndEnd(first), content.first == UInt8(ascii: "{"), closesArgument(end) else { return nil }
+        let refused = WireError(state: .invalidTextRepresentation, message: "")
+        let json = content.withUnsafeBytes { (try? ArrayCodec.json(ofText: $0, .textArray) { refused }) ?? nil }
+        return json.map { (String(decoding: Self.quoted(Array($0.utf8)), as: UTF8.self), end) }
+    }
+
+    /// `'{"\\x61"}'::bytea[]` as a list: JSON has no bytes.
+    private mutating func listOfBytes(_ first: SQLToken) -> (list: String, end: Int)? {
+        guard let (content, end) = contentAndEnd(first) else { return nil }
+        let before = lexer
+        defer { lexer = before }
+        guard let type = typeName(end), type.type.element == .bytea, closesArgument(type.end) else { return nil }
+        let items = content.withUnsafeBytes { bytes -> [String]? in
+            guard var reader = ArrayLiteral(bytes) else { return nil }
+            var items: [String] = []
+            while let next = reader.next() {
+                guard let item = next.isNull ? "NULL" : Self.literal(Array(next.text.utf8), .bytea) else { return nil }
+                items.append(item)
+            }
+            return reader.hasFailed ? nil : items
+        }
+        return items.map { ($0.joined(separator: ", "), type.end) }
+    }
+
+    /// Of a string, or one with escapes.
+    private func contentAndEnd(_ first: SQLToken) -> (content: [UInt8], end: Int)? {
+        if first.kind == .string { return (Array(first.name.utf8), first.end) }
+        var ahead = SQLLexer(sql, from: first.end)
+        guard first.matches("e"), byte(first.end) == UInt8(ascii: "'"), let text = ahead.next(), text.kind == .string,
+            let content = Self.unescaped(text)
+        else { return nil }
+        return (content, text.end)
+    }
+
+    private func closesArgument(_ end: Int) -> Bool {
+        var ahead = SQLLexer(sql, from: end)
+        return ahead.next()?.kind == .rightParenthesis
+    }
+}

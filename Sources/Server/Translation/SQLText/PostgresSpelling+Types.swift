@@ -1,0 +1,57 @@
+import PostgresWire
+
+/// Types behind `::`.
+extension PostgresSpelling {
+    /// The type behind `::`, and where it ends; the lexer is moved there. Of several (`'…'::uuid::UUID`: psycopg2 writes one and
+    /// SQLAlchemy another) a text is no type of its own before another, and the same one twice is one.
+    mutating func typeName(_ start: Int) -> (type: TypeOID, end: Int)? {
+        guard var found = oneTypeName(start) else { return nil }
+        while let next = oneTypeName(found.end) {
+            // A number or a truth as text is another text than it was written as.
+            guard next.type == found.type || Self.isText(found.type) || (Self.isText(next.type) && found.type.isStoredAsText)
+            else { return nil }
+            found = (Self.isText(next.type) ? found.type : next.type, next.end)
+        }
+        return found
+    }
+
+    private static func isText(_ type: TypeOID) -> Bool { type == .text || type == .varchar || type == .bpchar }
+
+    mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {
+        guard byte(start) == UInt8(ascii: ":"), byte(start + 1) == UInt8(ascii: ":") else { return nil }
+        // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it.
+        var ahead = SQLLexer(sql, from: start + 1)
+        guard let name = ahead.next(), name.kind == .parameter, name.end > start + 2 else { return nil }
+        let word = name.bytes.dropFirst().prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ":") }
+        // Another type behind it is part of the same token, too.
+        let nameEnd = name.bytes.dropFirst(1 + word.count).first == UInt8(ascii: ":") ? start + 2 + word.count : name.end
+        guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), nameEnd) else { return nil }
+        lexer = SQLLexer(sql, from: type.end)
+        return type
+    }
+
+    /// `double precision`, `timestamp(3) with time zone`, `text[]`.
+    func extended(_ word: String, _ start: Int) -> (type: TypeOID, end: Int)? {
+        var (name, end) = (word, start)
+        var ahead = SQLLexer(sql, from: start)
+        func words(_ expected: [StaticString]) -> Bool {
+            var probe = ahead
+            for word in expected { guard let token = probe.next(), token.matches(word) else { return false } }
+            (ahead, end) = (probe, probe.position)
+            return true
+        }
+        switch word {
+        case "double" where words(["precision"]): name = "float8"
+        case "character" where words(["varying"]), "char" where words(["varying"]): name = "varchar"
+        case "timestamp" where words(["with", "time", "zone"]): name = "timestamptz"
+        case "time" where words(["with", "time", "zone"]): name = "timetz"
+        case "timestamp" where words(["without", "time", "zone"]), "time" where words(["without", "time", "zone"]): break
+        default: break
+        }
+        while byte(end) == UInt8(ascii: "["), byte(end + 1) == UInt8(ascii: "]") {
+            name = name.hasSuffix("[]") ? name : name + "[]"
+            end += 2
+        }
+        return TypeOID(sqlName: name).map { ($0, end) }
+    }
+}
