@@ -2,9 +2,11 @@
 
 import asyncio
 import csv
+import datetime
 import io
 import sqlite3
 import subprocess
+import uuid
 
 import asyncpg
 import psycopg
@@ -339,3 +341,38 @@ def test_pgbench_accounts(db, connection):
     assert copy_in(connection, data, "copy pgbench_accounts from stdin with (freeze on)") == "COPY 1000"
     assert stored(db, "SELECT count(*), sum(aid), count(filler) FROM pgbench_accounts") == [(1000, 500500, 1000)]
     db.run("DROP TABLE pgbench_accounts")
+
+
+def test_one_value_is_one_text_however_it_comes(db, connection):
+    """psycopg copies a UUID without hyphens, and a moment with the time zone it has."""
+    digits = [uuid.UUID("12345678-1234-4678-8234-567812345678"), uuid.UUID("12345678-1234-4678-8234-5678e2345678"), uuid.UUID(int=0xC0FFEE)]
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    moments = [datetime.datetime(2024, 1, 1, 14, tzinfo=zone), datetime.datetime(2024, 1, 1, 14, 0, 0, 5000), datetime.datetime(2024, 1, 1)]
+    connection.execute("DROP TABLE IF EXISTS same")
+    connection.execute("CREATE TABLE same (how TEXT, id UUID, at DATETIME, zoned TIMESTAMPTZ, day DATE, clock TIME)")
+    rows = [(u, at, moments[0], at.date(), at.time()) for u, at in zip(digits, moments)]
+    for row in rows:
+        connection.execute("INSERT INTO same VALUES ('insert', %s, %s, %s, %s, %s)", row)
+    for options in ["", "(FORMAT csv)"]:
+        with connection.cursor().copy(f"COPY same FROM STDIN {options}") as copy:
+            for row in rows:
+                if options:
+                    copy.write(",".join(["copy", row[0].hex, *[str(value) for value in row[1:]]]) + "\n")
+                else:
+                    copy.write_row(("copy", *row))
+    connection.commit()
+    texts = [row[1:] for row in stored(db, "SELECT * FROM same ORDER BY rowid")]
+    assert texts[3:6] == texts[:3] and texts[6:] == texts[:3]
+    for row in rows:
+        assert connection.execute("SELECT count(*) FROM same WHERE id = %s", [row[0]]).fetchone() == (3,)
+
+
+def test_what_is_no_uuid_and_no_moment_stays(db, connection):
+    lines = ["x\t1700000000\t2024-01-02 03:04:05.123456789+00:00\t2024-01-02 00:00:00", "5\tsoon\t12:00:00+02:00\t2024-01-02"]
+    connection.execute("DROP TABLE IF EXISTS same")
+    connection.execute("CREATE TABLE same (id UUID, at DATETIME, zoned TIMESTAMPTZ, day DATE)")
+    with connection.cursor().copy("COPY same FROM STDIN") as copy:
+        copy.write("\n".join(lines) + "\n")
+    connection.commit()
+    assert stored(db, "SELECT * FROM same") == [
+        ("x", 1700000000, "2024-01-02 03:04:05.123456789+00:00", "2024-01-02 00:00:00"), (5, "soon", "12:00:00+02:00", "2024-01-02")]

@@ -5,6 +5,8 @@ struct CopyColumn: Equatable {
     /// What its values are made of: as a parameter of the column's declared type would be.
     enum Kind: Equatable {
         case integer, real, boolean, bytes, text
+        /// Text that INSERT would store in one spelling, however it is sent.
+        case uuid, moment
         /// Text, whose binary format is that of the type it was announced as with `result_typing = declared`.
         case declared(TypeOID)
     }
@@ -28,6 +30,8 @@ struct CopyColumn: Equatable {
             case .fixed(.float8): .real
             case .fixed(.bool): .boolean
             case .fixed(.bytea): .bytes
+            case .fixed(.text) where DeclaredType(declared)?.own == .uuid: .uuid
+            case .fixed(.text) where DeclaredType(declared).map { MomentText.types.contains($0.own) } ?? false: .moment
             // Text keeps what was sent; SQLite's affinity for the column then treats it as it would any literal.
             default: .text
             }
@@ -39,7 +43,7 @@ struct CopyColumn: Equatable {
         case .real: TypeOID.float8.sqlName
         case .boolean: TypeOID.bool.sqlName
         case .bytes: TypeOID.bytea.sqlName
-        case .text: TypeOID.text.sqlName
+        case .text, .uuid, .moment: TypeOID.text.sqlName
         case .declared(let type): type.sqlName
         }
     }

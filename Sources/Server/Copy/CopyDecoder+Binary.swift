@@ -110,9 +110,12 @@ extension CopyDecoder {
             var blob = place
             blob.kind = .blob
             return blob
-        case (.text, _):
+        case (.text, _), (.moment, _):
             try requireText(field, column)
             return place
+        case (.uuid, _):
+            try requireText(field, column)
+            return UUIDCodec.canonical(field).map(rows.make) ?? place
         case (.declared(let type), _):
             if type == .json {
                 try requireText(field, column)

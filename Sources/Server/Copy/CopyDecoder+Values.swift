@@ -19,7 +19,13 @@ extension CopyDecoder {
         let text = try text(field, column, rows)
         let bytes = rows.bytes(text)
         switch columns[column].kind {
-        case .text, .declared:
+        case .text:
+            return text
+        case .uuid, .declared(.uuid):
+            return UUIDCodec.canonical(bytes).map { made($0, text, bytes, rows) } ?? text
+        case .moment, .declared(.date), .declared(.time), .declared(.timestamp), .declared(.timestamptz):
+            return moment(bytes).map { made($0, text, bytes, rows) } ?? text
+        case .declared:
             return text
         case .integer:
             if let value = TextCodec.parseInt(bytes) { return CopyValue(kind: .integer, bits: value) }
@@ -43,6 +49,21 @@ extension CopyDecoder {
             }
             return CopyValue(kind: .blob, count: Int32(value.count), bits: text.bits)
         }
+    }
+
+    private func made(_ canonical: String, _ text: CopyValue, _ bytes: UnsafeRawBufferPointer, _ rows: CopyRows) -> CopyValue {
+        canonical.utf8.elementsEqual(bytes) ? text : rows.make(canonical)
+    }
+
+    /// What a parameter of the value's own type is stored as: with a time zone it is a moment in UTC, whatever the column is called.
+    /// nil for what is no date and time, without seconds or finer than PostgreSQL's: it stays as it is.
+    private func moment(_ bytes: UnsafeRawBufferPointer) -> String? {
+        guard let moment = MomentText(bytes), moment.microseconds != nil else { return nil }
+        let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
+        let second = moment.days == nil ? 5 : 16
+        guard fraction.count <= 6, bytes.count > second, bytes[second] == UInt8(ascii: ":") else { return nil }
+        if moment.days == nil { return moment.offsetMicroseconds == nil ? (try? moment.text(of: .time)) ?? nil : nil }
+        return (try? moment.text(of: moment.offsetMicroseconds == nil ? .timestamp : .timestamptz)) ?? nil
     }
 
     func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {
