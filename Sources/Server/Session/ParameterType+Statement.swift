@@ -35,14 +35,16 @@ extension ParameterType {
     }
 
     private static func rule(_ type: TypeOID, _ inferred: ParameterType) -> TextRule {
-        if inferred.rule == .number, PostgresSpelling.isMoment(type) { return .calculated }
+        let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
+        if isCounted, PostgresSpelling.isMoment(type) { return .calculated }
+        if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched }
         return isNumber(type, inferred) ? .number : .typed
     }
 
     /// A decimal that nothing would convert where it stands: with too many digits for a double it must not become the text that
     /// keeps them all, which every number is less than.
     private static func isNumber(_ type: TypeOID, _ inferred: ParameterType) -> Bool {
-        type == .numeric && (inferred.rule == .number || !inferred.isDetermined)
+        type == .numeric && (inferred.rule == .number || inferred.rule == .numberIfPossible || !inferred.isDetermined)
     }
 
     /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.

@@ -100,6 +100,7 @@ enum ParameterBinder {
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
+        case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
         case .typed: try bindText(bytes, slot, parameter.type, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)

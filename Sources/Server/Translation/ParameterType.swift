@@ -21,12 +21,16 @@ struct ParameterType: Equatable, Sendable {
         case none
         /// The client says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it is NULL.
         case calculated
+        /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: likewise.
+        case mismatched
     }
 
     var type: TypeOID
     var rule: TextRule
     /// The client or the statement's text has said so.
     var isGiven = false
+    /// It is compared with, or stored in, a column that is declared to hold integers or reals.
+    var meetsNumbers = false
 
     static let undetermined = ParameterType(type: .unspecified, rule: .none)
     static let text = ParameterType(type: .text, rule: .verbatim)
@@ -44,11 +48,18 @@ struct ParameterType: Equatable, Sendable {
             hint: "Write datetime(x, '-1 day') for x - interval '1 day', and julianday(x) - julianday(y) for the days between two.")
     }
 
+    /// PostgreSQL has no such operator or cast. To SQLite every number is less than every text.
+    static func mismatched(_ number: Int, _ type: TypeOID) -> WireError {
+        WireError(
+            state: .datatypeMismatch, message: "parameter $\(number) is of type \(type.sqlName), but it meets a column of numbers",
+            hint: "unixepoch(x) and julianday(x) are a date's numbers; for dates declare the column DATE or TIMESTAMP, for UUIDs UUID.")
+    }
+
     var isDetermined: Bool { type != .unspecified }
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
     var takesValues: Bool {
         switch rule {
-        case .none, .calculated: false
+        case .none, .calculated, .mismatched: false
         default: true
         }
     }
@@ -71,10 +82,18 @@ extension ParameterType {
     init(_ uses: [ParameterUses.Use]) {
         self = .undetermined
         let casts = Self.united(uses.flatMap(\.casts))
-        let needs = uses.flatMap(\.needs)
+        let isStored = uses.contains(where: \.isStored)
+        // What is made of a value for the client says nothing of what is to be stored.
+        let needs = uses.flatMap { isStored ? $0.needs : $0.needs + $0.resultNeeds }
         let conversions = uses.flatMap(\.conversions)
+        defer { meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 } }
         guard let need = Self.united(needs) else { return }
         let converted = Self.converted(conversions)
+        if let type = need, isStored, type.isNumber {
+            // '007' would be stored as 7. What is calculated with is a number if it looks like one: SQLite reads a text that is none, too.
+            if uses.contains(where: \.isCounted) { self.init(type: .numeric, rule: .numberIfPossible) }
+            return
+        }
         if let type = need {
             self = Self(needed: type)
             // What SQLite would convert anyway takes part, unless it is of another kind.

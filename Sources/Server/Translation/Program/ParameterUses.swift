@@ -7,10 +7,16 @@ struct ParameterUses {
         var conversions: [Conversion] = []
         /// Nothing converts it, and this is what it must be.
         var needs: [TypeOID] = []
+        /// The same, of what results are made of.
+        var resultNeeds: [TypeOID] = []
         /// An enclosing CAST.
         var casts: [TypeOID] = []
         /// The class makes a difference there, and nothing says which is meant.
         var isSensitive = false
+        /// It is stored as it comes.
+        var isStored = false
+        /// It is calculated with.
+        var isCounted = false
         /// It is handed back as it came.
         var isResult = false
         /// It is only asked whether it is NULL.
@@ -52,6 +58,7 @@ struct ParameterUses {
         for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
             let type = other.type.map { $0 == .bool ? .int8 : $0 }
             need(value, type.flatMap { $0.isNumber ? $0 : nil } ?? .numeric)
+            update(value) { $0.isCounted = true }
         }
     }
 
@@ -86,13 +93,15 @@ struct ParameterUses {
             need(value, .bytea)
         } else {
             addSensitive(value)
+            update(value) { $0.isStored = true }
         }
     }
 
     mutating func addResult(_ row: [ProgramValue]) {
         for value in row where !value.parameters.isEmpty && !value.isConverted {
             if !value.isParameterOnly, let type = value.type {
-                need(value, type.isStoredAsText ? .text : type)
+                let need = type.isStoredAsText ? .text : type
+                update(value) { if !$0.resultNeeds.contains(need) { $0.resultNeeds.append(need) } }
             } else {
                 update(value) { $0.isResult = true }
             }
