@@ -338,3 +338,36 @@ def test_what_the_statement_calls_a_text_is_one(client):
     """Where a number is expected, too: the statement's own word counts, the driver's does not."""
     assert client.extended("SELECT typeof($1::text), n + 0 = $1::text FROM p WHERE id = 1", [b"10"]).check().texts == [("text", "0")]
     assert client.extended("SELECT n + 0 = $1 FROM p WHERE id = 1", [b"10"], types=[25]).check().value == "1"
+
+
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO kv VALUES (1, $1) RETURNING coalesce(v, 0)",
+    "INSERT INTO kv VALUES (0, $1) ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE kv.v + 0 <> $1",
+    "WITH c(a) AS (VALUES ($1)) INSERT INTO kv SELECT 3, a FROM c WHERE a <> 5",
+    "INSERT INTO kv VALUES (0, $1) ON CONFLICT (k) DO UPDATE SET v = v + $1 RETURNING 'counted'"])
+def test_what_is_stored_without_a_type_stays_a_text(client, sql):
+    client.query("DROP TABLE IF EXISTS kv; CREATE TABLE kv (k PRIMARY KEY, v); INSERT INTO kv VALUES (0, 0)").check()
+    for text in ["007", "1e3", "abc"]:
+        client.query("DELETE FROM kv WHERE k <> 0; UPDATE kv SET v = 0").check()
+        client.extended(sql, [text.encode()], types=[wire.TEXT]).check()
+        if "counted" not in sql:
+            assert client.value(f"SELECT count(*) FROM kv WHERE v = '{text}' OR (k = 0 AND v = 0)") in ("1", "2")
+            assert client.value("SELECT count(*) FROM kv WHERE v > 0 AND typeof(v) <> 'text'") == "0"
+    # Without a type nothing decides, except that it is counted with.
+    client.query("DELETE FROM kv WHERE k <> 0; UPDATE kv SET v = 0").check()
+    reply = client.extended(sql, [b"5"])
+    if "counted" in sql:
+        assert reply.check() and client.value("SELECT v FROM kv") == "5"
+    else:
+        assert reply.state == "42P18"
+
+
+@pytest.mark.parametrize("type, sent, received, oid", [(17, b"\\x6100", "\\x6100", 17), (20, b"5", "5", 20), (701, b"1.5", "1.5", 701), (25, b"x", "x", 25)])
+def test_a_parameter_given_back_is_what_it_was(client, type, sent, received, oid):
+    client.query("DROP TABLE IF EXISTS kv; CREATE TABLE kv (k PRIMARY KEY, v)").check()
+    for sql in ["SELECT $1", "INSERT INTO kv VALUES (1, $1) RETURNING v", "UPDATE kv SET v = $1 RETURNING v"]:
+        reply = client.ask(wire.parse(sql, types=[type]), wire.describe_statement(), wire.bind([sent]), wire.execute()).check()
+        assert (reply.of("T")[-1].columns[0].type, reply.texts) == (oid, [(received,)]), sql
+        client.query("DELETE FROM kv WHERE k = 1 AND " + str(int("INSERT" in sql))).check()
+        reply = client.extended(sql, [sent], [type]).check()
+        assert reply.texts[0] == (received,)

@@ -205,3 +205,23 @@ def test_a_number_in_a_json_column_keeps_its_digits(shared):
         reply = client.extended("SELECT jb FROM jn", result_formats=[1])
         assert reply.rows == [[b"\x011e-07"], [b"\x019007199254740993"]]
         client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("sql, types, rows", [
+    ("SELECT n FROM r UNION ALL SELECT r FROM r ORDER BY 1", [FLOAT8], ["1.5", "2.5", "10", "20"]),
+    ("SELECT r FROM r UNION ALL SELECT n FROM r ORDER BY 1", [FLOAT8], ["1.5", "2.5", "10", "20"]),
+    ("SELECT n FROM r UNION ALL SELECT id FROM r ORDER BY 1", [INT8], ["1", "2", "10", "20"]),
+    ("SELECT f FROM r UNION SELECT f FROM r ORDER BY 1", [BOOL], ["f", "t"]),
+    ("SELECT t FROM r WHERE id = 1 UNION ALL SELECT n FROM r WHERE id = 1", [TEXT], ["a", "10"]),
+    ("SELECT day FROM r WHERE id = 1 UNION ALL SELECT t FROM r WHERE id = 1", [TEXT], ["2024-02-29", "a"]),
+    ("SELECT x FROM (SELECT n AS x FROM r UNION ALL SELECT r FROM r) ORDER BY 1", [FLOAT8], ["1.5", "2.5", "10", "20"]),
+    ("SELECT 1 UNION ALL SELECT 2.5", [FLOAT8], ["1", "2.5"]),
+    ("SELECT n IN (1, 10) * 0.5 FROM r ORDER BY 1", [FLOAT8], ["0.0", "0.5"]),
+    ("SELECT n ISNULL || 'x' FROM r", [TEXT], ["0x", "0x"]), ("SELECT n NOT NULL || 'x' FROM r", [TEXT], ["1x", "1x"]),
+    ("SELECT 1.5 + NOT n FROM r", [FLOAT8], ["1.5", "1.5"]), ("SELECT n IS NOT NULL FROM r", [INT8], ["1", "1"]),
+    ("SELECT CAST(5 AS '')", [FLOAT8], ["5"]), ("SELECT 6/*;", [INT8], ["6"]),
+])
+def test_several_selects_and_operators_behind_others(db, client, sql, types, rows):
+    assert result_types(client, sql) == types
+    for reply in [client.extended(sql), client.query(sql)]:
+        assert [row[0] for row in reply.check().texts] == rows

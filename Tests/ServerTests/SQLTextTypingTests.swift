@@ -1,3 +1,4 @@
+import PostgresWire
 import Testing
 
 @testable import Server
@@ -12,6 +13,8 @@ import Testing
         ("a = b, NOT a, EXISTS(select 1), a IN (1), a IS NULL, a LIKE 'x', a BETWEEN 1 AND 2, a and b", Array(repeating: .int8, count: 8)),
         ("'a' ISNULL, 'a' x, 'a' \"y\", (('a')), (select 1), 'a' COLLATE nocase", [.int8, .text, .text, .text, nil, .text]),
         ("a REGEXP b, case when a then 1 end, coalesce(count(a),0), max(a), like, t.like, ~a, a|b, +'x', -a", [nil, nil, .int8, nil, nil, nil, .int8, .int8, .text, nil]),
+        ("a IN (1,2) * 0.5, a ISNULL || 'x', 1.5 + NOT a, a NOT NULL - 1, a IN t * 2, a NOTNULL -> 'x'", Array(repeating: nil, count: 6)),
+        ("a IS NOT NULL, a IN (1) OR b, a = NOT b, NOT a, a NOT IN (1, 2), a NOT NULL", Array(repeating: .int8, count: 6)),
         ("a IS DISTINCT FROM b, 2", [.int8, .int8]), ("$1, current_timestamp, \"a\", true, 1 x, iif(a, 'b', 'c')", [nil, .text, nil, nil, .int8, .text]),
         ("*", nil), ("t.*, 1", nil), ("1 UNION SELECT 2", nil), ("DISTINCT 1, 2", [.int8, .int8]), ("2 * 3", [nil]),
     ] as [(String, [StaticType?]?)])
@@ -74,6 +77,44 @@ import Testing
         _ = ParameterName(bytes)
         _ = SelectListTypes.infer(bytes, columnCount: 1)
         _ = NumericContext.uses(bytes)
+        _ = try? PostgresSpelling.rewritten(bytes)
+        try? DateArithmetic.check(bytes)
+        _ = CompoundSelect.mayBe(bytes)
+    }
+
+    @Test(arguments: [
+        ("select now() - at", true), ("select at-current_date", true), ("select 1 where ((date(a, 'x'))) + 1 > b", true),
+        ("select cast(a || 'x' as timestamp (3) with time zone)", true), ("select cast (cast(a as text) as uuid)", true),
+        ("select case a when 1 then 2 end - now()", true), ("values (-1, now()) returning -1, datetime() -1", true),
+        ("select -now(), t.now - 1, \"now\" - 1, f(now()) - 1, 'now() - 1'", false), ("values (-5, current_date, now(), date(-1))", false),
+        ("select a - 1, now(), -current_date, b + 1", false), ("select cast(null as date), cast(a as date text), cast(a as text)", false),
+        ("select date - 1, time + 1, a -- - now()", false), ("select date('now', '-1 day'), julianday(now()) - 1", false),
+    ])
+    func dateArithmetic(sql: String, isRefused: Bool) {
+        let found = onBytes(sql) { bytes in
+            do throws(WireError) { try DateArithmetic.check(bytes) } catch { return error.state == .featureNotSupported }
+            return false
+        }
+        #expect(found == isRefused)
+    }
+
+    @Test(arguments: [
+        ("select 1 where a = any(array[0.1, 2])", "select 1 where a  IN (0.1, 2)"),
+        ("select 1 where a <> all (array['x'::text]::text[] )", "select 1 where a  NOT IN ('x') "),
+        ("select 1 where a = any(array[1] || b)", "select 1 where a  IN (SELECT value FROM (SELECT coalesce(json_array(1) || b, '[null]') AS walpool_array), json_each(walpool_array))"),
+        ("select array[0.30000000000000004, - 1.5, 1, -a, 1.5 + 1]", "select json_array(json('0.30000000000000004'), json('-1.5'), 1, -a, 1.5 + 1)"),
+        ("select 1 where a = any('{x,\"y z\"}')", "select 1 where a  IN (SELECT value FROM json_each('[\"x\",\"y z\"]'))"),
+        ("select 1 where a = any($1)", "select 1 where a  IN (SELECT value FROM json_each($1) UNION ALL SELECT CAST(NULL AS BLOB) WHERE $1 IS NULL)"),
+        ("select 1 where a < '2024-01-02'::date", "select 1 where a < '2024-01-02'"),
+    ])
+    func spelling(sql: String, expected: String) throws {
+        let found = try onBytes(sql) { try PostgresSpelling.rewritten($0) }
+        #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(arguments: ["select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8"])
+    func spellingRefuses(sql: String) {
+        #expect(throws: WireError.self) { _ = try onBytes(sql) { try PostgresSpelling.rewritten($0) } }
     }
 
     @Test(arguments: [

@@ -12,6 +12,8 @@ final class Analysis: Sendable {
         var declared: String?
         /// What it is announced as with result_typing = declared, where that is another type.
         var ownType: TypeOID?
+        /// An open column's only source: the parameter of this number.
+        var parameter: Int?
         /// The table's OID and the column's number in it, as far as it is a table's column.
         var tableOID: UInt32 = 0
         var attributeNumber: Int16 = 0
@@ -66,7 +68,7 @@ final class Analysis: Sendable {
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
         if let depth {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
-            let asks = !slots.isEmpty || columns.contains { $0.type == .open }
+            let asks = !slots.isEmpty || columns.contains { $0.type == .open } || CompoundSelect.mayBe(sql)
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
@@ -75,7 +77,7 @@ final class Analysis: Sendable {
                 } ?? (try? ProgramTypes(sql, on: depth.connection)) ?? nil
             }
         }
-        if let program { Self.apply(program, to: &columns) }
+        if let program { Self.apply(program, slots, isCompound: CompoundSelect.mayBe(sql), to: &columns) }
         self.columns = columns
         inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
@@ -196,12 +198,32 @@ final class Analysis: Sendable {
         return (slots, (1...numbers.count).map { given[$0] ?? .unspecified })
     }
 
-    private static func apply(_ program: ProgramTypes, to columns: inout [Column]) {
+    private static func apply(_ program: ProgramTypes, _ slots: [ParameterSlot], isCompound: Bool, to columns: inout [Column]) {
         guard program.results.count == columns.count else { return }
-        for (index, result) in program.results.enumerated() where columns[index].type == .open {
+        for (index, result) in program.results.enumerated() {
+            if isCompound { contradict(&columns[index], result) }
+            guard columns[index].type == .open else { continue }
             columns[index].assumed = result.assumed
+            // A text may be there that nothing has made a number of.
+            if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
+            columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
             // A column of a table may hold anything; what is declared there has been seen to.
+            if isCompound, columns[index].declared == nil, result.isNumber { columns[index].type = .fixed(.float8) }
             if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
+        }
+    }
+
+    /// The declared type is that of the first SELECT's column, and another SELECT may have other values: integers and reals are float8
+    /// then, and where they are of different kinds the first row decides.
+    private static func contradict(_ column: inout Column, _ result: ProgramTypes.Result) {
+        guard let declared = column.declared, case .fixed(let type) = column.type, let own = DeclaredType(declared)?.own,
+            result.likely != own
+        else { return }
+        column.ownType = nil
+        switch result.likely {
+        case .numeric? where type == .int8 || type == .float8: column.type = .fixed(.float8)
+        case let likely? where likely == type || (likely.isStoredAsText && type == .text): break
+        default: column.type = .open
         }
     }
 }

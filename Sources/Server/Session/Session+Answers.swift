@@ -54,7 +54,7 @@ extension Session {
                 !analysis.columns.isEmpty
             else { return out.noData() }
             statement.isDescribed = true
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil)))
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil, statement.parameters)))
         default: out.noData()
         }
     }

@@ -232,7 +232,7 @@ extension Session {
         if let analysis = statement.analysis, statement.query.prepared === statement.query {
             guard !analysis.columns.isEmpty else { return out.noData() }
             statement.isDescribed = true
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil)))
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement.parameters)))
             return
         }
         describeOwn(statement.query, formats: [])

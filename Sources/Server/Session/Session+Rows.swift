@@ -165,10 +165,19 @@ extension Session {
 
     // MARK: Describing and completing
 
+    /// - Parameter parameters: what the statement's parameters are, for columns that give one back before there is a row.
     func makeEncoder(
-        _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?
+        _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?, _ parameters: [ParameterType] = []
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
+        if firstRow == nil {
+            for (index, column) in analysis.columns.enumerated() where column.type == .open {
+                guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
+                    let type = parameters[number - 1].type.stored
+                else { continue }
+                encoder.columns[index].type = type
+            }
+        }
         if state.settings.typing.results == .declared {
             for (index, column) in analysis.columns.enumerated() {
                 guard let own = column.ownType, DeclaredValue.isKnown(own) else { continue }
@@ -193,9 +202,9 @@ extension Session {
             portal.encoder = analysis.textEncoder
         } else if portal.statement.isDescribed {
             // Describe(statement) announced what is assumed without a row.
-            portal.encoder = makeEncoder(analysis, portal.format, nil)
+            portal.encoder = makeEncoder(analysis, portal.format, nil, portal.statement.parameters)
         } else {
-            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal))
+            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
         }
         portal.isDescribed = true
     }
@@ -215,7 +224,7 @@ extension Session {
             description.withUnsafeBytes { out.append($0) }
             return
         }
-        if !portal.isDescribed { portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal)) }
+        if !portal.isDescribed { portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters) }
         portal.isDescribed = true
         var positions: [Int] = []
         out.rowDescription(Analysis.fields(analysis.columns, portal.encoder), oidPositions: &positions)

@@ -80,7 +80,7 @@ extension Session {
         let analysis = query.analysis
         if analysis?.schemaGeneration != generation || (isDeep && analysis?.isDeep != true) {
             if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
-            try analyseNow(query, generation, isDeep)
+            try analyseNow(query, generation, isDeep || CompoundSelect.mayBe(query.text.bytes))
         } else if readerIsOnlyToPrepare {
             // Another session was faster while this one waited.
             releaseReader()

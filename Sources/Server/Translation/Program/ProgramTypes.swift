@@ -12,6 +12,12 @@ struct ProgramTypes: Sendable {
         var certain: TypeOID?
         /// The type they have if the database holds what its declarations say.
         var likely: TypeOID?
+        /// SQLite's index of the parameter that is all there is, as it came.
+        var parameter: Int?
+        /// Integers and reals, and nothing else.
+        var isNumber = false
+        /// Parameters that may be there as they came, beside something else.
+        var others: [Int] = []
     }
 
     let results: [Result]
@@ -46,6 +52,8 @@ extension ProgramTypes.Result {
     init(_ value: ProgramValue) {
         guard value.parameters.isEmpty else {
             likely = value.type
+            if value.isParameterOnly, value.parameters.count == 1 { parameter = value.parameters[0] }
+            if !value.isParameterOnly, !value.isConverted { others = value.parameters }
             return
         }
         switch value.classes.subtracting(.null) {
@@ -53,6 +61,7 @@ extension ProgramTypes.Result {
         case .real: certain = .float8
         case .text: certain = .text
         case .blob: certain = .bytea
+        case [.integer, .real]: isNumber = true
         default: break
         }
         likely = value.type

@@ -106,6 +106,15 @@ struct ProgramValue: Equatable, Sendable {
 
 extension TypeOID {
     var isNumber: Bool { [.int2, .int4, .int8, .float4, .float8, .numeric, .bool, .oid].contains(self) }
+    /// What a value of this type is sent back as; nil where it may be of several classes.
+    var stored: TypeOID? {
+        switch self {
+        case .int2, .int4, .int8, .oid, .bool: .int8
+        case .float4, .float8: .float8
+        case .bytea: .bytea
+        default: nil
+        }
+    }
     /// SQLite has no class of its own for it, and what is stored is text.
     var isStoredAsText: Bool {
         [.text, .varchar, .bpchar, .name, .date, .time, .timestamp, .timestamptz, .uuid, .json, .jsonb, .interval]

@@ -39,6 +39,7 @@ struct ExpressionClassifier {
         var index = range.lowerBound
         while index < range.upperBound {
             let token = table.tokens[index]
+            if isMisleading(index, range.lowerBound) { return .undecided }
             let isBinary = index > range.lowerBound && table.endsOperand(index - 1)
             let found = kind(of: token, isBinary: isBinary, isFirst: index == range.lowerBound)
             if found == .undecided, !token.isSymbol("->>") { return .undecided }
@@ -51,6 +52,26 @@ struct ExpressionClassifier {
             index = table.after(index)
         }
         return root == .none ? lastOfConcatenation : root
+    }
+
+    /// Behind `x IN (…)` and `x ISNULL`, and before a NOT, an operator that binds tighter takes what the looser one has made.
+    private func isMisleading(_ index: Int, _ first: Int) -> Bool {
+        guard index > first else { return false }
+        let (token, before) = (table.tokens[index], table.tokens[index - 1])
+        if token.matches("not") { return isTight(before) }
+        guard isTight(token) else { return false }
+        if before.matches("isnull") || before.matches("notnull") { return true }
+        if before.matches("null") {
+            return index - 3 >= first && table.tokens[index - 2].matches("not") && !table.tokens[index - 3].matches("is")
+        }
+        let operand = before.kind == .rightParenthesis ? table.otherParenthesis(index - 1) ?? index - 1 : index - 1
+        guard operand > first, before.kind == .rightParenthesis || before.isIdentifierLike else { return false }
+        // IN takes a table's name, or a call, as well as a list.
+        return table.tokens[operand - 1].matches("in") || (operand - 1 > first && table.tokens[operand - 2].matches("in"))
+    }
+
+    private func isTight(_ token: SQLToken) -> Bool {
+        token.isArithmetic || token.isSymbol("||") || token.isSymbol("->") || token.isSymbol("->>")
     }
 
     private func kind(of token: SQLToken, isBinary: Bool, isFirst: Bool) -> Root {

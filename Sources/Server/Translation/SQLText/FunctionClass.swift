@@ -24,7 +24,7 @@ enum ExpressionClass: Sendable, Equatable {
             self = .int8
         } else if type.contains("char") || type.contains("clob") || type.contains("text") {
             self = .text
-        } else if type.isEmpty || type.contains("blob") {
+        } else if type.contains("blob") {
             self = .bytea
         } else if type.contains("real") || type.contains("floa") || type.contains("doub") {
             self = .float8

@@ -31,6 +31,8 @@ struct StatementSplitter: Sequence, IteratorProtocol {
         guard let base = bytes.baseAddress else { return nil }
         var end = Swift.min(bytes.count, Int(Int32.max))
         while end > 0, isSpace(bytes[end - 1]) || bytes[end - 1] == UInt8(ascii: ";") { end -= 1 }
+        // In `6/*;` the `;` is what makes a comment of the rest: without a byte behind it `/*` begins none.
+        if end < bytes.count, end > 1, bytes[end - 1] == UInt8(ascii: "*"), bytes[end - 2] == UInt8(ascii: "/") { return nil }
         guard end > 0, memchr(base, Int32(UInt8(ascii: ";")), end) == nil else { return nil }
         var lexer = SQLLexer(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
         guard let first = lexer.next() else { return nil }
