@@ -1,3 +1,5 @@
+import CSQLite
+
 /// Whether a word stands in a text of SQL, whatever it means there.
 public enum SQLWord {
     /// - Parameter word: in small letters.
@@ -9,6 +11,14 @@ public enum SQLWord {
             let isBegun = start > 0 && isOfWord(sql[start - 1])
             let goesOn = start + count < sql.count && isOfWord(sql[start + count])
             return !isBegun && !goesOn
+        }
+    }
+
+    /// "determines whether or not the given string is a keyword": https://www.sqlite.org/c3ref/keyword_check.html
+    public static func isKeyword(_ name: String) -> Bool {
+        var name = name
+        return name.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { sqlite3_keyword_check($0.baseAddress, Int32(clamping: $0.count)) != 0 }
         }
     }
 

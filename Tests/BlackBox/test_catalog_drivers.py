@@ -32,6 +32,20 @@ def test_values_have_their_types(connection):
     assert row[6:] == (["a", "b c", None], "1 2", [1, 2])
 
 
+def test_indexes(connection):
+    """peewee counts an index's subscripts; Alembic compares what is printed of it."""
+    ask = "SELECT ARRAY(SELECT k FROM generate_subscripts(indkey, 1) AS k ORDER BY k), indkey, indoption FROM pg_index i " \
+        "JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname = 'book_title'"
+    subscripts, keys, options = connection.execute(ask).fetchone()
+    assert (subscripts, options) == ([str(n) for n in range(len(keys.split()))], "0") or subscripts == list(range(len(keys.split())))
+    assert options == "0"
+
+
+@pytest.mark.parametrize("name, quoted", [("order", '"order"'), ("book", "book"), ("Odd Name", '"Odd Name"'), ("group", '"group"')])
+def test_names_that_need_quotes(connection, name, quoted):
+    assert connection.execute("SELECT quote_ident(%s)", [name]).fetchone() == (quoted,)
+
+
 @pytest.mark.parametrize("binary", [False, True])
 def test_formats(connection, binary):
     cursor = connection.cursor(binary=binary)

@@ -114,6 +114,11 @@ def test_tab_completion_in_psql_itself(library):
     child.expect(pexpect.EOF)
 
 
+def test_gdesc(library):
+    shown = psql(library, "-At", input="SELECT id, title, price * 2 AS \"twice\" FROM book \\gdesc\n")
+    assert shown.stdout.splitlines() == ["id|bigint", "title|text", "twice|double precision"], shown.stderr
+
+
 INFORMATION_SCHEMA = {
     "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1": [
         "Odd Name|BASE TABLE", "author|BASE TABLE", "book|BASE TABLE", "cheap|VIEW", "tag|BASE TABLE"],

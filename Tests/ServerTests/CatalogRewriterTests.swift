@@ -51,6 +51,14 @@ import Testing
             "select s from (select value as \"s\" from json_each(pg_series(0, 2))) as \"s\""
         ),
         (
+            "SELECT k FROM generate_subscripts(i, 1) AS k",
+            "select k from (select key + pg_lower_bound(i) as \"k\" from json_each(pg_array(i))) as \"k\""
+        ),
+        (
+            "SELECT a AS x FROM (VALUES ('a', 1)) s(a, b)",
+            "select a as x from (with s(a, b) as (values('a', 1)) select * from s) as s"
+        ),
+        (
             "SELECT 1 FROM f(x) WITH ORDINALITY AS a(b, c)",
             "select 1 from (select value as \"b\", key + 1 as \"c\" from json_each(f(x))) as \"a\""
         ),

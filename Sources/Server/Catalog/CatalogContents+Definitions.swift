@@ -6,7 +6,7 @@ extension CatalogContents {
         let isPlain =
             name.utf8.first.map { $0 == UInt8(ascii: "_") || ($0 &- UInt8(ascii: "a")) < 26 } == true
             && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || ($0 &- UInt8(ascii: "a")) < 26 || isDigit($0) }
-        return isPlain ? name : SQLQuoting.identifier(name)
+        return isPlain && !SQLWord.isKeyword(name) ? name : SQLQuoting.identifier(name)
     }
 
     /// What a view selects: what stands behind AS.

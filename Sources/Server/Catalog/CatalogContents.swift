@@ -197,8 +197,9 @@ struct CatalogContents: Sendable {
             "indisunique": .int(index.isUnique ? 1 : 0), "indisprimary": .int(isPrimary ? 1 : 0), "indimmediate": 1,
             "indisvalid": 1, "indisready": 1, "indislive": 1, "indkey": vector(numbers),
             "indcollation": vector(numbers.map { _ in 0 }), "indclass": vector(numbers.map { _ in Self.operatorClass }),
-            // DESC, and NULLs last with it, as SQLite sorts them.
-            "indoption": vector(index.columns.map { $0.isDescending ? 1 : 2 }),
+            // DESC and NULLS FIRST, or neither: PostgreSQL's defaults, which tools do not print. SQLite sorts NULLs the other way round, but
+            // an index with NULLS FIRST printed would be none that its own definition makes.
+            "indoption": vector(index.columns.map { $0.isDescending ? 3 : 0 }),
             "indexprs": numbers.contains(0) ? .text(texts.joined(separator: ", ")) : .null,
             "indpred": condition.map { .text($0) } ?? .null,
         ])

@@ -119,7 +119,11 @@ extension CatalogRewriter {
                 }
                 index += 1
             }
-            var select: [Node] = [.word("select"), .word("value"), .word("as"), .token(.init(kind: .quoted, text: columns[0]))]
+            var value: [Node] = [.word("value")]
+            if function == "generate_subscripts" {
+                value = [.word("key"), .op("+")] + Node.call("pg_lower_bound", CatalogSyntax.split(arguments)[0])
+            }
+            var select: [Node] = [.word("select")] + value + [.word("as"), .token(.init(kind: .quoted, text: columns[0]))]
             if hasOrdinality {
                 select += [.symbol(","), .word("key"), .op("+"), .number(1), .word("as"), .token(.init(kind: .quoted, text: columns[1]))]
             }

@@ -179,7 +179,7 @@ struct CatalogRewriter {
         var items = Array(nodes[1..<listEnd])
         inference.note(CatalogSyntax.split(items), isFirst: isFirst)
         var source = Array(nodes[listEnd..<fromEnd])
-        if !source.isEmpty { source = try functionsAsTables(source) }
+        if !source.isEmpty { source = Self.subqueriesWithColumns(try functionsAsTables(source)) }
         if let driver = try expandSets(&items) { source += (source.isEmpty ? [.word("from")] : [.symbol(",")]) + driver }
         return [.word("select")] + items + source + nodes[fromEnd...]
     }
