@@ -117,7 +117,7 @@ struct DateFields {
         let units = ["millisecond", "second", "minute", "hour", "day", "month", "year"]
         let unit = unit.hasSuffix("s") ? String(unit.dropLast()) : unit
         if unit == "week" {
-            result.moveBack(days: weekday - 1)
+            result.move(days: 1 - weekday)
             return result.truncated(to: "day")
         }
         if unit == "quarter" {
@@ -134,16 +134,22 @@ struct DateFields {
         return result.text(withFraction: level == 0)
     }
 
-    private mutating func moveBack(days count: Int) {
-        day -= count
-        guard day < 1 else { return }
-        month -= 1
-        if month < 1 { (month, year) = (12, year - 1) }
-        day += Self.days(in: month, of: year)
+    /// By less than a month.
+    private mutating func move(days count: Int) {
+        day += count
+        if day < 1 {
+            month -= 1
+            if month < 1 { (month, year) = (12, year - 1) }
+            day += Self.days(in: month, of: year)
+        } else if day > Self.days(in: month, of: year) {
+            day -= Self.days(in: month, of: year)
+            month += 1
+            if month > 12 { (month, year) = (1, year + 1) }
+        }
     }
 
     func part(_ unit: String) -> Double? {
-        switch unit {
+        switch unit.hasSuffix("s") ? String(unit.dropLast()) : unit {
         case "year": Double(year)
         case "quarter": Double((month + 2) / 3)
         case "month": Double(month)
@@ -151,12 +157,27 @@ struct DateFields {
         case "hour": Double(hour)
         case "minute": Double(minute)
         case "second": Double(second) + Double(milliseconds) / 1000
+        // "The seconds field, including fractional parts, multiplied by 1000. Note that this includes full seconds."
+        // https://www.postgresql.org/docs/current/functions-datetime.html#FUNCTIONS-DATETIME-EXTRACT
+        case "millisecond": Double(second * 1000 + milliseconds)
+        case "week": Double(week)
         case "dow": Double(weekday % 7)
         case "isodow": Double(weekday)
-        case "doy": Double(daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, milliseconds: 0).daysSinceEpoch + 1)
+        case "doy": Double(dayOfYear)
         case "epoch": Double(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second) + Double(milliseconds) / 1000
         default: nil
         }
+    }
+
+    private var dayOfYear: Int {
+        daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, milliseconds: 0).daysSinceEpoch + 1
+    }
+
+    /// ISO 8601's: a week belongs to the year that its Thursday is in.
+    private var week: Int {
+        var thursday = self
+        thursday.move(days: 4 - weekday)
+        return (thursday.dayOfYear - 1) / 7 + 1
     }
 
     /// Monday is 1.
