@@ -208,7 +208,7 @@ final class Analysis: Sendable {
             if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
             columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
             // A column of a table may hold anything; what is declared there has been seen to.
-            if isCompound, columns[index].declared == nil, result.isNumber { columns[index].type = .fixed(.float8) }
+            if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric { columns[index].type = .fixed(.float8) }
             if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
         }
     }
