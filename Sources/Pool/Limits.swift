@@ -9,7 +9,7 @@ public struct PoolLimits: Sendable {
     public var groupMembers = 128
     /// How long a group may gather work before it commits; who comes later is in the next group.
     public var groupMilliseconds: Int64 = 20
-    /// How long a holder of the writer may be idle while somebody waits.
+    /// How long a holder of the writer, or the user of a reader, may be idle while somebody waits.
     public var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; see `StatementCache` for which goes first.
     public var statementsPerConnection = 256

@@ -45,14 +45,15 @@ extension Pool {
         let due = state.withLock { state in
             state.writerQueue.groupLimit = limits.groupMembers
             state.writerQueue.holderIdleLimitMilliseconds = limits.writerIdleMilliseconds
+            state.readerQueue.userIdleLimitMilliseconds = limits.writerIdleMilliseconds
             state.policy.setLimits(of: policy)
-            return state.writerQueue.nextDeadline
+            return min(state.writerQueue.nextDeadline, state.readerQueue.nextLook(among: [], now: MonotonicClock.now))
         }
         // A holder may have been idle for longer than it is now allowed to be.
         announce(due)
         announce(maintenance.configure(limits.maintenance))
     }
 
-    /// How long a holder of the writer may be idle while somebody waits.
+    /// How long a holder of the writer, or the user of a reader, may be idle while somebody waits.
     public var writerIdleMilliseconds: Int64 { state.withLock { $0.writerQueue.holderIdleLimitMilliseconds } }
 }

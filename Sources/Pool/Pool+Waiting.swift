@@ -32,6 +32,8 @@ extension Pool {
         public var expired: [any PoolClient]
         /// Holds the writer, is idle, and keeps somebody waiting beyond the limit.
         public var toEvict: ClientID?
+        /// Has a reader, is idle, and keeps somebody waiting beyond the limit.
+        public var readerToEvict: ClientID?
         public var next: Instant
     }
 
@@ -41,10 +43,12 @@ extension Pool {
             let ids =
                 state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
                 + state.analystQueue.withdrawExpired(now: now)
+            let idle = state.readerQueue.waitingCount > 0 ? idleReaders(state) : []
             return Due(
                 expired: state.unpark(ids), toEvict: state.writerQueue.holderToEvict(now: now),
+                readerToEvict: state.readerQueue.userToEvict(among: idle, now: now),
                 next: min(
-                    state.writerQueue.nextDeadline,
+                    min(state.writerQueue.nextDeadline, state.readerQueue.nextLook(among: idle, now: now)),
                     min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline)))
         }
     }

@@ -86,6 +86,8 @@ public final class Pool: Sendable {
     final class ReaderSlot: @unchecked Sendable {
         var reader: Reader?
         let snapshot = SnapshotAge()
+        /// Since when its user waits for its client, in nanoseconds; 0: it does not.
+        let idleSince = Atomic<Int64>(0)
         /// Somebody wants to know what this connection has counted; see Pool+Statistics.
         let mustTell = Atomic<Bool>(false)
     }
@@ -138,7 +140,8 @@ public final class Pool: Sendable {
             State(
                 writerQueue: WriterQueue(
                     groupLimit: limits.groupMembers, holderIdleLimitMilliseconds: limits.writerIdleMilliseconds),
-                readerQueue: ReaderQueue(limit: limits.readers),
+                readerQueue: ReaderQueue(
+                    limit: limits.readers, userIdleLimitMilliseconds: limits.writerIdleMilliseconds),
                 policy: limits.checkpointPolicy(pageBytes: writerSlot.writer!.pageBytes),
                 readerUsers: Array(repeating: 0, count: limits.readers + 1)))
     }
@@ -199,13 +202,23 @@ extension Pool {
         case stopped(StopReason)
     }
 
+    /// A reader for this client, by its index, if one is free. Otherwise it is to ask for one.
+    @inline(__always)
+    public func takeReader(_ client: ClientID) -> Int? {
+        state.withLock { state in
+            guard let index = state.readerQueue.take() else { return nil }
+            state.readerUsers[index] = client
+            return index
+        }
+    }
+
     /// Asks for a reader, by its index.
     ///
     /// - Parameter onlyToPrepare: the reader is given back at once, so one kept for that will do.
-    @inline(__always)
     public func requestReader(
         _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
     ) -> Request<Int> {
+        var look = Instant.distantFuture
         let request = state.withLock { state -> Request<Int> in
             if let index = state.readerQueue.take() {
                 state.readerUsers[index] = client.clientID
@@ -221,11 +234,13 @@ extension Pool {
                 state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
             } else {
                 state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
+                // Who came before has announced one.
+                if state.readerQueue.waitingCount == 1 { look = state.readerQueue.nextLook(among: [], now: now) }
             }
             state.parked[client.clientID] = client
             return .parked
         }
-        if case .parked = request { announce(deadline) }
+        if case .parked = request { announce(min(deadline, look)) }
         return request
     }
 

@@ -32,10 +32,15 @@ public struct ReaderQueue: Sendable {
     public internal(set) var isPaused = false
     /// Either of the two: one look on the way of every read.
     var isRestricted = false
+    /// Since when somebody has waited without a break, as in `WriterQueue`.
+    var contendedSince = Instant(nanoseconds: 0)
+    /// How long the user of a reader may be idle once somebody waits; see ReaderQueue+Eviction. 0: as long as it likes.
+    public var userIdleLimitMilliseconds: Int64
 
-    public init(limit: Int) {
+    public init(limit: Int, userIdleLimitMilliseconds: Int64 = 0) {
         precondition(limit > 0)
         self.limit = limit
+        self.userIdleLimitMilliseconds = userIdleLimitMilliseconds
         idle.reserveCapacity(limit)
     }
 
@@ -68,6 +73,7 @@ public struct ReaderQueue: Sendable {
     public mutating func enqueue(
         _ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0), passesPause: Bool = false
     ) {
+        if waiting.isEmpty { contendedSince = now }
         waiting.append(Entry(client: client, deadline: deadline, enqueued: now, passesPause: passesPause))
     }
 
@@ -130,6 +136,11 @@ public struct ReaderQueue: Sendable {
 
     public var nextDeadline: Instant {
         waiting.reduce(.distantFuture) { min($0, $1.deadline) }
+    }
+
+    /// A waiting client's place, counted from 1.
+    public func place(of client: ClientID) -> Int? {
+        waiting.firstIndex { $0.client == client }.map { $0 + 1 }
     }
 
     /// All idle connections, for upkeep that must touch each (ending the snapshots they keep). They come back by

@@ -31,7 +31,7 @@ extension Server {
             if min(noticeAt, reportAt) <= now.nanoseconds { toNotify.append(session) }
             for at in [noticeAt, reportAt] where at > now.nanoseconds { next = min(next, Instant(nanoseconds: at)) }
             let at = session.deadline.load(ordering: .sequentiallyConsistent)
-            if at <= now.nanoseconds || due.toEvict == session.clientID {
+            if at <= now.nanoseconds || due.toEvict == session.clientID || due.readerToEvict == session.clientID {
                 toEnd.append(session)
                 // Its thread may be just about to let go of it: then look again.
                 next = min(next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
@@ -49,7 +49,13 @@ extension Server {
         for session in toNotify { session.notifyQueued(now: now) }
         for session in toEnd {
             guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
-            if due.toEvict == owned.clientID { owned.evict(worker) } else { owned.deadlinePassed(worker, now: now) }
+            if due.toEvict == owned.clientID {
+                owned.evict(worker)
+            } else if due.readerToEvict == owned.clientID {
+                owned.evictFromReader(worker, now: now)
+            } else {
+                owned.deadlinePassed(worker, now: now)
+            }
             worker.handOverIfAny()
         }
         // These last, because they may wait for the disk.

@@ -4,7 +4,7 @@ extension ConfigurationKey {
     static let logging: [ConfigurationKey] = [
         minimumDuration,
         .boolean(
-            "log_lock_waits", \.server.log.lockWaits, .reload, "Log who waits long for the writer, and for whom",
+            "log_lock_waits", \.server.log.lockWaits, .reload, "Log who waits long for the writer or a reader, and for whom",
             details: "The line comes while the wait lasts, with the holder's session, process, user and last statement."),
         .milliseconds(
             "log_lock_waits_after", \.server.log.lockWaitsAfterMilliseconds, .reload, "How long that is"),

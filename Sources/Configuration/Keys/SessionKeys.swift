@@ -18,7 +18,7 @@ extension ConfigurationKey {
             "client_write_timeout", form: time, "A client that takes nothing of its result for this long is disconnected"),
         .sessionDefault(
             "queue_notice", form: "a time; 0: never",
-            "A client that waits this long for the writer gets a NOTICE",
+            "A client that waits this long for the writer, or for a reader, gets a NOTICE",
             details: "It tells the client's place and who has the writer."),
         .sessionDefault(
             "default_transaction_isolation",

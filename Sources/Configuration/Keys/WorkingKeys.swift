@@ -15,8 +15,11 @@ extension ConfigurationKey {
         ).option("synchronous"),
         .milliseconds(
             "writer_idle_limit", \.server.pool.writerIdleMilliseconds, .reload,
-            "How long a transaction may keep the writer idle while somebody waits",
-            details: "It is rolled back then, with 25P03. 0: as long as it likes."),
+            "How long a transaction may keep the writer, or a reader, idle while somebody waits",
+            details: """
+                One that has the writer is rolled back then, with 25P03. One that has a reader (for its snapshot or a cursor) loses it: \
+                its next statement gets 40001. 0: as long as it likes.
+                """),
         .integer(
             "group_members", \.server.pool.groupMembers, 1...10_000, .reload, "Transactions that may share one commit"),
         .milliseconds(

@@ -5,29 +5,36 @@ import PostgresWire
 import SQLite
 import Scheduling
 
-/// `log_lock_waits`: who waits for the writer for long, and who has it meanwhile.
+/// `log_lock_waits`: who waits for the writer or a reader for long, and who has it meanwhile.
 extension Session {
     /// The timer's thread, while the session is parked and nobody can resume it (see Session+QueueNotice): whoever waits
     /// is still waiting, so the holder is the one it waits for.
     func logLockWait(now: Instant) {
-        guard let (place, holder) = pool.queuePlace(of: clientID), admitsLine(.lockWait, now: now) else { return }
+        let writer = pool.queuePlace(of: clientID)
+        let reader = writer == nil ? pool.readerPlace(of: clientID) : nil
+        guard let place = writer?.place ?? reader?.place, admitsLine(.lockWait, now: now) else { return }
         hasLoggedWait = true
         var metadata = identity
         metadata["wait"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - waitBegan.nanoseconds))
         metadata["place"] = "\(place)"
         if let statement = statementAtHand { metadata["sql"] = "\(statement.text)" }
-        metadata.merge(server.describeHolder(holder, now: now)) { $1 }
-        eventLog.log.notice(.lockWait, "a session still waits for the writer", metadata: metadata)
+        if let writer { metadata.merge(server.describeHolder(writer.holder, now: now)) { $1 } }
+        if let idle = reader?.oldestIdle { metadata.merge(server.describeIdle(idle, now: now)) { $1 } }
+        eventLog.log.notice(
+            .lockWait, writer == nil ? "a session still waits for a reader" : "a session still waits for the writer",
+            metadata: metadata)
     }
 
-    /// It has the writer now; what was said of its wait is not left without its end.
-    func noteEndOfWait() {
+    /// It has the connection now; what was said of its wait is not left without its end.
+    func noteEndOfWait(forReader: Bool = false) {
         guard hasLoggedWait else { return }
         hasLoggedWait = false
         var metadata = identity
         metadata["wait"] = .stringConvertible(
             LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - waitBegan.nanoseconds))
-        eventLog.log.notice(.lockWaitEnded, "a session has the writer it waited for", metadata: metadata)
+        eventLog.log.notice(
+            .lockWaitEnded,
+            forReader ? "a session has the reader it waited for" : "a session has the writer it waited for", metadata: metadata)
     }
 }
 
@@ -64,15 +71,29 @@ extension Server {
                 metadata["holder_idle"] = .stringConvertible(
                     LoggedDuration(nanoseconds: now.nanoseconds - idleSince.nanoseconds))
             }
-            metadata["holder_session"] = "\(client)"
-            if let introduction = table.session(processID: Int32(client))?.introduction {
-                metadata.merge(
-                    Session.identity(
-                        Int32(client), user: introduction.user, application: introduction.applicationName,
-                        introduction.peer, prefix: "holder_")
-                ) { $1 }
-            }
+            metadata.merge(identifyHolder(client)) { $1 }
             if let text = holderStatementText(client) { metadata["holder_sql"] = "\(text)" }
+        }
+        return metadata
+    }
+
+    /// Of those who have a reader and are idle, the one whose snapshot is the oldest.
+    fileprivate func describeIdle(_ reader: IdleReader, now: Instant) -> Logger.Metadata {
+        var metadata = identifyHolder(reader.client)
+        metadata["holder_since"] = .stringConvertible(
+            LoggedDuration(nanoseconds: now.nanoseconds - reader.snapshotBegan.nanoseconds))
+        metadata["holder_idle"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - reader.since.nanoseconds))
+        return metadata
+    }
+
+    private func identifyHolder(_ client: ClientID) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["holder_session": "\(client)"]
+        if let introduction = table.session(processID: Int32(client))?.introduction {
+            metadata.merge(
+                Session.identity(
+                    Int32(client), user: introduction.user, application: introduction.applicationName, introduction.peer,
+                    prefix: "holder_")
+            ) { $1 }
         }
         return metadata
     }

@@ -17,6 +17,8 @@ final class Metrics: Sendable {
     private let errors = Locked<[SQLState: Int]>([:])
     /// Holders of the writer that were ended because they were idle and others waited.
     let evictions = Atomic<Int>(0)
+    /// The same of readers, whose users lost their snapshots.
+    let readerEvictions = Atomic<Int>(0)
     let scrapes = Atomic<Int>(0)
     let statements = StatementStatistics()
     private let periods: Locked<StatisticsPeriods>

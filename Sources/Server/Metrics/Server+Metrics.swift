@@ -129,6 +129,9 @@ extension Server {
                 (["state": "idle"], Double(view.readersOpen - view.readersInUse)),
             ])
         page.gauge("walpool_readers_limit", "Read-only connections there may be (readers).", view.readersLimit)
+        page.counter(
+            "walpool_reader_evictions", "Snapshots ended because they kept a reader idle while others waited for one.",
+            metrics.readerEvictions.load(ordering: .relaxed))
         page.durations(
             "walpool_reader_wait_seconds", "How long clients waited for a reader that found none idle.", metrics.sum.readerWaits)
     }

@@ -15,7 +15,7 @@ final class Portal {
     private(set) var run: Run?
     private(set) var isDone = false
     /// It stood on a snapshot that was ended: its other rows cannot be had any more.
-    var hasLostSnapshot = false
+    var snapshotLoss: SnapshotLoss?
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
     var isBinaryCursor = false
@@ -74,7 +74,7 @@ final class Portal {
         var isDescribed: Bool
         var isClosed: Bool
         var isDone: Bool
-        var hasLostSnapshot: Bool
+        var snapshotLoss: SnapshotLoss?
         var rowsOfExecute: Int
         var encoder: RowEncoder
     }
@@ -82,12 +82,12 @@ final class Portal {
     var description: Description {
         get {
             Description(
-                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, hasLostSnapshot: hasLostSnapshot,
+                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, snapshotLoss: snapshotLoss,
                 rowsOfExecute: rowsOfExecute, encoder: encoder)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
-            (isDone, hasLostSnapshot) = (newValue.isDone, newValue.hasLostSnapshot)
+            (isDone, snapshotLoss) = (newValue.isDone, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
         }
     }
@@ -96,7 +96,7 @@ final class Portal {
     func makeFresh() {
         isDescribed = false
         isDone = false
-        hasLostSnapshot = false
+        snapshotLoss = nil
         isClosed = false
         rowsOfExecute = 0
     }

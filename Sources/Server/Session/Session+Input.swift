@@ -37,7 +37,7 @@ extension Session {
             if case .leaving = phase { return closeWhenRead() }
             if out.count >= SessionLimits.flushBytes { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
-            if out.count == 0 { endIdleHolding() }
+            if out.count == 0 { endIdling() }
         } else {
             var minimum = SessionLimits.readBytes
             if isCopyingIn {
@@ -64,7 +64,7 @@ extension Session {
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
         }
         countReceived(bytes)
-        endIdleHolding()
+        endIdling()
         settle(advance())
     }
 
@@ -114,9 +114,10 @@ extension Session {
     func resume(_ worker: Worker) {
         closeParking()
         self.worker = worker
-        noteEndOfWait()
+        let isForReader = readerIndex != nil && !hasWriterGrant
+        noteEndOfWait(forReader: isForReader)
         noteRunning()
-        countWait(forReader: readerIndex != nil && !hasWriterGrant)
+        countWait(forReader: isForReader)
         settle(advance())
     }
 
@@ -127,10 +128,10 @@ extension Session {
         self.worker = worker
         noteRunning()
         countWait(forReader: false)
-        let error = reason == .snapshotTooOld ? snapshotError(reason) : ErrorTranslation.wireError(reason)
+        let error = reason == .snapshotTooOld ? stopError(forLoss: .walLimit) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
-        if reason == .snapshotTooOld { loseSnapshot() }
+        if reason == .snapshotTooOld { loseSnapshot(.walLimit) }
         settle(advance())
     }
 
@@ -184,7 +185,7 @@ extension Session {
             interest = .writable
             noteUnread()
             // A holder that does not read is as idle as one that does not send.
-            noteIdleHolder()
+            noteIdling()
             armDeadline(
                 .clientWrite, afterMilliseconds: state.settings.clientWriteTimeoutMilliseconds,
                 orAt: blockDeadline)
@@ -210,7 +211,7 @@ extension Session {
         }
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }
-        noteIdleHolder()
+        noteIdling()
         if isCopyingIn { return awaitCopyData() }
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
@@ -218,16 +219,29 @@ extension Session {
             orAt: blockDeadline)
     }
 
-    private func noteIdleHolder() {
-        guard writerMode == .lease, !isIdleHolder else { return }
-        isIdleHolder = true
-        pool.holderBecameIdle(self)
+    /// It waits for its client with a connection that others may wait for.
+    private func noteIdling() {
+        if writerMode == .lease, !isIdleHolder {
+            isIdleHolder = true
+            pool.holderBecameIdle(self)
+        }
+        if let readerIndex, !isReaderIdle {
+            isReaderIdle = true
+            pool.readerBecameIdle(readerIndex)
+        }
     }
 
-    private func endIdleHolding() {
+    @inline(__always)
+    private func endIdling() {
+        if isReaderIdle { endReaderIdling() }
         guard isIdleHolder else { return }
         isIdleHolder = false
         pool.holderBecameActive(self)
+    }
+
+    func endReaderIdling() {
+        isReaderIdle = false
+        if let readerIndex { pool.readerBecameActive(readerIndex) }
     }
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
@@ -349,7 +363,7 @@ extension Session {
     func closeWhenRead() {
         guard flush(), out.count > 0 else { return close() }
         phase = .leaving
-        endIdleHolding()
+        endIdling()
         abandonTransaction()
         endStatement()
         input.drop(input.count)
@@ -373,7 +387,7 @@ extension Session {
         noteDisconnected()
         disarmDeadline()
         // What is rolled back now is no client's to wait for.
-        endIdleHolding()
+        endIdling()
         abandonTransaction()
         endStatement()
         leave()

@@ -3,7 +3,7 @@ import Pool
 import PostgresWire
 import Scheduling
 
-/// Telling a client that it waits for the writer, for whom, and at which place.
+/// Telling a client that it waits for the writer or for a reader, for whom, and at which place.
 ///
 /// A parked session belongs to nobody, and the thread that tells its client must not meet the one that resumes it: so
 /// whoever resumes waits out a notice being sent, which takes some microseconds.
@@ -55,13 +55,12 @@ extension Session {
         }
         guard noticeAt.load(ordering: .relaxed) <= now.nanoseconds else { return }
         noticeAt.store(.max, ordering: .relaxed)
-        if let (place, holder) = pool.queuePlace(of: clientID) {
+        if let (what, place, detail) = describeWait() {
             out.notice(
                 WireError(
                     severity: .notice, state: .successfulCompletion,
-                    message: "waiting for the writer at place \(place) of its queue",
-                    detail: pool.isPausingNow
-                        ? "The database is paused." : Self.describe(holder, now: MonotonicClock.now),
+                    message: "waiting for \(what) at place \(place) of its queue",
+                    detail: pool.isPausingNow ? "The database is paused." : detail,
                     hint: "SET lock_timeout limits the wait; the statement can be cancelled."))
             // What the socket does not take now goes out with the reply. It is not counted: the counters are those of the
             // thread that parked the session.
@@ -70,6 +69,20 @@ extension Session {
             _ = flush()
             counters = owned
         }
+    }
+
+    private func describeWait() -> (what: String, place: Int, detail: String)? {
+        let now = MonotonicClock.now
+        if let (place, holder) = pool.queuePlace(of: clientID) { return ("the writer", place, Self.describe(holder, now: now)) }
+        return pool.readerPlace(of: clientID).map { ("a reader", $0.place, Self.describe($0, now: now)) }
+    }
+
+    private static func describe(_ place: Pool.ReaderPlace, now: Instant) -> String {
+        if place.isGateClosed { return "The WAL is being emptied, and no reader is handed out until that is done." }
+        let all = "All readers are in use, \(place.limit) of them."
+        return place.oldestIdle.map {
+            all + " The oldest snapshot of the idle ones is process \($0.client)'s, idle for \(now.milliseconds(since: $0.since)) ms."
+        } ?? all
     }
 
     private static func describe(_ holder: WriterQueue.Holder, now: Instant) -> String {

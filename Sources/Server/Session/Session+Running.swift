@@ -9,12 +9,12 @@ extension Session {
     /// Sees to it that the session has a reader; nil when it has.
     @inline(__always)
     func acquireReader(onlyToPrepare: Bool = false) throws -> Wait? {
-        if state.transaction.hasLostSnapshot { throw Self.snapshotTooOld }
+        if let loss = state.transaction.snapshotLoss { throw snapshotError(loss) }
         if readerIsOnlyToPrepare && !onlyToPrepare { releaseReader() }
         if reader != nil {
             if state.transaction.pinsSnapshot, pool.isGateExpired {
-                loseSnapshot()
-                throw Self.snapshotTooOld
+                loseSnapshot(.walLimit)
+                throw snapshotError(.walLimit)
             }
             return nil
         }
@@ -23,11 +23,8 @@ extension Session {
             countRequest()
             // Before the request: once parked, the session may be another thread's.
             readerIsOnlyToPrepare = onlyToPrepare
-            switch pool.requestReader(self, onlyToPrepare: onlyToPrepare, deadline: waitDeadline) {
-            case .granted(let index): readerIndex = index
-            case .parked: return .parked
-            case .stopped(let reason): throw ErrorTranslation.wireError(reason)
-            }
+            readerIndex = pool.takeReader(clientID)
+            if readerIndex == nil, let wait = try requestReader() { return wait }
         }
         guard let index = readerIndex else { return nil }
         hasReader.store(true, ordering: .relaxed)
@@ -37,6 +34,22 @@ extension Session {
         }
         if state.transaction.pinsSnapshot, !onlyToPrepare { reader?.beginsToBeKept() }
         return nil
+    }
+
+    /// None is free at once.
+    private func requestReader() throws -> Wait? {
+        openParking(now: MonotonicClock.now)
+        switch pool.requestReader(self, onlyToPrepare: readerIsOnlyToPrepare, deadline: waitDeadline) {
+        case .parked:
+            return .parked
+        case .granted(let index):
+            closeParking()
+            readerIndex = index
+            return nil
+        case .stopped(let reason):
+            closeParking()
+            throw ErrorTranslation.wireError(reason)
+        }
     }
 
     /// Gives the reader back unless a portal or a pinned snapshot needs it.
@@ -51,6 +64,7 @@ extension Session {
     @inline(__always)
     func releaseReader() {
         guard let index = readerIndex else { return }
+        if isReaderIdle { endReaderIdling() }
         reader = nil
         readerIndex = nil
         hasReader.store(false, ordering: .relaxed)
@@ -135,7 +149,7 @@ extension Session {
     /// Runs the portal's statement to its first row; nil when it stands there (or at its end).
     @inline(__always)
     func start(_ portal: Portal) throws -> Wait? {
-        if portal.hasLostSnapshot { throw Self.snapshotTooOld }
+        if let loss = portal.snapshotLoss { throw snapshotError(loss) }
         guard !portal.isRunning, !portal.isDone, let analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
             if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
@@ -213,8 +227,8 @@ extension Session {
         if let reason = connection.stopReason, error.isInterrupt || error.isBusy {
             if reason == .writerTimeLimit { return writerTimeError }
             guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
-            let translated = snapshotError(reason)
-            if state.transaction.pinsSnapshot { state.transaction.hasLostSnapshot = true }
+            let translated = stopError(forLoss: .walLimit)
+            if state.transaction.pinsSnapshot { state.transaction.snapshotLoss = .walLimit }
             return translated
         }
         if writerMode != .none { pool.writer.note(error) }

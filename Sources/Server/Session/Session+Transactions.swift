@@ -170,7 +170,7 @@ extension Session {
             try beginLease()
             return nil
         }
-        if state.transaction.hasLostSnapshot { throw Self.snapshotTooOld }
+        if let loss = state.transaction.snapshotLoss { throw snapshotError(loss) }
         if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.snapshotError }
         if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
         let shape = segmentShape()

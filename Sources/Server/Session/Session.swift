@@ -126,6 +126,8 @@ final class Session: @unchecked Sendable {
     var replyEnd = 0
     /// The pool knows that it holds the writer and waits for its client.
     var isIdleHolder = false
+    /// The same of a reader.
+    var isReaderIdle = false
 
     /// A COPY FROM is being received: `state.copyIn`, as a word that costs nothing to ask.
     var isCopyingIn = false

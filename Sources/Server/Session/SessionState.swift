@@ -51,8 +51,8 @@ struct Transaction {
     var pinsSnapshot = false
     /// It began before the pause there may be: see Session+Pause.
     var passesPause = false
-    /// The snapshot was ended because it kept the WAL from being emptied: nothing more can be read in this transaction.
-    var hasLostSnapshot = false
+    /// The snapshot was ended: nothing more can be read in this transaction.
+    var snapshotLoss: SnapshotLoss?
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
     /// name that differs only in case are told apart as PostgreSQL does.
     var savepoints: [String] = []

@@ -1,0 +1,54 @@
+import Scheduling
+import Synchronization
+
+/// Readers whose users wait for their clients: see ReaderQueue+Eviction.
+///
+/// Their users say so without the lock, since nobody looks unless somebody waits for a reader.
+extension Pool {
+    public func readerBecameIdle(_ index: Int) {
+        slots[index].idleSince.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+    }
+
+    public func readerBecameActive(_ index: Int) {
+        slots[index].idleSince.store(0, ordering: .relaxed)
+    }
+
+    /// For how long this reader has been idle; nil when it is in use.
+    public func readerIdleMilliseconds(_ index: Int, now: Instant) -> Int64? {
+        let since = slots[index].idleSince.load(ordering: .relaxed)
+        return since == 0 ? nil : now.milliseconds(since: Instant(nanoseconds: since))
+    }
+
+    func idleReaders(_ state: borrowing State) -> [IdleReader] {
+        var idle: [IdleReader] = []
+        for index in state.readerQueue.indexesInUse {
+            let since = Instant(nanoseconds: slots[index].idleSince.load(ordering: .relaxed))
+            guard since.nanoseconds > 0 else { continue }
+            idle.append(
+                IdleReader(
+                    client: state.readerUsers[index], since: since, snapshotBegan: slots[index].snapshot.began ?? since))
+        }
+        return idle
+    }
+
+    /// Where a client waits for a reader, and for whom, for the notice it is sent.
+    public struct ReaderPlace: Sendable {
+        public var place: Int
+        public var limit: Int
+        /// The WAL is being emptied, and no reader is handed out until that is done.
+        public var isGateClosed: Bool
+        /// The one of them that is idle and has the oldest snapshot.
+        public var oldestIdle: IdleReader?
+    }
+
+    /// nil when it waits for none.
+    public func readerPlace(of client: ClientID) -> ReaderPlace? {
+        state.withLock { state in
+            state.readerQueue.place(of: client).map {
+                ReaderPlace(
+                    place: $0, limit: state.readerQueue.limit, isGateClosed: state.readerQueue.isGateClosed,
+                    oldestIdle: idleReaders(state).min { $0.snapshotBegan < $1.snapshotBegan })
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// A reader whose user waits for its own client, and keeps a snapshot meanwhile.
+public struct IdleReader: Equatable, Sendable {
+    public var client: ClientID
+    /// Since when it is idle.
+    public var since: Instant
+    public var snapshotBegan: Instant
+
+    public init(client: ClientID, since: Instant, snapshotBegan: Instant) {
+        self.client = client
+        self.since = since
+        self.snapshotBegan = snapshotBegan
+    }
+}
+
+/// Users of readers that keep the others waiting, as in `WriterQueue`: an idle one may have its reader for as long as it likes
+/// while nobody waits, and for so long once somebody does.
+///
+/// Who is idle is not kept here: the reader's user would have to tell with each of its messages, and it matters only when somebody
+/// waits. So whoever looks says who is idle then.
+extension ReaderQueue {
+    /// Somebody waits who would have a reader if one were free.
+    private var isContended: Bool { isRestricted ? firstPassing != nil : !waiting.isEmpty }
+
+    /// Whose snapshot is to be ended now: of those that have been idle beyond the limit, the one with the oldest.
+    ///
+    /// The limit runs from when it became idle, or from when somebody came to wait if that was later.
+    public func userToEvict(among idle: [IdleReader], now: Instant) -> ClientID? {
+        guard userIdleLimitMilliseconds > 0, isContended else { return nil }
+        return idle.filter { evictionTime(of: $0) <= now }.min { $0.snapshotBegan < $1.snapshotBegan }?.client
+    }
+
+    private func evictionTime(of reader: IdleReader) -> Instant {
+        max(reader.since, contendedSince).advanced(byMilliseconds: userIdleLimitMilliseconds)
+    }
+
+    /// When to look again who is idle, while anybody waits: who is not idle now is due no earlier than a whole limit from now.
+    public func nextLook(among idle: [IdleReader], now: Instant) -> Instant {
+        guard userIdleLimitMilliseconds > 0, !waiting.isEmpty else { return .distantFuture }
+        return idle.lazy.map { evictionTime(of: $0) }.filter { $0 > now }
+            .reduce(now.advanced(byMilliseconds: userIdleLimitMilliseconds)) { min($0, $1) }
+    }
+}
