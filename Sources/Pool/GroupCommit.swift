@@ -9,9 +9,14 @@ import Scheduling
 /// the others again. Nobody was answered yet, so nothing is lost. Those before the guilty one share a commit again, or a client
 /// that does nothing else could take from all others what groups are for; each has a transaction of its own only when that
 /// fails, too.
+///
+/// Nobody is answered before the commit, so a member that runs for long would keep those waiting that came before it, and no
+/// cancel or timeout of theirs could reach them. So it is stopped when it has taken the group's whole time for itself, and has
+/// the first place of the next group, where nobody is before it and nothing but its own limits stops it. Its own time, not the
+/// group's: with many members that is over soon, and each stop has all before it run again.
 struct GroupCommit {
     let writer: Writer
-    /// A group stops taking on members after this long.
+    /// A group stops taking on members after this long, and none but the first runs for longer.
     let limitMilliseconds: Int64
     /// Takes a member that could not begin, at once: the others may go on waiting for long. Without it such a member is
     /// among the finished ones.
@@ -31,11 +36,13 @@ struct GroupCommit {
         var began: Instant?
         // Every round ends with a commit, or without the member that killed it: so this ends.
         while !rest.isEmpty {
+            if let began, isOver(since: began) { break }
             let waiting = begin(rest, &result)
             // What another process had the lock for is not the group's time.
+            let isLater = began != nil
             let start = began ?? MonotonicClock.now
             began = start
-            let end = runMembers(waiting, since: start, &result)
+            let end = runMembers(waiting, since: start, isLater: isLater, &result)
             switch end {
             case .committed(let postponed):
                 result.postponed += postponed
@@ -48,24 +55,41 @@ struct GroupCommit {
                 rest = untouched
             }
         }
+        result.postponed += rest
         return result
     }
+
+    private func isOver(since began: Instant) -> Bool { MonotonicClock.now.milliseconds(since: began) >= limitMilliseconds }
 
     private enum RoundEnd {
         case committed(postponed: ArraySlice<any GroupMember>)
         case killed(untouched: ArraySlice<any GroupMember>)
     }
 
+    /// - Parameter isLater: not the first round, whose members have run and are still to be answered.
     private func runMembers(
-        _ members: ArraySlice<any GroupMember>, since began: Instant, _ result: inout Result
+        _ members: ArraySlice<any GroupMember>, since began: Instant, isLater: Bool, _ result: inout Result
     ) -> RoundEnd {
         guard !members.isEmpty else { return .committed(postponed: []) }
         var index = members.startIndex
         while index < members.endIndex {
-            if index > members.startIndex, MonotonicClock.now.milliseconds(since: began) >= limitMilliseconds { break }
+            var end = Instant.distantFuture
+            if isLater || index > members.startIndex {
+                let now = MonotonicClock.now
+                if index > members.startIndex, now.milliseconds(since: began) >= limitMilliseconds { break }
+                end = now.advanced(byMilliseconds: limitMilliseconds)
+            }
             let member = members[index]
             member.mark()
+            writer.memberRuns(until: end)
             member.runTransaction(on: writer)
+            if writer.memberHasBeenStopped() {
+                // SQLite rolls back a write that is interrupted, and with it the work of all.
+                writer.rollback()
+                member.returnToQueue()
+                runTogetherAgain(members[..<index], &result)
+                return .committed(postponed: members[index...])
+            }
             index += 1
             if writer.connection.isAutocommit {
                 // SQLite ended the transaction while this member ran; its reply says why.

@@ -34,6 +34,8 @@ public protocol GroupMember: PoolClient {
     func mark()
     /// Goes back to the mark: as if the transaction had not been run.
     func rewind()
+    /// As `rewind`, for one that waits for the writer again: it has the next group's first place.
+    func returnToQueue()
     /// Runs the whole transaction on the writer, where a transaction is open already. Its own errors become part of
     /// its reply and undo only its own work.
     func runTransaction(on writer: Writer)
@@ -47,6 +49,7 @@ public protocol GroupMember: PoolClient {
 }
 
 extension GroupMember {
+    public func returnToQueue() { rewind() }
     public func writerWillBeLong() {}
 }
 

@@ -12,6 +12,9 @@ public enum StopReason: Equatable, Sendable {
     case shutdown
     /// Its snapshot keeps the WAL from being emptied, and has done so beyond `gate_limit`.
     case snapshotTooOld
+    /// It is a member of a group, not the first, and ran on for longer than those before it are to wait: it runs again, and its
+    /// client hears nothing of it. See `GroupCommit`.
+    case groupTimeLimit
     /// The client is gone, so nobody wants the result.
     case disconnected
 }
@@ -94,12 +97,17 @@ public class PooledConnection: @unchecked Sendable {
             runBegan = now
             owner.runsOn()
         }
-        stopReason = reasonOfOwn ?? owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
+        stopReason =
+            reasonOfOwn ?? owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
+            ?? reasonOfOthers(now: now)
         return stopReason != nil
     }
 
     /// A reason to stop that is the connection's and not its user's.
     var reasonOfOwn: StopReason? { nil }
+
+    /// One for the sake of others, where the statement's owner has none.
+    func reasonOfOthers(now: Instant) -> StopReason? { nil }
 
     /// One turn of waiting for another process's lock: sleeps a constant millisecond, or says to give up.
     ///

@@ -36,6 +36,10 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
+    /// When the member of a group that runs now is stopped, so that those before it need not wait.
+    private var memberEnds = Instant.distantFuture
+    /// That member was stopped, and runs again later: its error is nobody's.
+    public private(set) var hasStoppedMember = false
     /// How often another process was in the way, for the log.
     private var outsiderWaits = 0
 
@@ -205,6 +209,28 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         guard !connection.isAutocommit else { return }
         // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
         try? run(rollbackStatement)
+    }
+
+    /// A member of a group is about to run.
+    func memberRuns(until end: Instant) {
+        memberEnds = end
+        hasStoppedMember = false
+    }
+
+    /// It has run, to its end or not.
+    func memberHasBeenStopped() -> Bool {
+        memberEnds = .distantFuture
+        defer { hasStoppedMember = false }
+        return hasStoppedMember
+    }
+
+    override func reasonOfOthers(now: Instant) -> StopReason? { stopsMember(now: now) ? .groupTimeLimit : nil }
+
+    /// Whether the member that runs now may not go on. Asked between its statements too: each may be short.
+    public func stopsMember(now: Instant) -> Bool {
+        guard now >= memberEnds else { return false }
+        hasStoppedMember = true
+        return true
     }
 
     /// The savepoint that keeps one member of a group apart from the others.

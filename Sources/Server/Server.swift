@@ -26,6 +26,8 @@ public final class Server: Sendable {
     let eventLog: EventLog
     /// See Logging/Session+LockWait.
     let holderStatement = Locked<HolderStatement?>(nil)
+    /// The member of the group that has the writer, if it has been running for long, and its statement.
+    let longMember = Locked<(client: ClientID, statement: String?)?>(nil)
     let metrics = Metrics(now: MonotonicClock.now)
     let metricsListener: Listener?
     let emptyQuery: Query

@@ -125,6 +125,58 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["21"]])
     }
 
+    // MARK: A member that is long
+
+    /// Longer than any of the limits below.
+    private static func long(_ id: ClientID) -> FakeMember {
+        FakeMember(id, [Killer.interrupted.rawValue.replacing("100000000", with: "200000")])
+    }
+
+    /// `i` inserts, `L` is long, `k` kills the transaction. Who is before a long one does not wait for it: it is stopped, has the
+    /// next group's first place, and is not stopped there.
+    @Test(arguments: [
+        ("L", [1], []),
+        ("Lii", [1, 0, 0], [2, 3]),
+        ("iL", [2, 1], [2]),
+        ("iiLii", [2, 2, 1, 0, 0], [3, 4, 5]),
+        // Behind a killed round the killer is still to be answered.
+        ("kL", [1, 1], [2]),
+        ("ikiL", [2, 1, 2, 1], [4]),
+    ] as [(String, [Int], [ClientID])])
+    func aLongMemberIsStopped(_ picture: String, _ runs: [Int], _ postponed: [ClientID]) throws {
+        let test = try TestPool()
+        _ = test.run([test.member("INSERT INTO t VALUES(0, 'seed')")])
+        let members = picture.enumerated().map { index, letter in
+            switch letter {
+            case "L": Self.long(index + 1)
+            case "k": Killer.orRollback.member(index + 1)
+            default: FakeMember(index + 1, ["INSERT INTO t VALUES(-\(index + 1), \(index))"])
+            }
+        }
+        let result = test.run(members, limitMilliseconds: 2)
+        #expect(members.map(\.runs) == runs && result.postponed.map(\.clientID) == postponed)
+        #expect(result.finished.map(\.clientID).sorted() == members.map(\.clientID).filter { !postponed.contains($0) })
+        #expect(test.pool.writer.connection.isAutocommit)
+        let count = picture.prefix(members.count - postponed.count).count { $0 == "i" }
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t WHERE id < 0") == [["\(count)"]])
+        guard !postponed.isEmpty else { return }
+
+        let next = test.run(members.suffix(postponed.count), limitMilliseconds: 2)
+        #expect(next.finished.first?.clientID == postponed[0])
+        #expect(try #require(members.first { $0.clientID == postponed[0] }).succeeded)
+    }
+
+    /// Its owner's reasons come first: who is cancelled is not run again.
+    @Test func aLongMemberThatIsCancelled() throws {
+        let test = try TestPool()
+        let short = test.member("INSERT INTO t VALUES(1, 1)")
+        let long = Killer.interrupted.member(2)
+        let result = test.run([short, long], limitMilliseconds: 0)
+        #expect(result.postponed.map(\.clientID) == [2] && long.runs == 0)
+        let again = test.run([short, long], limitMilliseconds: 1000)
+        #expect(again.finished.count == 2 && long.error?.extendedCode == 9 && long.runs == 1)
+    }
+
     /// What went well the first time kills the transaction when it is run again: then each is alone.
     @Test func theyAreKilledAgain() throws {
         let test = try TestPool()

@@ -24,7 +24,8 @@ extension ConfigurationKey {
             "group_members", \.server.pool.groupMembers, 1...10_000, .reload, "Transactions that may share one commit"),
         .milliseconds(
             "group_time_limit", \.server.pool.groupMilliseconds, .reload,
-            "How long a group may take on members before it commits"),
+            "How long a group may take on members before it commits",
+            details: "A member that runs for longer behind others is stopped and begins anew, as the first of the next group."),
     ]
 
     static let checkpointing: [ConfigurationKey] = [

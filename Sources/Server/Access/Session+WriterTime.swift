@@ -18,6 +18,12 @@ extension Session {
     /// Before each statement on the writer: short ones never come to the progress handler.
     @inline(__always)
     func requireWriterTime() throws(WireError) {
+        // The statement before this one has read the clock.
+        if writerMode == .group, !isSingleStatement, let counters,
+            pool.writer.stopsMember(now: Instant(nanoseconds: Int64(counters.mark)))
+        {
+            throw ErrorTranslation.wireError(.groupTimeLimit)
+        }
         guard writerDeadline < .distantFuture, MonotonicClock.now >= writerDeadline else { return }
         throw writerTimeError
     }

@@ -18,7 +18,12 @@ extension Server {
         switch view.holder {
         case .nobody: break
         case .group:
-            rows.append([.init(0), .null, .null, "group", age, .null] + since + [.null])
+            let member = longMember.withLock { $0 }
+            rows.append(
+                [
+                    .init(0), member.map { .init($0.client) } ?? .null, .init(member.flatMap { users[$0.client] }), "group", age,
+                    .null,
+                ] + since + [withStatement ? .init(member?.statement) : .null])
         case .transaction(let client, _, let idleSince):
             rows.append(
                 [

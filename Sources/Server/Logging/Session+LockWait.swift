@@ -38,6 +38,22 @@ extension Session {
     }
 }
 
+// MARK: A member that is long
+
+extension Session {
+    /// It runs as a member of a group, and for long. Those that are short are not worth the lock.
+    func noteLongMember() {
+        isNotedMember = true
+        let text = statementAtHand?.text
+        server.longMember.withLock { $0 = (clientID, text) }
+    }
+
+    func forgetLongMember() {
+        isNotedMember = false
+        server.longMember.withLock { $0 = nil }
+    }
+}
+
 // MARK: The holder
 
 extension Server {

@@ -34,9 +34,18 @@ extension Session: GroupMember {
         writerMode = .none
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
         isStatementActive = true
-        activity.store(1, ordering: .relaxed)
+        _ = activity.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
         (statementDeadline, lockDeadline) = markedDeadlines
         isClosing = false
+    }
+
+    func returnToQueue() {
+        rewind()
+        isInCommit = false
+        // It had the writer in time, and waits anew.
+        lockDeadline = .distantFuture
+        beginWait()
+        countRequest()
     }
 
     func runTransaction(on writer: Writer) {
@@ -46,6 +55,7 @@ extension Session: GroupMember {
             writerMode = .none
             writerDeadline = .distantFuture
         }
+        defer { if isNotedMember { forgetLongMember() } }
         noteRunning(at: worker?.takeTime() ?? MonotonicClock.now)
         do {
             if !isSingleStatement {

@@ -124,16 +124,18 @@ extension Session {
     /// (or of its pipeline, up to Sync) is skipped.
     func fail(_ error: WireError) -> Wait? {
         let error = state.copyIn?.explained(error) ?? error
-        noteError(error)
+        // A member that was stopped for others runs again: it is the same statement then, and nobody hears of this.
+        let runsAgain = writerMode == .group && pool.writer.hasStoppedMember
+        if !runsAgain { noteError(error) }
         forgetCopyIn()
-        endStatement()
+        if !runsAgain { endStatement() }
         if state.transaction.isExplicit, !state.transaction.savepoints.isEmpty, writerMode != .group {
             closePortals(deeperThan: state.transaction.savepoints.count - 1)
         } else {
             closePortals()
         }
         out.error(positionInQuery(error))
-        countError(error)
+        if !runsAgain { countError(error) }
         if error.state == .dataCorrupted || error.state == .ioError { pool.suspectFiles() }
         failTransaction()
         if let query = state.query {

@@ -139,6 +139,8 @@ final class Session: @unchecked Sendable {
     var isSingleStatement = false
     /// Where the reply to the commit begins: cut off there when the commit fails.
     var commitMark = 0
+    /// SHOW WRITER names it: see Logging/Session+LockWait.
+    var isNotedMember = false
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
@@ -236,6 +238,7 @@ extension Session: PoolClient {
         sendCompleteReplies()
         worker?.willBeLong()
         if writerMode != .none { writerWillBeLong() }
+        if writerMode == .group { noteLongMember() }
     }
 
     func writerWillBeLong() {

@@ -196,6 +196,9 @@ enum ErrorTranslation {
                 detail: "The WAL reached its limit, and the statement kept it from being emptied for longer than "
                     + "gate_limit.",
                 hint: "Run it again; raise wal_limit or gate_limit for statements that must read for longer.")
+        case .groupTimeLimit:
+            // No client hears of it.
+            WireError(state: .queryCanceled, message: "the transaction is run again")
         case .disconnected:
             WireError(
                 severity: .fatal, state: .connectionFailure,
