@@ -128,6 +128,7 @@ extension Session {
 
     /// Inserts all rows that are decoded; nil when they are.
     private func insertRows(of copy: CopyIn) throws -> Wait? {
+        if hasPortals(besides: nil), let wait = try fixResults(before: nil) { return wait }
         if let wait = try acquireWriter() { return wait }
         countTransactionBeginning()
         try insertDecoded(copy, on: pool.writer)

@@ -75,7 +75,7 @@ extension Session {
             do { hasRow = try statement.step() == .row } catch {
                 throw stepError(error, run.connection, portal.query, hasParameters: false)
             }
-            if out.count >= SessionLimits.flushBytes, try isFull(run) {
+            if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
                 return false

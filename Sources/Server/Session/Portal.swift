@@ -14,6 +14,8 @@ final class Portal {
     var isDescribed = false
     private(set) var run: Run?
     private(set) var isDone = false
+    /// What is left of its rows when its run had to end before them (see Session+OpenPortals).
+    private(set) var kept: KeptRows?
     /// It stood on a snapshot that was ended: its other rows cannot be had any more.
     var snapshotLoss: SnapshotLoss?
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
@@ -45,6 +47,10 @@ final class Portal {
 
     var query: Query { statement.prepared }
     var isRunning: Bool { run != nil }
+    /// It has been begun and has rows, or a failure, left to tell.
+    var isBegun: Bool { run != nil || kept != nil }
+    /// Nobody has asked it for anything.
+    var isFresh: Bool { run == nil && !isDone && !isClosed }
 
     func format(_ column: Int) -> Format {
         switch resultFormats.count {
@@ -77,18 +83,20 @@ final class Portal {
         var snapshotLoss: SnapshotLoss?
         var rowsOfExecute: Int
         var encoder: RowEncoder
+        var kept: KeptRows?
     }
 
     var description: Description {
         get {
             Description(
                 isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, snapshotLoss: snapshotLoss,
-                rowsOfExecute: rowsOfExecute, encoder: encoder)
+                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
             (isDone, snapshotLoss) = (newValue.isDone, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
+            kept = newValue.kept
         }
     }
 
@@ -99,6 +107,7 @@ final class Portal {
         snapshotLoss = nil
         isClosed = false
         rowsOfExecute = 0
+        kept = nil
     }
 
     func begin(_ run: Run) {
@@ -113,6 +122,9 @@ final class Portal {
     func finish() -> Run? {
         defer { run = nil }
         isDone = true
+        kept = nil
         return run
     }
+    /// Its run is over, and these are its other rows.
+    func keep(_ rows: KeptRows) { kept = rows }
 }

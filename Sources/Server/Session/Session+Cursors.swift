@@ -55,7 +55,7 @@ extension Session {
         } else {
             ensureEncoder(of: portal)
         }
-        if count != 0, portal.isRunning {
+        if count != 0, portal.isBegun {
             switch try sendRows(of: portal, maxRows: maxRows) {
             case .full: return .output
             case .end: finish(portal)

@@ -284,14 +284,14 @@ extension Session {
         if !name.isEmpty { state.portals[name] = nil }
     }
 
-    /// Ends the portals opened behind a savepoint, and those that run on the writer, which ROLLBACK TO cuts short.
+    /// Ends the portals opened behind a savepoint.
     func closePortals(deeperThan depth: Int) {
         closePortal("")
         finish(simplePortal)
         for (name, portal) in state.portals {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
             let hasFailed = portal.rowsOfExecute > 0 || portal.run.map { !$0.lease.statement.isRunning } ?? false
-            if portal.savepointDepth > depth || portal.run?.isOnWriter == true || hasFailed { closePortal(name) }
+            if portal.savepointDepth > depth || hasFailed { closePortal(name) }
         }
     }
 

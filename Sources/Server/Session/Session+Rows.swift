@@ -9,7 +9,7 @@ extension Session {
     func runToEnd(_ portal: Portal, maxRows: Int, describes: Bool) throws -> Wait? {
         if let wait = try start(portal) { return wait }
         if describes { describeColumns(of: portal) } else { ensureEncoder(of: portal) }
-        guard portal.isRunning else {
+        guard portal.isBegun else {
             complete(portal, changes: 0)
             return nil
         }
@@ -21,8 +21,9 @@ extension Session {
         case .full:
             return .output
         case .end:
+            let kept = portal.kept
             finish(portal)
-            complete(portal, changes: state.counters.changes)
+            complete(portal, changes: kept?.changes ?? state.counters.changes)
         }
         return nil
     }
@@ -31,7 +32,7 @@ extension Session {
 
     @inline(__always)
     func sendRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {
-        guard let run = portal.run else { return .end }
+        guard let run = portal.run else { return try sendKeptRows(of: portal, maxRows: maxRows) }
         let statement = run.lease.statement
         var hasRow = run.hasRow
         guard hasRow else { return .end }
@@ -51,7 +52,7 @@ extension Session {
             do { hasRow = try statement.step() == .row } catch {
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
-            if out.count >= SessionLimits.flushBytes, try isFull(run) {
+            if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
                 return .full
@@ -63,7 +64,7 @@ extension Session {
 
     /// Steps over rows without sending them; returns how many.
     func skipRows(of portal: Portal, maxRows: Int) throws(WireError) -> Int {
-        guard let run = portal.run else { return 0 }
+        guard let run = portal.run else { return try skipKeptRows(of: portal, maxRows: maxRows) }
         var hasRow = run.hasRow
         var skipped = 0
         while hasRow, maxRows == 0 || skipped < maxRows {
@@ -77,13 +78,13 @@ extension Session {
 
     /// Sends what there is; true when the client must take some of it before there is more. On the writer, which
     /// never waits for a client, results are kept instead, up to a limit.
-    func isFull(_ run: Portal.Run) throws(WireError) -> Bool {
+    func isFull(isOnWriter: Bool) throws(WireError) -> Bool {
         // What is in the buffer before a group's commit must not leave it.
         if writerMode != .group, !flush() {
             throw WireError(severity: .fatal, state: .connectionFailure, message: "the client is gone")
         }
         if let reason = reasonToStop(now: MonotonicClock.now) { throw ErrorTranslation.wireError(reason) }
-        guard run.isOnWriter else { return out.count >= SessionLimits.flushBytes }
+        guard isOnWriter else { return out.count >= SessionLimits.flushBytes }
         guard out.count < SessionLimits.writerResultBytes else {
             throw WireError(
                 state: .programLimitExceeded,
@@ -95,13 +96,13 @@ extension Session {
         return false
     }
 
-    func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement, _ portal: Portal) -> WireError {
+    func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement?, _ portal: Portal) -> WireError {
         guard mismatch.column >= 0, let column = portal.statement.analysis?.columns[mismatch.column] else {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }
-        let table = statement.columnTableName(mismatch.column)
+        let table = statement?.columnTableName(mismatch.column)
         let place = table.map { " of table \"\($0)\"" } ?? ""
-        let row = rowid(of: table, statement, portal).map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
+        let row = statement.flatMap { rowid(of: table, $0, portal) }.map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
         return WireError(
             state: .datatypeMismatch,
             message: "column \"\(column.name)\"\(place) holds a \(mismatch.found.name) value that is no "
@@ -232,6 +233,7 @@ extension Session {
     }
 
     func firstRow(of portal: Portal) -> ((Int) -> StorageClass)? {
+        if let kept = portal.kept, kept.hasRow { return { kept.storageClass($0) } }
         guard let run = portal.run, run.hasRow else { return nil }
         let statement = run.lease.statement
         return { statement.storageClass($0) }

@@ -156,6 +156,7 @@ extension Session {
             if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
                 throw Self.readOnlyError(portal.query)
             }
+            if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
             if let wait = try acquireWriter() { return wait }
         } else if writerMode == .none {
             if let wait = try acquireReader() { return wait }

@@ -323,6 +323,8 @@ extension Session {
         let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
         if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {
             state.transaction.savepoints = []
+            // Nothing may stand on the writer when it is given back.
+            closePortals()
             undo()
             state.transaction.pinsSnapshot = false
             releaseReaderIfUnused()
@@ -365,7 +367,10 @@ extension Session {
     private func rollback(to name: String) throws {
         let index = try savepointIndex(name, "ROLLBACK TO SAVEPOINT")
         closePortals(deeperThan: index)
-        if writerMode != .none { try onWriter("ROLLBACK TO s\(index)") }
+        if writerMode != .none {
+            keepRowsOnWriter()
+            try onWriter("ROLLBACK TO s\(index)")
+        }
         state.transaction.savepoints.removeSubrange((index + 1)...)
         state.transaction.hasFailed = false
     }

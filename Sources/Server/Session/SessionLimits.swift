@@ -17,7 +17,8 @@ enum SessionLimits {
     static let replyDelayNanoseconds: Int64 = 100_000
     /// Nor for more statements than this to begin: twice as many as sessions are received from at once.
     static let statementsBeforeReply = 32
-    /// The most that is kept for a client of results made on the writer, which never waits for a client.
+    /// The most that is kept for a client of results made on the writer, which never waits for a client; and, all together, of what its
+    /// open portals have left, since a session may have a thousand of them (`Session.keepRows`).
     static let writerResultBytes = 64 << 20
     /// Named statements, portals and savepoints a session may have: each costs a few hundred bytes.
     static let preparedStatements = 10_000

@@ -31,29 +31,29 @@ struct RowEncoder {
     /// With result_typing = text, everything is text: a blob then goes out as bytea's hex.
     var isAllText = false
 
-    /// Encodes the statement's current row.
+    /// Encodes a statement's current row, or a kept one.
     @inline(__always)
-    mutating func encodeRow(_ statement: Statement, into out: OutputBuffer) throws(ColumnMismatch) {
+    mutating func encodeRow<Row: RowValues>(_ row: Row, into out: OutputBuffer) throws(ColumnMismatch) {
         let start = out.end
         let mark = out.beginDataRow(columns: columns.count)
         for index in 0..<columns.count {
             let column = columns[index]
             if column.format == .text && !column.isOpen {
-                switch (statement.storageClass(index), column.type) {
+                switch (row.storageClass(index), column.type) {
                 case (.null, _):
                     out.fieldNull()
                     continue
                 case (.integer, .int8):
-                    out.fieldIntegerText(statement.integer(index))
+                    out.fieldIntegerText(row.integer(index))
                     continue
                 case (.text, .text):
-                    out.fieldText(statement.text(index))
+                    out.fieldText(row.text(index))
                     continue
                 default:
                     break
                 }
             }
-            do { try encodeOther(index, statement, into: out) } catch {
+            do { try encodeOther(index, row, into: out) } catch {
                 // Half a row must never be sent.
                 out.truncate(toEnd: start)
                 throw error
@@ -64,15 +64,15 @@ struct RowEncoder {
 
     /// Everything but the three commonest cases.
     @inline(never)
-    private mutating func encodeOther(
-        _ index: Int, _ statement: Statement, into out: OutputBuffer
+    private mutating func encodeOther<Row: RowValues>(
+        _ index: Int, _ row: Row, into out: OutputBuffer
     ) throws(ColumnMismatch) {
-        let found = statement.storageClass(index)
+        let found = row.storageClass(index)
         if found == .null { return out.fieldNull() }
-        if columns[index].isOpen { try fit(found, index, statement, into: out) }
+        if columns[index].isOpen { try fit(found, index, into: out) }
         let type = columns[index].type
         if columns[index].isDeclared {
-            guard DeclaredValue.encode(statement, index, type, columns[index].format, into: out) else {
+            guard DeclaredValue.encode(row, index, type, columns[index].format, into: out) else {
                 throw ColumnMismatch(column: index, found: found, announced: type)
             }
             return
@@ -80,44 +80,44 @@ struct RowEncoder {
         if columns[index].format == .text {
             switch (found, type) {
             case (.integer, .bool):
-                out.fieldBoolText(try truth(statement.integer(index), index))
+                out.fieldBoolText(try truth(row.integer(index), index))
             case (.integer, .int8), (.integer, .text), (.integer, .float8):
-                out.fieldIntegerText(statement.integer(index))
+                out.fieldIntegerText(row.integer(index))
             case (.real, .float8), (.real, .text):
-                out.fieldDoubleText(statement.double(index))
+                out.fieldDoubleText(row.double(index))
             case (.text, .text):
-                out.fieldText(statement.text(index))
+                out.fieldText(row.text(index))
             case (.blob, .bytea):
-                out.fieldByteaText(statement.blob(index))
+                out.fieldByteaText(row.blob(index))
             case (.blob, .text) where isAllText:
-                out.fieldByteaText(statement.blob(index))
+                out.fieldByteaText(row.blob(index))
             default:
                 throw ColumnMismatch(column: index, found: found, announced: type)
             }
         } else {
             switch (found, type) {
             case (.integer, .bool):
-                out.fieldBoolBinary(try truth(statement.integer(index), index))
+                out.fieldBoolBinary(try truth(row.integer(index), index))
             case (.integer, .int8):
-                out.fieldBinary(statement.integer(index))
+                out.fieldBinary(row.integer(index))
             case (.integer, .float8):
                 // Binary has no room for an integer that a double cannot hold exactly.
-                guard let exact = Double(exactly: statement.integer(index)) else {
+                guard let exact = Double(exactly: row.integer(index)) else {
                     throw ColumnMismatch(column: index, found: found, announced: type)
                 }
                 out.fieldBinary(exact)
             case (.real, .float8):
-                out.fieldBinary(statement.double(index))
+                out.fieldBinary(row.double(index))
             case (.integer, .text):
-                out.fieldIntegerText(statement.integer(index))
+                out.fieldIntegerText(row.integer(index))
             case (.real, .text):
-                out.fieldDoubleText(statement.double(index))
+                out.fieldDoubleText(row.double(index))
             case (.text, .text):
-                out.fieldText(statement.text(index))
+                out.fieldText(row.text(index))
             case (.blob, .bytea):
-                out.fieldText(statement.blob(index))
+                out.fieldText(row.blob(index))
             case (.blob, .text) where isAllText:
-                out.fieldByteaText(statement.blob(index))
+                out.fieldByteaText(row.blob(index))
             default:
                 throw ColumnMismatch(column: index, found: found, announced: type)
             }
@@ -133,7 +133,7 @@ struct RowEncoder {
 
     /// Widens an open column's announced type to hold `found`, while that is still possible.
     private mutating func fit(
-        _ found: StorageClass, _ index: Int, _ statement: Statement, into out: OutputBuffer
+        _ found: StorageClass, _ index: Int, into out: OutputBuffer
     ) throws(ColumnMismatch) {
         let column = columns[index]
         let wanted = found.openType

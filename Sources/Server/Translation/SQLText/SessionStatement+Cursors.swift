@@ -2,7 +2,7 @@
 struct CursorDeclaration: Sendable, Equatable {
     var name = ""
     var isBinary = false
-    /// nil when not said, as for `scrolls`.
+    /// nil when not said, as for `scrolls`. It changes nothing: every cursor is (see Session+OpenPortals).
     var insensitive: Bool?
     var scrolls: Bool?
     var holds = false

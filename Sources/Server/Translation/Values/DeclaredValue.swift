@@ -13,25 +13,25 @@ enum DeclaredValue {
 
     /// Writes the field; false when the value is none of the type, and nothing was written.
     static func encode(
-        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, into out: OutputBuffer
+        _ row: some RowValues, _ column: Int, _ type: TypeOID, _ format: Format, into out: OutputBuffer
     ) -> Bool {
         switch type {
         case .date, .time, .timestamp, .timestamptz:
-            moment(statement, column, type, format, out)
+            moment(row, column, type, format, out)
         case .uuid:
-            uuid(statement, column, format, out)
+            uuid(row, column, format, out)
         case .numeric:
-            numeric(statement, column, format, out)
+            numeric(row, column, format, out)
         case .json, .jsonb:
-            json(statement, column, type, format, out)
+            json(row, column, type, format, out)
         default: false
         }
     }
 
     private static func moment(
-        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
+        _ row: some RowValues, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
     ) -> Bool {
-        guard statement.storageClass(column) == .text, let moment = MomentText(statement.text(column)) else { return false }
+        guard row.storageClass(column) == .text, let moment = MomentText(row.text(column)) else { return false }
         if type == .date {
             guard let days = moment.date else { return false }
             return field(days, format, out) { (try? DateTimeCodec.date($0)) ?? nil }
@@ -69,13 +69,13 @@ enum DeclaredValue {
         copy.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
     }
 
-    private static func uuid(_ statement: Statement, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
+    private static func uuid(_ row: some RowValues, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
         let bytes: [UInt8]
-        switch statement.storageClass(column) {
+        switch row.storageClass(column) {
         case .text:
-            guard let found = UUIDCodec.bytes(statement.text(column)) else { return false }
+            guard let found = UUIDCodec.bytes(row.text(column)) else { return false }
             bytes = found
-        case .blob where statement.blob(column).count == 16: bytes = Array(statement.blob(column))
+        case .blob where row.blob(column).count == 16: bytes = Array(row.blob(column))
         default: return false
         }
         return bytes.withUnsafeBytes { bytes in
@@ -84,14 +84,14 @@ enum DeclaredValue {
         }
     }
 
-    private static func numeric(_ statement: Statement, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
+    private static func numeric(_ row: some RowValues, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
         let text: String
-        switch statement.storageClass(column) {
-        case .integer: text = String(statement.integer(column))
+        switch row.storageClass(column) {
+        case .integer: text = String(row.integer(column))
         case .real:
-            guard statement.double(column).isFinite else { return false }
-            text = "\(statement.double(column))"
-        case .text: text = String(decoding: statement.text(column), as: UTF8.self)
+            guard row.double(column).isFinite else { return false }
+            text = "\(row.double(column))"
+        case .text: text = String(decoding: row.text(column), as: UTF8.self)
         default: return false
         }
         guard let decimal = DecimalNumber(text) else { return false }
@@ -104,18 +104,22 @@ enum DeclaredValue {
     }
 
     private static func json(
-        _ statement: Statement, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
+        _ row: some RowValues, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
     ) -> Bool {
-        let stored = statement.storageClass(column)
+        let stored = row.storageClass(column)
         guard stored == .text || stored == .integer || stored == .real else { return false }
         if stored == .real {
             // SQLite's text of it has 15 digits only.
-            guard let digits = JSONText.number(statement.double(column)) else { return false }
+            guard let digits = JSONText.number(row.double(column)) else { return false }
             (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
             return true
         }
-        // An integer's text is SQLite's own, which is JSON's.
-        let text = statement.text(column)
+        if stored == .integer {
+            let digits = String(row.integer(column))
+            (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
+            return true
+        }
+        let text = row.text(column)
         guard format == .binary, type == .jsonb else {
             out.fieldText(text)
             return true

@@ -1,0 +1,82 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// Results that are kept in memory: taking them there, and giving them from there.
+extension Session {
+    /// What keeps a portal's rows from being kept is said of the statement that made it necessary, or else where they end.
+    enum KeepingFailure { case isTheStatements, isThePortals }
+
+    /// Reads what is left of a portal's rows and gives back what it ran on.
+    func keepRows(of portal: Portal, _ failure: KeepingFailure) throws(WireError) {
+        guard let run = portal.run else { return }
+        let kept = KeptRows(columns: run.lease.statement.columnCount)
+        let others = openPortals.reduce(0) { $0 + ($1.kept?.byteCount ?? 0) }
+        do throws(WireError) {
+            try read(run, of: portal, into: kept, SessionLimits.writerResultBytes - others)
+        } catch {
+            kept.error = error
+        }
+        finish(portal)
+        if run.counts { kept.changes = state.counters.changes }
+        kept.step()
+        portal.keep(kept)
+        if failure == .isTheStatements, let error = kept.error, !error.isOfItsQuery { throw error }
+    }
+
+    private func read(
+        _ run: Portal.Run, of portal: Portal, into kept: KeptRows, _ limitBytes: Int
+    ) throws(WireError) {
+        let statement = run.lease.statement
+        var hasRow = run.hasRow
+        run.connection.beginRun(self)
+        defer { run.connection.endRun() }
+        while hasRow {
+            kept.append(statement)
+            guard kept.byteCount <= limitBytes else { throw Self.tooMuchToKeep }
+            guard !kept.isIncomplete else {
+                throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
+            }
+            do { hasRow = try statement.step() == .row } catch {
+                throw stepError(error, run.connection, portal.query)
+            }
+        }
+    }
+
+    private static let tooMuchToKeep = WireError(
+        state: .programLimitExceeded, message: "the rows that are left of a cursor or portal are too large to be kept",
+        detail: "They were begun after the transaction's first write, and must not change with what it writes next; the limit is "
+            + "\(SessionLimits.writerResultBytes) bytes for all of a session's.",
+        hint: "Fetch them all or close the cursor before writing, or fetch its first row before the transaction's first write.")
+
+    /// As `sendRows`, of kept ones.
+    func sendKeptRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {
+        guard let kept = portal.kept else { return .end }
+        let before = portal.rowsOfExecute
+        defer { counters?.add(.rows, portal.rowsOfExecute - before) }
+        while kept.hasRow {
+            if maxRows > 0 && portal.rowsOfExecute >= maxRows { return .limit }
+            do { try portal.encoder.encodeRow(kept, into: out) } catch { throw mismatchError(error, nil, portal) }
+            portal.rowsOfExecute += 1
+            kept.step()
+            if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: true) { return .full }
+        }
+        guard let error = kept.error else { return .end }
+        // As many as were asked for were there.
+        if maxRows > 0 && portal.rowsOfExecute >= maxRows { return .limit }
+        throw error
+    }
+
+    func skipKeptRows(of portal: Portal, maxRows: Int) throws(WireError) -> Int {
+        guard let kept = portal.kept else { return 0 }
+        var skipped = 0
+        while kept.hasRow, maxRows == 0 || skipped < maxRows {
+            skipped += 1
+            kept.step()
+        }
+        guard !kept.hasRow else { return skipped }
+        if let error = kept.error { throw error }
+        finish(portal)
+        return skipped
+    }
+}
