@@ -75,6 +75,9 @@ final class Portal {
         makeFresh()
     }
 
+    /// The statement it is for turns out to be a call of this one.
+    func become(_ statement: PreparedStatement) { self.statement = statement }
+
     /// What the client was told of it.
     struct Description {
         var isDescribed: Bool
@@ -115,6 +118,8 @@ final class Portal {
         pausedNanoseconds = 0
         pausedRows = 0
     }
+    /// It is none of SQLite's and has done what it does.
+    func end() { isDone = true }
     func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
     func pause(nanoseconds: Int) { pausedNanoseconds += nanoseconds }
     /// The rows of this Execute are counted, and the next one counts its own.

@@ -199,15 +199,42 @@ extension Session {
         if case .sqlite = query.kind {
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
         } else {
-            wait = try run(
-                query,
-                Invocation(
-                    parameters: portal.parameters, parameterTypes: portal.statement.givenTypes,
-                    formats: portal.resultFormats))
+            wait = try executeOwn(portal, query, maxRows: message.maxRows)
         }
         // A COPY FROM has only begun.
         if wait == nil, !isCopyingIn { finishStatement() }
         return wait
+    }
+
+    /// One that SQLite does not run, at least not under this name.
+    private func executeOwn(_ portal: Portal, _ query: Query, maxRows: Int) throws -> Wait? {
+        if case .session(.execute(let name, let arguments)) = query.kind {
+            // From here on the portal is the prepared statement's, and stops where the client says, as any.
+            let call = try call(of: name, arguments, query)
+            portal.become(call.statement)
+            portal.parameters.load(texts: call.arguments)
+            return try runToEnd(portal, maxRows: maxRows, describes: false)
+        }
+        if portal.isDone {
+            try executeAgain(portal, query.kind)
+            return nil
+        }
+        let wait = try run(
+            query,
+            Invocation(
+                parameters: portal.parameters, parameterTypes: portal.statement.givenTypes, formats: portal.resultFormats))
+        if wait == nil, query.head.verb != .empty { portal.end() }
+        return wait
+    }
+
+    /// It has done what it does: its rows were sent, all at once, and there are no more. What gives no rows is not done twice.
+    private func executeAgain(_ portal: Portal, _ kind: Query.Kind) throws(WireError) {
+        switch kind {
+        case .chatter, .catalog: out.commandComplete("SELECT", count: 0)
+        case .session(.show), .session(.showAll): complete("SHOW")
+        case .session(.fetch(let fetch)) where !fetch.isMove: out.commandComplete("FETCH", count: 0)
+        default: throw Self.cannotRunAgain(portal)
+        }
     }
 
     func describe(_ message: DescribeMessage) throws -> Wait? {

@@ -10,6 +10,7 @@ extension Session {
         if let wait = try start(portal) { return wait }
         if describes { describeColumns(of: portal) } else { ensureEncoder(of: portal) }
         guard portal.isBegun else {
+            try requireRows(of: portal)
             complete(portal, changes: 0)
             return nil
         }
@@ -26,6 +27,17 @@ extension Session {
             complete(portal, changes: kept?.changes ?? state.counters.changes)
         }
         return nil
+    }
+
+    /// A portal that has run to its end gives no more rows; one that never had any does not run again.
+    private func requireRows(of portal: Portal) throws(WireError) {
+        guard portal.isDone, portal.statement.analysis?.columns.isEmpty ?? true else { return }
+        throw Self.cannotRunAgain(portal)
+    }
+
+    /// In PostgreSQL's words.
+    static func cannotRunAgain(_ portal: Portal) -> WireError {
+        WireError(state: .objectNotInPrerequisiteState, message: "portal \"\(portal.name)\" cannot be run")
     }
 
     enum RowsEnd { case end, limit, full }

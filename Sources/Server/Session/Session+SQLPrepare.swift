@@ -28,6 +28,19 @@ extension Session {
     func execute(
         _ name: String, _ arguments: [Range<Int>], _ query: Query, _ invocation: Invocation
     ) throws -> Wait? {
+        if !simplePortal.isRunning {
+            let call = try call(of: name, arguments, query)
+            simplePortal.reuse(for: call.statement)
+            simplePortal.resultFormats = invocation.formats ?? []
+            simplePortal.parameters.load(texts: call.arguments)
+        }
+        return try runToEnd(simplePortal, maxRows: 0, describes: invocation.describes)
+    }
+
+    /// The statement that an EXECUTE names, with the types of this call's arguments, and their texts.
+    func call(
+        of name: String, _ arguments: [Range<Int>], _ query: Query
+    ) throws -> (statement: PreparedStatement, arguments: [String?]) {
         guard let statement = state.statements[name] else {
             throw WireError(
                 state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
@@ -35,28 +48,23 @@ extension Session {
         guard case .sqlite = statement.query.kind else {
             throw WireError(state: .featureNotSupported, message: "EXECUTE runs only queries and data changes")
         }
-        if !simplePortal.isRunning {
-            guard arguments.count == statement.parameters.count else {
-                throw WireError(
-                    state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
-                    detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
-            }
-            let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
-            // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
-            // else a text.
-            let types = zip(statement.parameters, literals).map { parameter, literal in
-                if parameter.isGiven { return parameter.type }
-                return literal.type == .text && parameter.rule == .typed ? parameter.type : literal.type
-            }
-            let typed = PreparedStatement(
-                query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
-                allowsUntyped: true)
-            typed.isDescribed = statement.isDescribed
-            simplePortal.reuse(for: typed)
-            simplePortal.resultFormats = invocation.formats ?? []
-            simplePortal.parameters.load(texts: literals.map(\.text))
+        guard arguments.count == statement.parameters.count else {
+            throw WireError(
+                state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
+                detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
         }
-        return try runToEnd(simplePortal, maxRows: 0, describes: invocation.describes)
+        let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
+        // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
+        // else a text.
+        let types = zip(statement.parameters, literals).map { parameter, literal in
+            if parameter.isGiven { return parameter.type }
+            return literal.type == .text && parameter.rule == .typed ? parameter.type : literal.type
+        }
+        let typed = PreparedStatement(
+            query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
+            allowsUntyped: true)
+        typed.isDescribed = statement.isDescribed
+        return (typed, literals.map(\.text))
     }
 
     /// A literal argument; its text is nil for NULL.
