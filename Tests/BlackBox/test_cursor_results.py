@@ -276,3 +276,9 @@ def test_a_transaction_that_sqlite_ends_takes_its_cursors(shared, client, four):
     assert client.query("ROLLBACK TO a").state == "3B001"
     assert client.query("ROLLBACK").tag == "ROLLBACK"
     assert client.value("SELECT count(*) FROM t") == "3"
+
+
+def test_scroll_is_refused_when_it_is_asked_for(client):
+    client.query("BEGIN").check()
+    assert client.query("DECLARE c SCROLL CURSOR FOR SELECT 1").state == "0A000"
+    client.query("ROLLBACK").check()

@@ -14,6 +14,11 @@ extension Session {
                 state: .featureNotSupported, message: "cursors WITH HOLD are not available",
                 hint: "Keep the transaction open while reading: a READ COMMITTED one holds nobody up.")
         }
+        guard cursor.scrolls != true else {
+            throw WireError(
+                state: .featureNotSupported, message: "cursors with SCROLL are not available",
+                hint: "Leave SCROLL out: FETCH and MOVE go forward.")
+        }
         guard let inner = query.inner else { return nil }
         if let wait = try analyse(inner) { return wait }
         guard let analysis = inner.analysis, analysis.isRead, !analysis.columns.isEmpty else {
