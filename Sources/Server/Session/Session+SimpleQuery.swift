@@ -18,9 +18,25 @@ extension Session {
                 state: .programLimitExceeded, message: "too many statements in one query",
                 detail: "There may be \(SessionLimits.statementsInQuery).", hint: "Send them in several.")
         }
+        if statements.count > 1, !isConsole { try requireVerbs(of: statements, in: message.sql) }
         state.query = SessionState.RunningQuery(
             sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next, messageEnd: next)
         return nil
+    }
+
+    /// "Initial lexical and syntactic analysis is done on the entire query string before any of it is executed. Thus simple errors
+    /// (such as a misspelled keyword) in later statements can prevent execution of any of the statements."
+    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
+    ///
+    /// Of this only the first words: SQLite's parser cannot be asked before the tables are there that a statement names.
+    private func requireVerbs(of statements: [Range<Int>], in sql: UnsafeRawBufferPointer) throws(WireError) {
+        for range in statements {
+            var lexer = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range]))
+            guard let token = lexer.next(), Verb(token) == .other else { continue }
+            throw WireError(
+                state: .syntaxError, message: "syntax error at or near \"\(token.text)\"",
+                position: ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql))
+        }
     }
 
     /// Runs the statements that are left; nil when the message is done.
