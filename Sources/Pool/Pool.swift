@@ -132,6 +132,8 @@ public final class Pool: Sendable {
         writerSlot = WriterSlot()
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
         self.path = writerSlot.writer!.places.path
+        let firstLook = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
+        filesLook.store(firstLook.nanoseconds, ordering: .relaxed)
         frameBytes = writerSlot.writer!.pageBytes + 24
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
         backups = Backups(database: self.path, files: writerSlot.files, settings: settings, log: log)

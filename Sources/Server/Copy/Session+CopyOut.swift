@@ -73,7 +73,7 @@ extension Session {
             } catch { throw mismatchError(error, statement, portal) }
             portal.rowsOfExecute += 1
             do { hasRow = try statement.step() == .row } catch {
-                throw stepError(error, run.connection, portal.query, hasParameters: false)
+                throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
             if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)

@@ -38,7 +38,7 @@ extension Session {
                 throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
             }
             do { hasRow = try statement.step() == .row } catch {
-                throw stepError(error, run.connection, portal.query)
+                throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
         }
     }
