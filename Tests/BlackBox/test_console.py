@@ -211,7 +211,7 @@ def test_clients(daemon, admin):
     other = daemon.client(user="one", application_name="sheets")
     other.query("BEGIN").check()
     failed = daemon.client(user="two")
-    failed.query("BEGIN; nonsense")
+    failed.query("BEGIN; SELECT nonsense")
     eventually(lambda: len(show(admin, "CLIENTS")) == 3, "the end of the first session")
     rows = {row["user"]: row for row in show(admin, "CLIENTS")}
     assert set(rows) == {"admin", "one", "two"}

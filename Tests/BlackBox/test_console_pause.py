@@ -106,7 +106,7 @@ def test_a_running_statement_finishes(db, admin):
 
 def test_a_failed_block_is_waited_for(db, admin):
     failed = db.client()
-    failed.query("BEGIN; nonsense")
+    failed.query("BEGIN; SELECT nonsense")
     pause = Pausing(db, admin)
     assert failed.query("ROLLBACK").tag == "ROLLBACK"
     assert pause.reply().tag == "PAUSE"

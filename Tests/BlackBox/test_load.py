@@ -393,7 +393,10 @@ def test_ctrl_c_while_it_connects(tmp_path, number):
         listener.bind(str(tmp_path / ".s.PGSQL.5432"))
         listener.listen(1)
         load = Load(tmp_path, "--host", tmp_path, "--database", "x")
-        process = subprocess.Popen(load.command("insert", "--clients", 20), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # A shell starts what runs in the background with SIGINT ignored, and so may have started the tests.
+        process = subprocess.Popen(
+            load.command("insert", "--clients", 20), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         assert select.select([listener], [], [], 30)[0], "nobody connects"
         process.send_signal(number)
         process.communicate(timeout=30)
