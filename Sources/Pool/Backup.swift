@@ -29,8 +29,8 @@ public final class Backup: Sendable {
         public var bytes = 0
         public var ended: Instant?
         public var error: BackupError?
-        /// The copy is whole, and this breaks a rule of its schema, as it does in the database.
-        public var violation: String?
+        /// What else the check of the copy has found, in words, or why it was not one of all of it.
+        public var remark: String?
         /// Why it shall end, if it shall.
         fileprivate var cancellation: String?
     }
@@ -117,7 +117,9 @@ public final class Backup: Sendable {
             // older backups. The snapshot has ended, so its time is nobody else's.
             let check = try copy.checkIntegrity(.full)
             if let damage = check.damage { watch.error = .damaged(damage) }
-            box.withLock { $0.violation = check.violation }
+            let remark = check.unchecked.map { "Not all of it could be checked: \($0)" }
+                ?? check.violation.map { "The copy is whole, and like the database it breaks a rule of its own: \($0)" }
+            box.withLock { $0.remark = remark }
         } catch {
             throw watch.error ?? .sqlite(error)
         }

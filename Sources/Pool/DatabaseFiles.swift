@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 import SQLite
 
 /// Which files the paths of a database lead to, to notice that one was replaced or deleted while it was open: SQLite
@@ -63,10 +64,20 @@ struct DatabaseFiles: Sendable {
         return other.bytes > 0
     }
 
-    /// What is wrong with them, or nil.
+    /// What is certainly wrong with them, or nil. That they cannot be looked at (EACCES of a directory, ENOMEM, a network) is nothing
+    /// SQLite's open files suffer from.
     var problem: SQLiteError? {
-        databaseInPlace != nil && hasWALAndIndex
-            ? nil : Self.lost("the database's file, its -wal or its -shm was moved, replaced or deleted while it was open")
+        let isEmptied = !wasEmpty && Self.status(path)?.bytes == 0
+        guard isEmptied || Self.isLost(path, database) || Self.isLost(path + "-wal", wal) || Self.isLost(path + "-shm", index) else {
+            return nil
+        }
+        return Self.lost("the database's file, its -wal or its -shm was moved, replaced or deleted while it was open")
+    }
+
+    private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
+        var file = walpool_file()
+        if walpool_look_at_file(path, &file) == 0 { return FileIdentity(file) != identity }
+        return errno == ENOENT || errno == ENOTDIR
     }
 
     static func lost(_ message: String) -> SQLiteError {

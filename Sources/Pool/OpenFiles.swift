@@ -38,9 +38,9 @@ struct OpenFiles {
         return nil
     }
 
-    /// They are back where they were; in between another process may have opened others.
+    /// They are back where they were, and another process may have opened others meanwhile; or nobody can tell.
     private static var passing: SQLiteError {
-        DatabaseFiles.lost("the database's file, its -wal or its -shm was elsewhere for a moment")
+        DatabaseFiles.lost("the database's file, its -wal or its -shm could not be found for a moment")
     }
 
     /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.

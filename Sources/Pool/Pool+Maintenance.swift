@@ -75,17 +75,22 @@ extension Pool {
         var hasBegun = false
         do {
             let size = try vacuum.size()
+            var isLeftOut = false
             let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
             let isWorthwhile = maintenance.state.withLock { state in
-                let freePages = renumbered == nil ? size.freePages : 0
-                let isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: freePages, .now)
+                var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, .now)
+                if isWorthwhile, renumbered != nil {
+                    // As if nothing were free: it is looked at again as late.
+                    isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, .now)
+                    isLeftOut = true
+                }
                 guard isWorthwhile else { return false }
                 state.schedule.begin(.now)
                 state.run = .init(began: began, isRequested: isRequested, before: size)
                 return true
             }
             guard isWorthwhile else {
-                if let renumbered {
+                if isLeftOut, let renumbered {
                     log.warning(
                         .vacuumTrouble, "VACUUM is left out: it would change rowids by which a full-text index finds its rows",
                         metadata: ["table": "\(renumbered)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])

@@ -48,14 +48,18 @@ extension Pool {
             let check = try writer.connection.checkIntegrity(.quick)
             if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }
             if let violation = check.violation {
-                log.warning(.recovery, "the database is whole, and has rows that break its rules", metadata: ["first": "\(violation)"])
+                log.warning(.recovery, "rows break rules of the schema, which is no damage", metadata: ["first": "\(violation)"])
+            }
+            if let unchecked = check.unchecked {
+                log.warning(.recovery, "the database was opened again; not all of it could be checked", metadata: ["first": "\(unchecked)"])
+            } else {
+                log.notice(.recovery, "the database was opened again and is whole")
             }
         } catch {
             return giveUp("\(path) cannot be opened again: \(error.message)")
         }
         epoch.wrappingAdd(1, ordering: .relaxed)
         state.withLock { $0.recoveries += 1 }
-        log.notice(.recovery, "the database was opened again and is whole")
         return openGate()
     }
 

@@ -65,7 +65,10 @@ extension Pool {
             let due = state.withLock { state in
                 for member in result.postponed { state.parked[member.clientID] = member }
                 state.writerQueue.returnToFront(
-                    result.postponed.map { ($0.clientID, waitTerms(of: $0, $0.waitDeadline, state).deadline) },
+                    // One that was cancelled meanwhile, while nobody could find it in a queue, is told by the timer.
+                    result.postponed.map {
+                        ($0.clientID, $0.reasonToStopWaiting(now: now) == nil ? waitTerms(of: $0, $0.waitDeadline, state).deadline : now)
+                    },
                     passing: Set(result.postponed.lazy.filter(\.passesPause).map(\.clientID)), now: now)
                 return state.writerQueue.nextDeadline
             }

@@ -59,14 +59,22 @@ struct Vacuum {
     /// (`content=`). VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
     /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
     func tableNamedByRowid() throws(SQLiteError) -> String? {
-        try writer.connection.firstText(
+        let contents = Set(try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0").compactMap(FullTextContent.table))
+        guard !contents.isEmpty else { return nil }
+        return try texts(
             """
             SELECT name FROM sqlite_schema AS content WHERE type = 'table' AND rootpage > 0
             AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND tbl_name = content.name)
             AND NOT EXISTS (SELECT 1 FROM pragma_table_info(content.name) WHERE pk > 0 AND upper(type) = 'INTEGER')
-            AND EXISTS (SELECT 1 FROM sqlite_schema AS fts WHERE fts.type = 'table' AND fts.rootpage = 0
-                AND fts.sql LIKE '%content%=%' AND instr(lower(fts.sql), lower(content.name)))
-            """)
+            """
+        ).first { contents.contains($0.lowercased()) }
+    }
+
+    private func texts(_ sql: StaticString) throws(SQLiteError) -> [String] {
+        let statement = try writer.connection.prepareInternal(sql)
+        var texts: [String] = []
+        while try statement.step() == .row { texts.append(String(decoding: statement.text(0), as: UTF8.self)) }
+        return texts
     }
 
     /// Something that VACUUM would leave out, rows and all: it copies only what is defined by a text that begins with these three

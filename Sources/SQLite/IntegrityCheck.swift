@@ -7,8 +7,10 @@ import CSQLite
 public struct IntegrityCheck: Sendable {
     /// The first finding that means damage.
     public private(set) var damage: String?
-    /// The first row that breaks a rule, or why not everything could be checked.
+    /// The first row that breaks a rule.
     public private(set) var violation: String?
+    /// The first table that could not be checked, and why: it is not known to be whole.
+    public private(set) var unchecked: String?
 
     /// Whether indexes are compared with their tables, too.
     public enum Depth: Sendable { case quick, full }
@@ -17,14 +19,27 @@ public struct IntegrityCheck: Sendable {
     private static let findings = 100_000
 
     init(_ connection: Connection, _ depth: Depth) throws(SQLiteError) {
+        let pragma = depth == .quick ? "quick_check" : "integrity_check"
+        guard try !runs("PRAGMA \(pragma)(\(Self.findings))", connection) else { return }
+        // Then the tables one by one, so that only what cannot be checked is not.
+        (damage, violation) = (nil, nil)
+        let tables = try connection.prepareInternal("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
+        while damage == nil, try tables.step() == .row {
+            let name = String(decoding: tables.text(0), as: UTF8.self)
+            _ = try runs("PRAGMA \(pragma)(\(SQLQuoting.identifier(name)))", connection, of: name)
+        }
+    }
+
+    /// False where the schema names a function or a collation of an application's own ("no such collation sequence").
+    private mutating func runs(_ pragma: String, _ connection: Connection, of table: String? = nil) throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
-            let check = try connection.prepareInternal(
-                "PRAGMA \(depth == .quick ? "quick_check" : "integrity_check")(\(Self.findings))")
+            let check = try connection.prepareInternal(pragma)
             while damage == nil, try check.step() == .row { take(String(decoding: check.text(0), as: UTF8.self)) }
+            return true
         } catch {
-            // "no such collation sequence", "unknown function": an application's own, which its schema names.
             guard error.code == SQLITE_ERROR else { throw error }
-            violation = "not everything could be checked: \(error.message)"
+            if let table { unchecked = unchecked ?? "\(table): \(error.message)" }
+            return false
         }
     }
 

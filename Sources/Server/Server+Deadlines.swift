@@ -75,12 +75,12 @@ extension Server {
             if let owned = table.own(slot: session.slot, generation: session.generation) {
                 if owned.endSnapshot(before: before, worker) { ended += 1 }
                 worker.handOverIfAny()
-            } else if session.isParkedWithReader.load(ordering: .sequentiallyConsistent),
-                pool.withdrawWriter(session.clientID)
-            {
-                session.waitEnded(worker, .snapshotTooOld)
-                ended += 1
+                continue
             }
+            let began = session.parkedSnapshotBegan.load(ordering: .sequentiallyConsistent)
+            guard began != 0, began < before.nanoseconds, pool.withdrawWriter(session.clientID) else { continue }
+            session.waitEnded(worker, .snapshotTooOld)
+            ended += 1
         }
         return ended
     }

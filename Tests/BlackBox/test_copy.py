@@ -368,11 +368,16 @@ def test_one_value_is_one_text_however_it_comes(db, connection):
 
 
 def test_what_is_no_uuid_and_no_moment_stays(db, connection):
-    lines = ["x\t1700000000\t2024-01-02 03:04:05.123456789+00:00\t2024-01-02 00:00:00", "5\tsoon\t12:00:00+02:00\t2024-01-02"]
+    """And so does whatever COPY TO may have written: it must come back as it was."""
+    lines = [
+        "x\t1700000000\t2024-01-02 03:04:05.123456789+00:00\t2024-01-02 00:00:00", "5\tsoon\t12:00:00+02:00\t2024-01-02",
+        "12345678-ABCD-4678-8234-567812345678\t2024-01-01 10:00:00.123\t2024-01-01T10:00:00Z\t2024-01-01T10:00:00",
+        "y\t2024-01-01 10:00:00.500000\t2024-01-01 10:00:00.000000+00:00\t2024-01-01 10:00"]
     connection.execute("DROP TABLE IF EXISTS same")
     connection.execute("CREATE TABLE same (id UUID, at DATETIME, zoned TIMESTAMPTZ, day DATE)")
     with connection.cursor().copy("COPY same FROM STDIN") as copy:
         copy.write("\n".join(lines) + "\n")
     connection.commit()
     assert stored(db, "SELECT * FROM same") == [
-        ("x", 1700000000, "2024-01-02 03:04:05.123456789+00:00", "2024-01-02 00:00:00"), (5, "soon", "12:00:00+02:00", "2024-01-02")]
+        ("x", 1700000000, "2024-01-02 03:04:05.123456789+00:00", "2024-01-02 00:00:00"), (5, "soon", "12:00:00+02:00", "2024-01-02"),
+        *[tuple(line.split("\t")) for line in lines[2:]]]

@@ -59,6 +59,10 @@ import Testing
             "select a as x from (with s(a, b) as (values('a', 1)) select * from s) as s"
         ),
         (
+            "SELECT 1 FROM a JOIN b ON b.x = (SELECT 1) AND (b.y = 0)",
+            "select 1 from a join b on b.x = (select 1) and (b.y = 0)"
+        ),
+        (
             "SELECT 1 FROM f(x) WITH ORDINALITY AS a(b, c)",
             "select 1 from (select value as \"b\", key + 1 as \"c\" from json_each(f(x))) as \"a\""
         ),

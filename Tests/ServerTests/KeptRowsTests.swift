@@ -47,8 +47,8 @@ import Testing
 
     @Test func givesWhatWasPutIn() {
         let kept = KeptRows(columns: 4)
-        kept.append(Row([.integer(.min), .real(-0.0), .text([0x61, 0, 0x62]), .null]))
-        kept.append(Row([.null, .integer(7), .blob([]), .text(Array(repeating: 0x78, count: 100_000))]))
+        #expect(kept.append(Row([.integer(.min), .real(-0.0), .text([0x61, 0, 0x62]), .null])) == .kept)
+        #expect(kept.append(Row([.null, .integer(7), .blob([]), .text(Array(repeating: 0x78, count: 100_000))])) == .kept)
         #expect(!kept.hasRow)
         #expect(kept.step())
         #expect((0..<4).map { kept.storageClass($0) } == [.integer, .real, .text, .null])
@@ -58,6 +58,17 @@ import Testing
         #expect((0..<4).map { kept.storageClass($0) } == [.null, .integer, .blob, .text])
         #expect(kept.integer(1) == 7 && kept.blob(2).isEmpty && kept.text(3).count == 100_000)
         #expect(!kept.step() && !kept.hasRow && !kept.step())
+    }
+
+    /// Of a row that does not fit nothing is kept, and what was before it is whole.
+    @Test func tooLarge() {
+        let kept = KeptRows(columns: 2)
+        #expect(kept.append(Row([.integer(1), .text([0x61])]), limitBytes: 40) == .kept)
+        let bytes = kept.byteCount
+        #expect(kept.append(Row([.integer(2), .text(Array(repeating: 0x78, count: 100))]), limitBytes: 40) == .tooLarge)
+        #expect(kept.byteCount == bytes)
+        #expect(kept.step() && kept.integer(0) == 1 && Array(kept.text(1)) == [0x61])
+        #expect(!kept.step())
     }
 
     @Test func noRows() {

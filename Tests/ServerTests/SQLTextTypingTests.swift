@@ -83,6 +83,14 @@ import Testing
     }
 
     @Test(arguments: [
+        ("select 1 union all select 2.5", true), ("select a from t EXCEPT select b from u", true), ("select 1 intersect select 1", true),
+        ("select union_id from exceptions where note = 'except'", false), ("select \"union\" from t -- union", false), ("", false),
+    ])
+    func compound(sql: String, isCompound: Bool) {
+        #expect(onBytes(sql) { CompoundSelect.mayBe($0) } == isCompound)
+    }
+
+    @Test(arguments: [
         ("select now() - at", true), ("select at-current_date", true), ("select 1 where ((date(a, 'x'))) + 1 > b", true),
         ("select cast(a || 'x' as timestamp (3) with time zone)", true), ("select cast (cast(a as text) as uuid)", true),
         ("select case a when 1 then 2 end - now()", true), ("values (-1, now()) returning -1, datetime() -1", true),

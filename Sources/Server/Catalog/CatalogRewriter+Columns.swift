@@ -7,7 +7,7 @@ extension CatalogRewriter {
             defer { index += 1 }
             let alias = index + 1 < nodes.count && nodes[index + 1].isWord("as") ? index + 2 : index + 1
             guard let query = nodes[index].group, let first = query.first, first.isWord("values") || first.isWord("select"),
-                alias + 1 < nodes.count, nodes[alias].isName, nodes[alias + 1].group != nil
+                index > 0, isBeforeTable(nodes[index - 1]), alias + 1 < nodes.count, nodes[alias].isName, nodes[alias + 1].group != nil
             else {
                 result.append(nodes[index])
                 continue
@@ -17,5 +17,10 @@ extension CatalogRewriter {
             index = alias + 1
         }
         return result
+    }
+
+    /// In a condition `(SELECT …) AND (…)` looks the same.
+    private static func isBeforeTable(_ node: Node) -> Bool {
+        node.isWord("from") || node.isWord("join") || node.isSymbol(",")
     }
 }

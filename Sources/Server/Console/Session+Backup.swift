@@ -26,8 +26,7 @@ extension Session {
             throw Self.wireError(error)
         }
         tell(
-            "\(directory)/\(name): \(made.bytes) bytes, checked and on the disk",
-            hint: made.violation.map { "The copy is whole, and like the database it breaks a rule of its own: \($0)" })
+            "\(directory)/\(name): \(made.bytes) bytes, checked and on the disk", hint: made.remark)
     }
 
     private static func wireError(_ error: BackupError) -> WireError {

@@ -110,12 +110,15 @@ extension CopyDecoder {
             var blob = place
             blob.kind = .blob
             return blob
-        case (.text, _), (.moment, _):
+        case (.text, _):
             try requireText(field, column)
             return place
+        case (.moment, _):
+            try requireText(field, column)
+            return Self.moment(field).map(rows.make) ?? place
         case (.uuid, _):
             try requireText(field, column)
-            return UUIDCodec.canonical(field).map(rows.make) ?? place
+            return Self.uuid(field).map(rows.make) ?? place
         case (.declared(let type), _):
             if type == .json {
                 try requireText(field, column)

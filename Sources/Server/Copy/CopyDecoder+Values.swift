@@ -22,9 +22,9 @@ extension CopyDecoder {
         case .text:
             return text
         case .uuid, .declared(.uuid):
-            return UUIDCodec.canonical(bytes).map { made($0, text, bytes, rows) } ?? text
+            return Self.uuid(bytes).map(rows.make) ?? text
         case .moment, .declared(.date), .declared(.time), .declared(.timestamp), .declared(.timestamptz):
-            return moment(bytes).map { made($0, text, bytes, rows) } ?? text
+            return Self.moment(bytes).map(rows.make) ?? text
         case .declared:
             return text
         case .integer:
@@ -51,19 +51,22 @@ extension CopyDecoder {
         }
     }
 
-    private func made(_ canonical: String, _ text: CopyValue, _ bytes: UnsafeRawBufferPointer, _ rows: CopyRows) -> CopyValue {
-        canonical.utf8.elementsEqual(bytes) ? text : rows.make(canonical)
+    /// psycopg copies a UUID as 32 digits without hyphens, of which SQLite would make a number where they look like one. What has hyphens
+    /// stays in its spelling, which may be another user's.
+    static func uuid(_ bytes: UnsafeRawBufferPointer) -> String? {
+        bytes.count == 32 ? UUIDCodec.canonical(bytes) : nil
     }
 
-    /// What a parameter of the value's own type is stored as: with a time zone it is a moment in UTC, whatever the column is called.
-    /// nil for what is no date and time, without seconds or finer than PostgreSQL's: it stays as it is.
-    private func moment(_ bytes: UnsafeRawBufferPointer) -> String? {
-        guard let moment = MomentText(bytes), moment.microseconds != nil else { return nil }
+    /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter of its own type is, whatever the
+    /// column is called. nil for all else, which stays as it is: what COPY TO has written comes back unchanged.
+    static func moment(_ bytes: UnsafeRawBufferPointer) -> String? {
+        guard let moment = MomentText(bytes), moment.days != nil, moment.microseconds != nil,
+            let offset = moment.offsetMicroseconds, offset != 0 || moment.hasForeignZone
+        else { return nil }
+        // Finer than PostgreSQL's, or without seconds.
         let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
-        let second = moment.days == nil ? 5 : 16
-        guard fraction.count <= 6, bytes.count > second, bytes[second] == UInt8(ascii: ":") else { return nil }
-        if moment.days == nil { return moment.offsetMicroseconds == nil ? (try? moment.text(of: .time)) ?? nil : nil }
-        return (try? moment.text(of: moment.offsetMicroseconds == nil ? .timestamp : .timestamptz)) ?? nil
+        guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }
+        return (try? moment.text(of: .timestamptz)) ?? nil
     }
 
     func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {

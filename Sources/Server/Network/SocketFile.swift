@@ -1,4 +1,6 @@
 import Glibc
+import Pool
+import Scheduling
 
 /// The file of a socket that this process has bound: its path may lead to another daemon's socket by the time it is removed,
 /// when somebody has removed ours and that daemon has put its own there.
@@ -20,7 +22,7 @@ struct SocketFile: Equatable, Sendable {
     /// Removes it unless the path leads to another one.
     func remove() {
         let remove = { if SocketFile(at: path) == self { unlink(path) } }
-        // Where there can be no lock nobody else makes a socket either.
+        // Where there can be no lock nobody else makes a socket either; and one that does not come to an end holds up no stop.
         do throws(StartError) { try SocketLock.during(path, remove) } catch { remove() }
     }
 }
@@ -45,10 +47,12 @@ enum SocketLock {
     private static func take(_ path: String, for socket: String) throws(StartError) -> Int32 {
         while true {
             let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard lock >= 0, hasLocked(lock) else {
-                let reason = String(cString: strerror(errno))
-                if lock >= 0 { close(lock) }
-                throw StartError("cannot create the socket \(socket): \(path): \(reason)")
+            guard lock >= 0 else {
+                throw StartError("cannot create the socket \(socket): \(path): \(String(cString: strerror(errno)))")
+            }
+            guard hasLocked(lock) else {
+                close(lock)
+                throw StartError("another process makes or removes the socket \(socket) and does not come to an end: it has \(path) locked")
             }
             if isSame(lock, path) { return lock }
             // Who had it before has removed it, and the next one has another.
@@ -56,9 +60,18 @@ enum SocketLock {
         }
     }
 
+    /// Who has it needs microseconds. A daemon that starts or stops waits no longer for one that is stuck.
+    private static let patienceMilliseconds: Int64 = 2_000
+    private static let pauseNanoseconds = 10_000_000
+
+    /// True also on a file system that has no such locks.
     private static func hasLocked(_ lock: Int32) -> Bool {
-        while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { return false }
+        let end = MonotonicClock.now.advanced(byMilliseconds: patienceMilliseconds)
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { return true }
+            if MonotonicClock.now >= end { return false }
+            var pause = timespec(tv_sec: 0, tv_nsec: pauseNanoseconds)
+            nanosleep(&pause, nil)
         }
         return true
     }

@@ -17,6 +17,8 @@ final class KeptRows: RowValues {
     private(set) var hasRow = false
     /// What is said where the rows end, if they do not end well.
     var error: WireError?
+    /// A value did not fit, and so nothing behind it is kept.
+    private var isTooLarge = false
     /// Of a statement that wrote and returns what it has written.
     var changes: Int64 = 0
 
@@ -29,12 +31,14 @@ final class KeptRows: RowValues {
     }
 
     var byteCount: Int { bytes.count }
-    /// There was no memory for all of it.
-    var isIncomplete: Bool { bytes.hasHole }
-
     // MARK: Filling
 
-    func append(_ row: some RowValues) {
+    /// What became of a row.
+    enum Appended { case kept, tooLarge, noMemory }
+
+    /// Keeps a row, or nothing of it.
+    func append(_ row: some RowValues, limitBytes: Int = .max) -> Appended {
+        let start = bytes.end
         for column in places.indices {
             let stored = row.storageClass(column)
             bytes.append(UInt8(truncatingIfNeeded: stored.rawValue))
@@ -42,15 +46,22 @@ final class KeptRows: RowValues {
             case .null: break
             case .integer: bytes.append64(UInt64(bitPattern: row.integer(column)))
             case .real: bytes.append64(row.double(column).bitPattern)
-            case .text: append(row.text(column))
-            case .blob: append(row.blob(column))
+            case .text: append(row.text(column), limitBytes)
+            case .blob: append(row.blob(column), limitBytes)
+            }
+            guard !bytes.hasHole, !isTooLarge, bytes.count <= limitBytes else {
+                bytes.truncate(toEnd: start)
+                return bytes.hasHole ? .noMemory : .tooLarge
             }
         }
         left += 1
+        return .kept
     }
 
-    private func append(_ value: UnsafeRawBufferPointer) {
+    /// Of a value that is too large its length is enough to tell.
+    private func append(_ value: UnsafeRawBufferPointer, _ limitBytes: Int) {
         bytes.append64(UInt64(value.count))
+        guard value.count <= limitBytes &- bytes.count else { return isTooLarge = true }
         bytes.append(value)
     }
 

@@ -130,6 +130,8 @@ final class Portal {
         kept = nil
         return run
     }
+    /// It was begun for others, and that failed for a reason of theirs: call `finish` first.
+    func forgetRun() { isDone = false }
     /// Its run is over, and these are its other rows.
     func keep(_ rows: KeptRows) { kept = rows }
 }

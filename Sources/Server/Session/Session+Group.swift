@@ -44,6 +44,7 @@ extension Session: GroupMember {
         isInCommit = false
         // It had the writer in time, and waits anew.
         lockDeadline = .distantFuture
+        markedState = nil
         beginWait()
         countRequest()
     }

@@ -31,6 +31,8 @@ extension Session {
         // The deadline of a startup is for all of it, however many pieces it comes in.
         if case .ready = phase { disarmDeadline() }
         if interest == .writable {
+            // There is room, so it has read.
+            if isReaderIdle { endReaderIdling() }
             noteRead()
             if isStatementActive { countBeginning() }
             guard flush() else { return close() }

@@ -21,8 +21,15 @@ extension Session {
         if run.counts { kept.changes = state.counters.changes }
         kept.step()
         portal.keep(kept)
-        if failure == .isTheStatements, let error = kept.error, !error.isOfItsQuery { throw error }
+        guard failure == .isTheStatements, let error = kept.error, !error.isOfItsQuery else { return }
+        // Behind a savepoint the portal outlives this statement, and is not what was stopped.
+        kept.error = Self.lostRows
+        throw error
     }
+
+    private static let lostRows = WireError(
+        state: .objectNotInPrerequisiteState, message: "the other rows of this cursor or portal are lost",
+        detail: "A statement that was about to write had them kept, and failed before that was done.")
 
     private func read(
         _ run: Portal.Run, of portal: Portal, into kept: KeptRows, _ limitBytes: Int
@@ -32,10 +39,10 @@ extension Session {
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
         while hasRow {
-            kept.append(statement)
-            guard kept.byteCount <= limitBytes else { throw Self.tooMuchToKeep }
-            guard !kept.isIncomplete else {
-                throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
+            switch kept.append(statement, limitBytes: limitBytes) {
+            case .kept: break
+            case .tooLarge: throw Self.tooMuchToKeep
+            case .noMemory: throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
             }
             do { hasRow = try statement.step() == .row } catch {
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)

@@ -48,6 +48,11 @@ extension Session {
             finish(portal)
             portal.keep(KeptRows(error))
             return nil
+        } catch {
+            // A cancel, for one: behind a savepoint it may be begun another time.
+            finish(portal)
+            portal.forgetRun()
+            throw error
         }
         countPause(of: portal)
         if portal.run?.hasRow == false { finish(portal) }

@@ -40,7 +40,7 @@ extension Session {
         }
         noticeAt.store(.max, ordering: .relaxed)
         waitReportAt.store(.max, ordering: .relaxed)
-        isParkedWithReader.store(false, ordering: .relaxed)
+        parkedSnapshotBegan.store(0, ordering: .relaxed)
     }
 
     /// The timer's thread: tells the client or the log, whichever is due, if the session is still parked.

@@ -70,7 +70,9 @@ extension Session {
     }
 
     private func endSnapshot(_ loss: SnapshotLoss) {
-        guard isStatementActive else {
+        // A COPY that has the writer, or pins nothing, does not need what a cursor beside it stands on.
+        let copiesElsewhere = isCopyingIn && (writerMode == .lease || !state.transaction.pinsSnapshot)
+        guard isStatementActive, !copiesElsewhere else {
             loseSnapshot(loss)
             return disownAndArm()
         }

@@ -181,7 +181,7 @@ extension Session {
         countRequest()
         sendCompleteReplies()
         openParking(now: MonotonicClock.now)
-        isParkedWithReader.store(readerIndex != nil, ordering: .relaxed)
+        if let readerIndex { parkedSnapshotBegan.store(pool.snapshotBegan(readerIndex)?.nanoseconds ?? 1, ordering: .relaxed) }
         switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
         case .parked:
             return .parked

@@ -168,8 +168,8 @@ final class Session: @unchecked Sendable {
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.
     let isAwaitingCopyData = Atomic<Bool>(false)
-    /// Waits for the writer and has a snapshot meanwhile.
-    let isParkedWithReader = Atomic<Bool>(false)
+    /// Waits for the writer and has a snapshot meanwhile: when that began, in nanoseconds; 0: it has none.
+    let parkedSnapshotBegan = Atomic<Int64>(0)
     /// The transaction status its client was last told, for whoever looks.
     private let status = Atomic<UInt8>(TransactionStatus.idle.rawValue)
     /// In a transaction block that a pause waits for: see Session+Pause.

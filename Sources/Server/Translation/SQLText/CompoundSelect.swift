@@ -1,7 +1,14 @@
 /// Whether a statement may have several SELECTs in one: then `sqlite3_column_decltype` tells of the first only.
 enum CompoundSelect {
+    static func mayBe(_ sql: UnsafeRawBufferPointer) -> Bool { mentions(sql) && hasWord(sql) }
+
+    /// As a word, and not in a name or a text.
+    private static func hasWord(_ sql: UnsafeRawBufferPointer) -> Bool {
+        TokenTable(sql).tokens.contains { $0.matches("union") || $0.matches("intersect") || $0.matches("except") }
+    }
+
     /// UNION, INTERSECT or EXCEPT stands somewhere, as a word or in a text; in one pass, since every new text is asked.
-    static func mayBe(_ sql: UnsafeRawBufferPointer) -> Bool {
+    private static func mentions(_ sql: UnsafeRawBufferPointer) -> Bool {
         guard sql.count > 6 else { return false }
         for start in 0..<(sql.count - 5) {
             switch sql[start] | 0x20 {

@@ -1,0 +1,24 @@
+/// The `content` option of a full-text table: "content='tablename'" (https://www.sqlite.org/fts5.html#external_content_tables).
+enum FullTextContent {
+    /// The table it names, in lower case, or nil: `content=''` has none, and a column may be called content.
+    ///
+    /// - Parameter definition: CREATE VIRTUAL TABLE.
+    static func table(in definition: String) -> String? {
+        var rest = Substring(definition.lowercased())
+        while let option = rest.firstRange(of: "content") {
+            let isWhole = option.lowerBound == rest.startIndex || !isOfWord(rest[rest.index(before: option.lowerBound)])
+            rest = rest[option.upperBound...].drop(while: \.isWhitespace)
+            guard isWhole, rest.first == "=" else { continue }
+            let name = value(rest.dropFirst().drop(while: \.isWhitespace))
+            return name.isEmpty ? nil : String(name)
+        }
+        return nil
+    }
+
+    private static func value(_ text: Substring) -> Substring {
+        guard let quote = text.first, "'\"`[".contains(quote) else { return text.prefix(while: isOfWord) }
+        return text.dropFirst().prefix { $0 != (quote == "[" ? "]" : quote) }
+    }
+
+    private static func isOfWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
+}
