@@ -288,7 +288,9 @@ def test_the_index_an_outsider_keeps_names_nothing_that_is_lost(faulty, tmp_path
         assert client.query("INSERT INTO t VALUES (2)").state == "08007"
         if reads == "what is lost":
             outsider.execute("BEGIN")
-            outsider.execute("SELECT id FROM t").fetchall()
+            # Until the daemon has come to its recovery the index names frames that are gone: SQLite may find that out.
+            with contextlib.suppress(sqlite3.DatabaseError):
+                outsider.execute("SELECT id FROM t").fetchall()
         eventually(lambda: client.query("INSERT INTO t VALUES (3)").tag == "INSERT 0 1", "the daemon goes on")
         assert client.query("SELECT id FROM t").texts == [("1",), ("3",)]
         if reads == "what was durable":
