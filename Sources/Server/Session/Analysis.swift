@@ -66,9 +66,10 @@ final class Analysis: Sendable {
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
+        let isCompound = depth != nil && CompoundSelect.mayBe(sql)
         if let depth {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
-            let asks = !slots.isEmpty || columns.contains { $0.type == .open } || CompoundSelect.mayBe(sql)
+            let asks = isCompound || !slots.isEmpty || columns.contains { $0.type == .open }
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
@@ -77,7 +78,7 @@ final class Analysis: Sendable {
                 } ?? (try? ProgramTypes(sql, on: depth.connection)) ?? nil
             }
         }
-        if let program { Self.apply(program, slots, isCompound: CompoundSelect.mayBe(sql), to: &columns) }
+        if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
         self.columns = columns
         inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)

@@ -17,8 +17,6 @@ final class KeptRows: RowValues {
     private(set) var hasRow = false
     /// What is said where the rows end, if they do not end well.
     var error: WireError?
-    /// A value did not fit, and so nothing behind it is kept.
-    private var isTooLarge = false
     /// Of a statement that wrote and returns what it has written.
     var changes: Int64 = 0
 
@@ -31,6 +29,7 @@ final class KeptRows: RowValues {
     }
 
     var byteCount: Int { bytes.count }
+
     // MARK: Filling
 
     /// What became of a row.
@@ -41,15 +40,16 @@ final class KeptRows: RowValues {
         let start = bytes.end
         for column in places.indices {
             let stored = row.storageClass(column)
+            var fits = true
             bytes.append(UInt8(truncatingIfNeeded: stored.rawValue))
             switch stored {
             case .null: break
             case .integer: bytes.append64(UInt64(bitPattern: row.integer(column)))
             case .real: bytes.append64(row.double(column).bitPattern)
-            case .text: append(row.text(column), limitBytes)
-            case .blob: append(row.blob(column), limitBytes)
+            case .text: fits = append(row.text(column), limitBytes)
+            case .blob: fits = append(row.blob(column), limitBytes)
             }
-            guard !bytes.hasHole, !isTooLarge, bytes.count <= limitBytes else {
+            guard fits, !bytes.hasHole, bytes.count <= limitBytes else {
                 bytes.truncate(toEnd: start)
                 return bytes.hasHole ? .noMemory : .tooLarge
             }
@@ -58,11 +58,12 @@ final class KeptRows: RowValues {
         return .kept
     }
 
-    /// Of a value that is too large its length is enough to tell.
-    private func append(_ value: UnsafeRawBufferPointer, _ limitBytes: Int) {
+    /// False when it is too large, which its length is enough to tell.
+    private func append(_ value: UnsafeRawBufferPointer, _ limitBytes: Int) -> Bool {
         bytes.append64(UInt64(value.count))
-        guard value.count <= limitBytes &- bytes.count else { return isTooLarge = true }
+        guard value.count <= limitBytes &- bytes.count else { return false }
         bytes.append(value)
+        return true
     }
 
     // MARK: Reading
