@@ -1,0 +1,62 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// Savepoints: the session's own until the transaction has the writer, where SQLite's are named by index, since PostgreSQL lets a name
+/// be used twice.
+extension Session {
+    func savepoint(_ name: String) throws {
+        try requireBlock("SAVEPOINT")
+        guard state.transaction.savepoints.count < SessionLimits.savepoints else {
+            throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
+        }
+        try requireShort(name)
+        if writerMode != .none { try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)") }
+        state.transaction.savepoints.append(name)
+    }
+
+    func release(_ name: String) throws {
+        let index = try savepointIndex(name, "RELEASE SAVEPOINT")
+        if writerMode != .none { try onWriter("RELEASE s\(index)") }
+        state.transaction.savepoints.removeSubrange(index...)
+        // What was opened behind it is its surroundings' now.
+        for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
+    }
+
+    func rollback(to name: String) throws {
+        let index = try savepointIndex(name, "ROLLBACK TO SAVEPOINT")
+        closePortals(deeperThan: index)
+        if writerMode != .none {
+            keepRowsOnWriter()
+            try onWriter("ROLLBACK TO s\(index)")
+        }
+        state.transaction.savepoints.removeSubrange((index + 1)...)
+        state.transaction.hasFailed = false
+    }
+
+    private func savepointIndex(_ name: String, _ command: String) throws -> Int {
+        try requireBlock(command)
+        if let index = state.transaction.savepoints.lastIndex(of: name) { return index }
+        throw WireError(
+            state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
+    }
+
+    func requireBlock(_ command: String) throws(WireError) {
+        guard state.transaction.isExplicit else {
+            throw WireError(
+                state: .noActiveSQLTransaction, message: "\(command) can only be used in transaction blocks")
+        }
+    }
+
+    /// Savepoints made before the first write exist only here until the writer has a transaction to put them into.
+    func establishSavepoints() throws {
+        for index in state.transaction.savepoints.indices { try onWriter("SAVEPOINT s\(index)") }
+    }
+
+    private func onWriter(_ sql: String) throws(WireError) {
+        do { try pool.writer.connection.executeInternal(sql) } catch {
+            pool.writer.note(error)
+            throw ErrorTranslation.wireError(error)
+        }
+    }
+}
