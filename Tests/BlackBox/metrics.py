@@ -40,11 +40,17 @@ def values(daemon):
         for family in open_metrics_families(get(daemon).text) for sample in family.samples}
 
 
+def settled_values(daemon):
+    """What is counted behind a reply, its bytes and its time, is counted, and so is the end of who has left."""
+    daemon.settle()
+    return values(daemon)
+
+
 def moved(daemon, work):
     """By how much each sample changed while `work` was done."""
-    before = values(daemon)
+    before = settled_values(daemon)
     work()
-    after = values(daemon)
+    after = settled_values(daemon)
     return {key: after[key] - before.get(key, 0) for key in after if after[key] != before.get(key, 0)}
 
 
@@ -52,6 +58,12 @@ def console(daemon, topic):
     with psycopg.connect(
             host=str(daemon.directory), dbname="pgbouncer", autocommit=True, row_factory=dict_row) as connection:
         return connection.execute(f"SHOW {topic}").fetchall()
+
+
+def totals(daemon):
+    """STATS_TOTALS when everything before it is counted, as `settled_values`."""
+    daemon.settle()
+    return console(daemon, "STATS_TOTALS")[0]
 
 
 def statements(daemon):

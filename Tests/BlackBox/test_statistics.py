@@ -8,7 +8,7 @@ import pytest
 import wire
 from copy_fixtures import copy_data, copy_done
 from daemon import eventually
-from metrics import console, get, kind, moved, statements, values
+from metrics import console, get, kind, moved, settled_values, statements, totals, values
 
 # What moves
 
@@ -54,10 +54,10 @@ def test_reads_and_writes(daemon):
 def test_bytes(daemon):
     client = daemon.client()
     sent = wire.query("SELECT '" + "x" * 10_000 + "'")
-    before = values(daemon)
+    before = settled_values(daemon)
     client.send(sent)
     reply = client.reply().check()
-    after = values(daemon)
+    after = settled_values(daemon)
     received = after[("walpool_received_bytes_total",)] - before[("walpool_received_bytes_total",)]
     # And the request for the metrics.
     assert len(sent) <= received < len(sent) + 100
@@ -69,7 +69,7 @@ def test_waits(start_daemon):
     daemon = start_daemon(options=["--readers", "1"])
     daemon.run("CREATE TABLE t (x)")
     holder, waiter, reader, last = (daemon.client() for _ in range(4))
-    before = values(daemon)
+    before = settled_values(daemon)
     holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
     waiter.send(wire.query("INSERT INTO t VALUES (2)"))
     reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM t").check()
@@ -85,7 +85,7 @@ def test_waits(start_daemon):
     reader.query("COMMIT").check()
     waiter.reply().check()
     last.reply().check()
-    after = values(daemon)
+    after = settled_values(daemon)
     key = ("walpool_writer_hold_seconds_count", ("holder", "transaction"))
     assert after[key] - before[key] == 1
     for name in ["walpool_writer_wait_seconds", "walpool_reader_wait_seconds"]:
@@ -119,13 +119,13 @@ def test_evictions(start_daemon):
 
 def test_checkpoints_and_vacuum(daemon):
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (randomblob(100000))", "DELETE FROM t")
-    before = values(daemon)
+    before = settled_values(daemon)
     admin = daemon.client(database="walpool")
     admin.query("CHECKPOINT").check()
     admin.query("VACUUM").check()
     eventually(lambda: values(daemon)[("walpool_vacuums_total", ("result", "succeeded"))] == 1, "VACUUM")
     eventually(lambda: values(daemon)[("walpool_vacuum_running",)] == 0, "its end")
-    after = values(daemon)
+    after = settled_values(daemon)
     key = ("walpool_checkpoints_total", ("result", "complete"))
     assert after[key] > before[key]
     assert after[("walpool_checkpoint_duration_seconds_count",)] > before[("walpool_checkpoint_duration_seconds_count",)]
@@ -139,16 +139,16 @@ def test_checkpoints_and_vacuum(daemon):
 
 def test_stats(daemon):
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)", "SELECT * FROM t")
-    totals, averages, (both,) = console(daemon, "STATS_TOTALS")[0], console(daemon, "STATS_AVERAGES")[0], console(daemon, "STATS")
+    all_time, (averages,), (both,) = totals(daemon), console(daemon, "STATS_AVERAGES"), console(daemon, "STATS")
     names = ["xact_count", "query_count", "bytes_received", "bytes_sent", "xact_time", "query_time", "wait_time"]
-    assert list(totals) == list(averages) == ["database", *names]
+    assert list(all_time) == list(averages) == ["database", *names]
     assert list(both) == [
         "database", "total_xact_count", "total_query_count", "total_received", "total_sent", "total_xact_time",
         "total_query_time", "total_wait_time", "avg_xact_count", "avg_query_count", "avg_recv", "avg_sent",
         "avg_xact_time", "avg_query_time", "avg_wait_time", "total_requests"]
-    assert totals["database"] == averages["database"] == both["database"] == daemon.name
-    assert (totals["xact_count"], totals["wait_time"]) == (3, 0) and both["total_xact_count"] == 3
-    assert totals["query_count"] >= 3 and totals["query_time"] > 0 and totals["xact_time"] > 0
+    assert all_time["database"] == averages["database"] == both["database"] == daemon.name
+    assert (all_time["xact_count"], all_time["wait_time"]) == (3, 0) and both["total_xact_count"] == 3
+    assert all_time["query_count"] >= 3 and all_time["query_time"] > 0 and all_time["xact_time"] > 0
     # Two writes and a read, in microseconds: nothing near a minute.
     assert averages["query_time"] < 60_000_000 and averages["bytes_sent"] > 0
 
@@ -156,11 +156,8 @@ def test_stats(daemon):
 def test_who_looks_is_not_counted_as_the_databases_client(daemon):
     daemon.run("CREATE TABLE t (x)")
 
-    def totals():
-        return console(daemon, "STATS_TOTALS")[0]
-
-    before = totals()
-    scrapes = values(daemon)
+    before = totals(daemon)
+    scrapes = settled_values(daemon)
     for _ in range(20):
         console(daemon, "POOLS")
         get(daemon)
@@ -168,9 +165,9 @@ def test_who_looks_is_not_counted_as_the_databases_client(daemon):
     admin = daemon.client(database="walpool")
     for sql in ["BEGIN", "SHOW CLIENTS", "SET application_name = 'x'", "COMMIT"]:
         admin.query(sql).check()
-    assert totals() == before
+    assert totals(daemon) == before
     # All bytes are in the metrics.
-    assert values(daemon)[("walpool_sent_bytes_total",)] > scrapes[("walpool_sent_bytes_total",)] + 20_000
+    assert settled_values(daemon)[("walpool_sent_bytes_total",)] > scrapes[("walpool_sent_bytes_total",)] + 20_000
     assert values(daemon)[kind("console")] > scrapes[kind("console")]
 
 
@@ -235,9 +232,9 @@ def test_copy_from(daemon, options):
                     copy_done())
         assert client.reply().check().tag == "COPY 100"
 
-    before = console(daemon, "STATS_TOTALS")[0]
+    before = totals(daemon)
     changes = moved(daemon, work)
-    after = console(daemon, "STATS_TOTALS")[0]
+    after = totals(daemon)
     assert changes[("walpool_transactions_total",)] == (3 if options else 1)
     assert changes[kind("insert")] == changes[("walpool_statement_duration_seconds_count",)] == 1
     assert changes[("walpool_statement_duration_seconds_sum",)] > 0
@@ -289,7 +286,7 @@ def test_scrapes_disturb_nobody(start_daemon):
     """Readers and writers at work, and everybody looks at the counters meanwhile: all is answered, nothing miscounted."""
     daemon = start_daemon(options=["--readers", "2"])
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, x)", "INSERT INTO t VALUES (1, 0)")
-    before = values(daemon)
+    before = settled_values(daemon)
     each, errors, done = 300, [], threading.Event()
 
     def guarded(body):
@@ -326,7 +323,7 @@ def test_scrapes_disturb_nobody(start_daemon):
         thread.join()
     assert not errors
     assert daemon.value("SELECT x FROM t") == str(3 * each)
-    after = values(daemon)
+    after = settled_values(daemon)
     assert after[kind("select")] - before[kind("select")] == 4 * each + 1
     assert after[kind("update")] - before[kind("update")] == 3 * each
     found = statements(daemon)

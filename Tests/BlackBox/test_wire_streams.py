@@ -1,9 +1,12 @@
 """Results larger than anybody's buffers, clients that do not read them, and clients that vanish."""
 
+import contextlib
+
 import pytest
 
 import wire
 from daemon import eventually
+from service import Service
 
 # 2 million rows of 100 bytes and more: far beyond what sockets and buffers take.
 HUGE = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000)"
@@ -99,6 +102,29 @@ def test_stalled_result_in_a_transaction_of_the_writer(patient):
         count += 1
     assert count == 100_000 and message.tag == "UPDATE 100000"
     assert slow.receive().status == "I"
+
+
+def test_a_socket_that_takes_nothing_is_not_tried_for_each_row(tmp_path):
+    trace = tmp_path / "trace"
+    # --daemonize: the process that is started is the daemon.
+    prefix = ["strace", "--daemonize", "--follow-forks", "--quiet=attach", "--signal=none", "--string-limit=0", "--trace=sendto",
+              f"--output={trace}"]
+    with contextlib.closing(Service(prefix=prefix)) as service:
+        service.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+        slow, other = service.raw(), service.raw()
+        for client in (slow, other):
+            client.start(database=service.name).check()
+        # From a statement that runs, from a cursor's rows that are kept, and by COPY: 2 MB each.
+        rows = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x <= 20000)"
+        slow.query(f"INSERT INTO t {rows} SELECT x, printf('%0100d', x) FROM c").check()
+        slow.query("BEGIN; DELETE FROM t WHERE id = 2; DECLARE c CURSOR FOR SELECT * FROM t").check()
+        slow.send(wire.query(
+            "UPDATE t SET v = v || 'x' WHERE id = 1; SELECT * FROM t; FETCH ALL FROM c; COPY t TO STDOUT; COMMIT"))
+        eventually(lambda: other.value("SELECT length(v) FROM t WHERE id = 1") == "101", "COMMIT")
+        slow.close()
+        other.close()
+    eventually(lambda: "+++ exited with 0 +++" in trace.read_text().splitlines()[-1], "the end of the trace")
+    assert 100 < trace.read_text().count("EAGAIN") < 500
 
 
 def test_result_of_the_writer_has_a_limit(patient):

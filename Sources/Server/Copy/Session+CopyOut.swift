@@ -64,6 +64,7 @@ extension Session {
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
         while hasRow {
+            let filled = out.count
             do {
                 if options.format == .binary {
                     try encodeBinaryCopyRow(portal, statement)
@@ -75,7 +76,7 @@ extension Session {
             do { hasRow = try statement.step() == .row } catch {
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
-            if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: run.isOnWriter) {
+            if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
                 return false

@@ -63,10 +63,11 @@ extension Session {
         defer { counters?.add(.rows, portal.rowsOfExecute - before) }
         while kept.hasRow {
             if maxRows > 0 && portal.rowsOfExecute >= maxRows { return .limit }
+            let filled = out.count
             do { try portal.encoder.encodeRow(kept, into: out) } catch { throw mismatchError(error, nil, portal) }
             portal.rowsOfExecute += 1
             kept.step()
-            if out.count >= SessionLimits.flushBytes, try isFull(isOnWriter: true) { return .full }
+            if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: true) { return .full }
         }
         guard let error = kept.error else { return .end }
         // As many as were asked for were there.
