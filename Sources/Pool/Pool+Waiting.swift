@@ -18,10 +18,12 @@ extension Pool {
         }
     }
 
-    /// Takes a client out of the writer's queue, and of no other.
-    public func withdrawWriter(_ client: ClientID) -> Bool {
+    /// Takes a client that keeps a snapshot from before that out of the writer's queue, and of no other. It is asked here, since
+    /// until now it may have been granted what it waited for, and wait for something else with no snapshot.
+    public func withdrawWriter(_ client: ClientID, keepingSnapshotFromBefore moment: Instant) -> Bool {
         state.withLock { state in
-            guard state.writerQueue.withdraw(client) else { return false }
+            guard state.parked[client]?.waitsWithSnapshot(fromBefore: moment) ?? false, state.writerQueue.withdraw(client)
+            else { return false }
             state.parked[client] = nil
             return true
         }

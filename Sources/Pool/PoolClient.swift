@@ -13,12 +13,15 @@ public protocol PoolClient: StatementOwner, Sendable {
     var waitDeadlineWhilePaused: Instant { get }
     /// It was held back until now, and from now on it waits for its turn. Called while it is parked.
     func pauseHasEnded(now: Instant)
+    /// It keeps a snapshot that began before that while it waits for the writer. Called while it is parked.
+    func waitsWithSnapshot(fromBefore moment: Instant) -> Bool
 }
 
 extension PoolClient {
     public var passesPause: Bool { false }
     public var waitDeadlineWhilePaused: Instant { waitDeadline }
     public func pauseHasEnded(now: Instant) {}
+    public func waitsWithSnapshot(fromBefore moment: Instant) -> Bool { false }
 }
 
 /// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.

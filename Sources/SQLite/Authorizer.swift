@@ -47,7 +47,8 @@ public enum Authorizer {
             // Sessions handle these verbs themselves, so one that arrives here came by a way nobody foresaw.
             Denial(
                 message: "a transaction statement is not possible here",
-                hint: "Send BEGIN, COMMIT, ROLLBACK and SAVEPOINT as statements of their own.")
+                hint: "Send BEGIN, COMMIT, ROLLBACK and SAVEPOINT as statements of their own. A function that begins a transaction "
+                    + "by itself, as rtreecheck() does, needs one: BEGIN ISOLATION LEVEL REPEATABLE READ.")
         default:
             nil
         }
@@ -64,8 +65,9 @@ public enum Authorizer {
                 message: "\"\(String(cString: table))\" is not available: it shows what other clients do",
                 hint: "Ask the console (database \"walpool\") for statistics.")
         }
-        // A table-valued PRAGMA runs the PRAGMA: the same list applies to both spellings.
-        guard hasPrefix(table, "pragma_") else { return nil }
+        // A table-valued PRAGMA runs the PRAGMA: the same list applies to both spellings. What SQLite has no PRAGMA for is an
+        // ordinary table, which may be called pragma_notes.
+        guard hasPrefix(table, "pragma_"), isPragma(table + 7) else { return nil }
         return pragmaDenial(name: table + 7, argument: nil)
     }
 
@@ -134,4 +136,26 @@ public enum Authorizer {
     private static func hasPrefix(_ name: UnsafePointer<CChar>, _ prefix: String) -> Bool {
         sqlite3_strnicmp(name, prefix, Int32(prefix.utf8.count)) == 0
     }
+
+    /// Whether SQLite has one of that name; true of each where it cannot tell.
+    private static func isPragma(_ name: UnsafePointer<CChar>) -> Bool {
+        pragmas.isEmpty || pragmas.contains(String(cString: name).lowercased())
+    }
+
+    /// What `PRAGMA pragma_list` says, of this build and no other: https://www.sqlite.org/pragma.html#pragma_pragma_list
+    private static let pragmas: Set<String> = {
+        var (connection, statement): (OpaquePointer?, OpaquePointer?)
+        defer {
+            sqlite3_finalize(statement)
+            sqlite3_close(connection)
+        }
+        guard sqlite3_open(":memory:", &connection) == SQLITE_OK,
+            sqlite3_prepare_v2(connection, "PRAGMA pragma_list", -1, &statement, nil) == SQLITE_OK
+        else { return [] }
+        var names: Set<String> = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            if let name = sqlite3_column_text(statement, 0) { names.insert(String(cString: name).lowercased()) }
+        }
+        return names
+    }()
 }

@@ -77,8 +77,9 @@ extension Server {
                 worker.handOverIfAny()
                 continue
             }
-            let began = session.parkedSnapshotBegan.load(ordering: .sequentiallyConsistent)
-            guard began != 0, began < before.nanoseconds, pool.withdrawWriter(session.clientID) else { continue }
+            guard session.waitsWithSnapshot(fromBefore: before),
+                pool.withdrawWriter(session.clientID, keepingSnapshotFromBefore: before)
+            else { continue }
             session.waitEnded(worker, .snapshotTooOld)
             ended += 1
         }

@@ -201,6 +201,24 @@ def test_allowed(served, sql):
     client.query("ROLLBACK").check()
 
 
+def test_tables_that_are_called_like_pragmas(served):
+    client = served.client()
+    client.query("BEGIN").check()
+    client.query("CREATE TABLE pragma_notes (x); INSERT INTO pragma_notes VALUES (1)").check()
+    assert client.value("SELECT x FROM pragma_notes") == client.value("SELECT pragma_notes.x FROM pragma_notes JOIN t") == "1"
+    client.query("ROLLBACK").check()
+
+
+def test_a_function_that_begins_a_transaction(served):
+    client = served.client()
+    refused = client.query("SELECT rtreecheck('boxes')")
+    assert refused.state == "42501" and "BEGIN ISOLATION LEVEL REPEATABLE READ" in refused.error["H"]
+    client.query("BEGIN ISOLATION LEVEL REPEATABLE READ").check()
+    client.query("CREATE VIRTUAL TABLE boxes USING rtree(id, a, b)").check()
+    assert client.value("SELECT rtreecheck('boxes')") == "ok"
+    client.query("ROLLBACK").check()
+
+
 def test_allowed_writes(served):
     client = served.client()
     client.query("BEGIN").check()

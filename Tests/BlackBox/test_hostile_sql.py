@@ -33,6 +33,28 @@ ENDLESS = {
 }
 
 
+# What the daemon reads by itself, without a look at the clock: in a time that goes with its length, or these end by the deadline.
+LONG = {
+    "casts": ("SELECT 1" + "::int" * 200_000, "1"),
+    "split_part": ("SELECT length(split_part(printf('%.*c', 4000000, 'a'), printf('%.*c', 2000000, 'a') || 'b', 1))", "4000000"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_texts_take_no_time_of_their_square(served, name):
+    sql, value = LONG[name]
+    with served.client() as client:
+        assert client.value(sql) == value
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT '{}'", "SELECT 1 /*{}*/", "SET application_name = '{}'", "SELECT relname FROM pg_class WHERE relname = '{}'", "COPY t FROM '{}'"])
+def test_texts_that_are_too_long(served, sql):
+    with served.client() as client:
+        for reply in (client.query(sql.format("x" * (1 << 20))), client.extended(sql.format("x" * (1 << 20)))):
+            assert reply.state == "54000" and reply.error["M"] == "statement too long" and "sql_length_limit_bytes" in reply.error["D"]
+
+
 @pytest.mark.parametrize("name", ENDLESS)
 def test_endless_statements_end_by_the_deadline(served, bystander, name):
     client = served.client()

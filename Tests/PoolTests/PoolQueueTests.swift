@@ -6,6 +6,19 @@ import Testing
 @testable import Scheduling
 
 @Suite struct PoolQueueTests {
+    /// Whoever has been granted the writer meanwhile may wait for its next statement, and keeps nothing.
+    @Test func aWaitForTheWriterEndsForTheSnapshotThatIsKeptThen() throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let clients = (1...3).map { _ in test.member() }
+        let pictures = clients.map { pool.requestWriter($0, .transaction, deadline: .distantFuture).picture }
+        #expect(pictures == ["granted", "parked", "parked"])
+        clients[1].snapshotBegan = ms(10)
+        #expect(!pool.withdrawWriter(2, keepingSnapshotFromBefore: ms(10)))
+        #expect(!pool.withdrawWriter(3, keepingSnapshotFromBefore: ms(11)))
+        #expect(pool.withdrawWriter(2, keepingSnapshotFromBefore: ms(11)) && !pool.withdraw(2) && pool.withdraw(3))
+    }
+
     // MARK: Readers
 
     @Test func readersAreHandedOn() throws {

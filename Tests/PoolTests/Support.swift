@@ -124,6 +124,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     /// Asked while a statement runs, and while it waits; each with the number of times it was asked before.
     var whileRunning: (Int) -> StopReason? = { _ in nil }
     var whileWaiting: (Int) -> StopReason? = { _ in nil }
+    var snapshotBegan: Instant?
     private var runQuestions = 0
     private var waitQuestions = 0
     var onRun: () -> Void = {}
@@ -136,6 +137,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
 
     var succeeded: Bool { runs > 0 && error == nil && commitError == nil && refusal == nil }
 
+    func waitsWithSnapshot(fromBefore moment: Instant) -> Bool { snapshotBegan.map { $0 < moment } ?? false }
     func mark() {}
     func rewind() {
         rewinds += 1

@@ -118,11 +118,13 @@ enum TextFunctions {
     }
 
     /// memmem takes time for the sum of both, whatever they are.
-    private static func position(of part: [UInt8], in text: [UInt8]) -> Int? {
-        guard !part.isEmpty else { return 0 }
+    private static func position(of part: [UInt8], in text: [UInt8], from start: Int = 0) -> Int? {
+        guard !part.isEmpty else { return start }
         return text.withUnsafeBytes { text in
-            guard let start = text.baseAddress, let found = walpool_find(start, text.count, part, part.count) else { return nil }
-            return start.distance(to: UnsafeRawPointer(found))
+            guard let base = text.baseAddress, start < text.count,
+                let found = walpool_find(base + start, text.count - start, part, part.count)
+            else { return nil }
+            return base.distance(to: UnsafeRawPointer(found))
         }
     }
 
@@ -151,15 +153,10 @@ enum TextFunctions {
 
     /// For as long as it returns true.
     private static func eachPart(_ text: [UInt8], _ separator: [UInt8], _ body: (Range<Int>) -> Bool) {
-        var (start, index) = (0, 0)
-        while !separator.isEmpty, index + separator.count <= text.count {
-            if text[index] == separator[0], text[index..<(index + separator.count)].elementsEqual(separator) {
-                guard body(start..<index) else { return }
-                index += separator.count
-                start = index
-            } else {
-                index += 1
-            }
+        var start = 0
+        while !separator.isEmpty, let found = position(of: separator, in: text, from: start) {
+            guard body(start..<found) else { return }
+            start = found + separator.count
         }
         _ = body(start..<text.count)
     }

@@ -17,7 +17,15 @@ extension Session {
 
     /// A statement's text with what is known of it.
     func parsedQuery(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
-        isConsole ? try Query(console: sql) : try server.registry.query(sql)
+        // SQLite's limit, looked at before anything else reads a text that may be as long as a message.
+        let limit = server.configuration.connection.sqlLengthLimitBytes
+        guard sql.count <= limit else {
+            throw WireError(
+                state: .programLimitExceeded, message: "statement too long",
+                detail: "It has \(sql.count) bytes; sql_length_limit_bytes is \(limit).",
+                hint: "Values that are parameters, or that come by COPY, are not part of its text.")
+        }
+        return try isConsole ? Query(console: sql) : server.registry.query(sql)
     }
 
     func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws -> Wait? {

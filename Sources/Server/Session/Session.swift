@@ -229,6 +229,11 @@ extension Session: PoolClient {
         reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
     }
 
+    func waitsWithSnapshot(fromBefore moment: Instant) -> Bool {
+        let began = parkedSnapshotBegan.load(ordering: .sequentiallyConsistent)
+        return began != 0 && began < moment.nanoseconds
+    }
+
     func runsOn() {
         worker?.sendReplies()
         worker?.handOverIfAny()

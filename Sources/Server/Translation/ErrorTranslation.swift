@@ -61,6 +61,7 @@ enum ErrorTranslation {
         case Code.corrupt, Code.notADatabase: return .dataCorrupted
         case Code.full: return .diskFull
         case Code.schema: return .featureNotSupported
+        case Code.tooBig where error.message == "statement too long": return .programLimitExceeded
         case Code.tooBig: return .stringDataRightTruncation
         case Code.mismatch: return .datatypeMismatch
         case Code.authorization: return .insufficientPrivilege

@@ -19,12 +19,18 @@ extension PostgresSpelling {
 
     mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {
         guard byte(start) == UInt8(ascii: ":"), byte(start + 1) == UInt8(ascii: ":") else { return nil }
-        // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it.
-        var ahead = SQLLexer(sql, from: start + 1)
-        guard let name = ahead.next(), name.kind == .parameter, name.end > start + 2 else { return nil }
-        let word = name.bytes.dropFirst().prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ":") }
-        // Another type behind it is part of the same token, too.
-        let nameEnd = name.bytes.dropFirst(1 + word.count).first == UInt8(ascii: ":") ? start + 2 + word.count : name.end
+        let nameStart = start + 2
+        var nameEnd = nameStart
+        while isIdentifierByte(byte(nameEnd)) { nameEnd += 1 }
+        guard nameEnd > nameStart else { return nil }
+        let word = sql[nameStart..<nameEnd]
+        if byte(nameEnd) == UInt8(ascii: "(") {
+            // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it. It is asked
+            // only for these: to it `:int::int::int` is one token, which would be read to its end again for each of its types.
+            var ahead = SQLLexer(sql, from: start + 1)
+            guard let name = ahead.next(), name.kind == .parameter else { return nil }
+            nameEnd = name.end
+        }
         guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), nameEnd) else { return nil }
         lexer = SQLLexer(sql, from: type.end)
         return type
