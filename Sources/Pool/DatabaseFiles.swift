@@ -22,7 +22,7 @@ struct FileIdentity: Equatable {
 ///
 /// The -shm is where SQLite's locks are. When it was deleted, whoever opens the database makes another, and then two write at a time
 /// who do not know of each other.
-struct DatabaseFiles: Sendable {
+public struct DatabaseFiles: Sendable {
     let path: String
     private let database: FileIdentity?
     private let wal: FileIdentity?
@@ -74,10 +74,35 @@ struct DatabaseFiles: Sendable {
         return Self.lost("the database's file, its -wal or its -shm was moved, replaced or deleted while it was open")
     }
 
+    /// Why one of them cannot be looked at (the directory was closed to this process, for one), or nil. Whether it was lost, too, is
+    /// not known then; what is committed goes into the files that are open, and lasts if they do.
+    var obstacle: String? {
+        for file in [path, path + "-wal", path + "-shm"] {
+            var status = walpool_file()
+            if walpool_look_at_file(file, &status) != 0, !Self.isAbsence(errno) { return "\(file): \(String(cString: strerror(errno)))" }
+        }
+        return nil
+    }
+
+    /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
+    /// directory, where a -wal and a -shm are made. SQLite says of each that the database can only be read.
+    public static func unwritable(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let file = String(cString: resolved)
+        let names: [String] = [file, file + "-wal", file + "-shm"]
+        if let name = names.first(where: { access($0, F_OK) == 0 && access($0, W_OK) != 0 }) { return name }
+        guard let slash = file.lastIndex(of: "/") else { return nil }
+        let directory = slash == file.startIndex ? "/" : String(file[..<slash])
+        return access(directory, W_OK | X_OK) == 0 ? nil : "the directory \(directory)"
+    }
+
+    private static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
+
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
         var file = walpool_file()
         if walpool_look_at_file(path, &file) == 0 { return FileIdentity(file) != identity }
-        return errno == ENOENT || errno == ENOTDIR
+        return isAbsence(errno)
     }
 
     static func lost(_ message: String) -> SQLiteError {

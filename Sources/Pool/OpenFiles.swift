@@ -27,7 +27,10 @@ struct OpenFiles {
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
         let marksBefore = walIndex?.checkpointMarks
-        guard let status = places.databaseInPlace, places.hasWALAndIndex else { return places.problem ?? Self.passing }
+        guard let status = places.databaseInPlace, places.hasWALAndIndex else {
+            // `Pool.lookAtFiles` tells the administrator of an obstacle.
+            return places.problem ?? (places.obstacle == nil ? Self.passing : nil)
+        }
         let isShorter = status.bytes < databaseBytes
         guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
             return DatabaseFiles.lost("the database's file was truncated while it was open")
@@ -38,7 +41,7 @@ struct OpenFiles {
         return nil
     }
 
-    /// They are back where they were, and another process may have opened others meanwhile; or nobody can tell.
+    /// They are back where they were, and another process may have opened others meanwhile.
     private static var passing: SQLiteError {
         DatabaseFiles.lost("the database's file, its -wal or its -shm could not be found for a moment")
     }

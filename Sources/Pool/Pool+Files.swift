@@ -1,3 +1,5 @@
+import Journal
+import Logging
 import Scheduling
 import Synchronization
 
@@ -22,7 +24,14 @@ extension Pool {
         filesLook.store(next.nanoseconds, ordering: .sequentiallyConsistent)
         defer { announce(next) }
         let recoveries = state.withLock { $0.recoveries }
-        guard files.problem != nil else { return nil }
+        guard files.problem != nil else {
+            if let obstacle = files.obstacle {
+                log.warning(
+                    .ioError, "the files of the database cannot be looked at, so it would not be noticed if they were lost",
+                    metadata: ["reason": "\(obstacle)"])
+            }
+            return nil
+        }
         return state.withLock { state in
             // Those that were looked at may be others by now, and those of a recovery are its own matter.
             guard state.recoveries == recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }

@@ -21,6 +21,7 @@ extension Pool {
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
+        if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
         guard writer.places.databaseInPlace != nil else {
             emptyWALOfLostFile()
             return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")

@@ -14,6 +14,9 @@ final class ServedFiles: Sendable {
     /// What is wrong with them, or nil.
     var problem: SQLiteError? { files.withLock { $0 }?.problem }
 
+    /// Why nobody can tell, or nil.
+    var obstacle: String? { files.withLock { $0 }?.obstacle }
+
     /// Opens something of them, and looks before and afterwards.
     func open<Opened>(_ open: () throws(SQLiteError) -> Opened) throws(SQLiteError) -> Opened {
         if let problem { throw problem }

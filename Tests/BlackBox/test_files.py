@@ -5,13 +5,16 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import binary, eventually
+from identity import NOBODY
 from test_lifecycle import check_refusal, run
 
 # What a client is told of a commit of which the daemon cannot say whether it will last.
@@ -155,6 +158,27 @@ def test_a_lost_file_is_noticed_by_who_only_reads(watched, event):
     reply = second.query("SELECT x FROM t")
     assert not reply.rows and (reply.closed or reply.error["C"] == "58030"), reply
     check_exit(watched)
+
+
+def test_a_directory_that_cannot_be_looked_at(watched):
+    """Nobody can tell whether the files were lost. They were not: what is committed goes into those that are open."""
+    # By a link to itself, since no directory is closed to root.
+    directory = watched.directory
+    moved = directory.with_name(directory.name + "-moved")
+    client = watched.client()
+    os.rename(directory, moved)
+    try:
+        os.symlink(directory, directory)
+        client.query("INSERT INTO t VALUES (2)").check()
+        client.query("BEGIN; INSERT INTO t VALUES (3)").check()
+        assert client.query("COMMIT").check().tag == "COMMIT"
+    finally:
+        directory.unlink(missing_ok=True)
+        os.rename(moved, directory)
+    watched.run("INSERT INTO t VALUES (4)")
+    watched.may_fail = False
+    watched.stop()
+    assert rows(watched.database) == [1, 2, 3, 4]
 
 
 def test_a_backup_is_of_the_file_that_is_served(start_daemon, tmp_path):
@@ -636,3 +660,27 @@ def test_a_file_that_can_only_be_read(failing_disk, tmp_path):
         connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
     fail()
     check_refusal(run(path, "--socket-directory", tmp_path), str(path), "written")
+
+
+@pytest.mark.parametrize("closed", ["app.db", "app.db-wal", "app.db-shm", ""])
+def test_what_cannot_be_written_is_named(closed):
+    """The file, or what lies beside it: SQLite says of each that the database is readonly."""
+    with tempfile.TemporaryDirectory(prefix="walpool-") as place:
+        program, data = Path(place, "walpoold"), Path(place, "data")
+        shutil.copy(binary(), program)
+        data.mkdir()
+        with closing(sqlite3.connect(data / "app.db")) as connection:
+            connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+            if closed:
+                # As a process leaves them that was killed.
+                for name in ("app.db-wal", "app.db-shm"):
+                    shutil.copy(data / name, data / f"{name}.kept")
+        for kept in data.glob("*.kept"):
+            kept.rename(kept.with_suffix(""))
+        for path in (Path(place), data, *data.iterdir()):
+            path.chmod(0o777)
+        (data / closed).chmod(0o555)
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        result = subprocess.run(
+            [program, data / "app.db", "--socket-directory", place], capture_output=True, text=True, timeout=60, **user)
+        check_refusal(result, f"{data / closed if closed else f'the directory {data}'} cannot be written by this process")

@@ -121,7 +121,10 @@ enum ErrorTranslation {
     }
 
     /// Why a database cannot be opened, in one line. What the schema may not call is said to be malformed, and is not.
-    static func startMessage(_ error: SQLiteError) -> String {
+    static func startMessage(_ error: SQLiteError, _ path: String) -> String {
+        if error.code == Code.readOnly || error.code == Code.cannotOpen, let file = DatabaseFiles.unwritable(path) {
+            return "\(error.message): \(file) cannot be written by this process"
+        }
         guard error.message.contains("unsafe use of"), let hint = hint(for: error) else { return error.message }
         return "\(error.message). \(hint) The file is not damaged."
     }
