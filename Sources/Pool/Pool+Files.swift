@@ -14,6 +14,13 @@ extension Pool {
         announce(MonotonicClock.now)
     }
 
+    /// A connection that has read the schema says that the database has another text encoding since. Only an outsider's restore does
+    /// that, and SQLite's connections never get over it: they are opened anew.
+    public func encodingHasChanged() {
+        hasForeignEncoding.store(true, ordering: .sequentiallyConsistent)
+        suspectFiles()
+    }
+
     /// When to call `lookAtFiles`.
     public var nextFilesLook: Instant { Instant(nanoseconds: filesLook.load(ordering: .sequentiallyConsistent)) }
 
@@ -24,7 +31,7 @@ extension Pool {
         filesLook.store(next.nanoseconds, ordering: .sequentiallyConsistent)
         defer { announce(next) }
         let recoveries = state.withLock { $0.recoveries }
-        guard files.problem != nil else {
+        guard files.problem != nil || hasForeignEncoding.load(ordering: .sequentiallyConsistent) else {
             if let obstacle = files.obstacle {
                 log.warning(
                     .ioError, "the files of the database cannot be looked at, so it would not be noticed if they were lost",

@@ -14,10 +14,10 @@ import Scheduling
 extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let failure =
-            writer.failure ?? pipelinedSync?.error ?? writer.places.problem
+            writer.failure ?? pipelinedSync?.error ?? writer.places.problem ?? foreignEncoding
             ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
-            .ioError, "I/O error on the writer: every connection is closed and opened again",
+            .ioError, "the writer cannot go on: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
@@ -62,6 +62,11 @@ extension Pool {
         epoch.wrappingAdd(1, ordering: .relaxed)
         state.withLock { $0.recoveries += 1 }
         return openGate()
+    }
+
+    private var foreignEncoding: SQLiteError? {
+        guard hasForeignEncoding.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
+        return SQLiteError(extendedCode: 1, message: "the database was replaced by one of another text encoding")
     }
 
     private func giveUp(_ reason: String) -> [Resumption] {

@@ -40,6 +40,7 @@ public final class Pool: Sendable {
     let gatheringUntil = Atomic<Int64>(0)
     /// See Pool+Files.
     let filesLook = Atomic<Int64>(0)
+    let hasForeignEncoding = Atomic<Bool>(false)
 
     struct State {
         var writerQueue: WriterQueue

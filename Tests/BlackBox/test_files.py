@@ -367,6 +367,30 @@ def test_a_moved_file_keeps_what_was_acknowledged(watched):
     assert rows(moved)[0] == 1
 
 
+def test_a_restored_database_of_another_encoding(start_daemon):
+    """SQLite's connections keep the encoding of the schema they have read first: they are opened anew."""
+    daemon = start_daemon(options=["--readers", "1"])
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES ('old')")
+    client = daemon.client()
+    assert client.value("SELECT x FROM t") == "old"
+    with closing(sqlite3.connect(daemon.directory / "source.db")) as source, closing(sqlite3.connect(daemon.database)) as served:
+        source.executescript("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); INSERT INTO t VALUES ('néw')")
+        source.backup(served)
+    refused = []
+
+    def is_served():
+        reply = client.query("SELECT  x FROM t")
+        refused.extend(error["C"] for error in reply.errors)
+        return reply.texts == [("néw",)]
+
+    eventually(is_served, "the new database")
+    assert set(refused) == {"58030"}
+    client.query("INSERT INTO t VALUES ('ö')").check()
+    assert client.query("SELECT x FROM t ORDER BY x").texts == [("néw",), ("ö",)]
+    assert any("text encoding" in line for line in error_lines(daemon))
+    daemon.may_fail = True
+
+
 def test_the_old_wal_is_not_mixed_into_a_new_file(watched):
     # The frames left in the -wal are the old file's: https://www.sqlite.org/howtocorrupt.html, "Mispairing database
     # files and hot journals".

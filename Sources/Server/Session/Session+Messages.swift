@@ -136,7 +136,9 @@ extension Session {
         }
         out.error(positionInQuery(error))
         if !runsAgain { countError(error) }
-        if error.state == .dataCorrupted || error.state == .ioError { pool.suspectFiles() }
+        if error.state == .dataCorrupted || error.state == .ioError {
+            if error.message == ErrorTranslation.foreignEncoding { pool.encodingHasChanged() } else { pool.suspectFiles() }
+        }
         failTransaction()
         if let query = state.query {
             state.inputPosition = query.end

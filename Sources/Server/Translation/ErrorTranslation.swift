@@ -83,8 +83,13 @@ enum ErrorTranslation {
     }
 
     /// SQLITE_ERROR says everything in its message only.
+    /// What SQLite says on a connection that has read the schema when another process has put a database of another text encoding in
+    /// the file's place (`.restore`).
+    static let foreignEncoding = "attached databases must use the same text encoding as main database"
+
     private static func stateFromMessage(_ message: String) -> SQLState {
         let beginnings: [(String, SQLState)] = [
+            (foreignEncoding, .ioError),
             ("no such table", .undefinedTable), ("no such view", .undefinedTable),
             ("no such column", .undefinedColumn), ("no such function", .undefinedFunction),
             ("no such index", .undefinedObject), ("no such trigger", .undefinedObject),
@@ -138,6 +143,8 @@ enum ErrorTranslation {
             "Another transaction wrote since this one's snapshot began: run it again."
         case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
         case Code.corrupt where !error.message.contains("unsafe use of"): "Run PRAGMA integrity_check, and restore a backup if it finds anything."
+        case Code.error where error.message == foreignEncoding:
+            "Another process has replaced the database by one of another text encoding; every connection is opened anew: try again."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where error.message == "unrecognized token: \":\"":
