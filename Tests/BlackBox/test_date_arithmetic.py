@@ -16,13 +16,18 @@ REFUSED = [
     "CAST(at AS date) < '2000-01-01'", "CAST(at AS timestamp) = at", "CAST(coalesce(at, day) AS TIMESTAMP(3) WITH TIME ZONE) > at",
     "CAST('1 day' AS interval) < at", "CAST(id AS uuid) = id",
 ]
+# To SQLite's CAST each of these is a number, too.
+OTHER_CASTS = [
+    "CAST('true' AS boolean)", "NOT CAST('f' AS bool)", "CAST('{}' AS jsonb) = at", "CAST(at AS json) = at", "CAST('\\x61' AS bytea) = 'a'",
+    "CAST('t' AS regclass) > 0",
+]
 
 TAKEN = [
     "at < date('now', '-30 days')", "julianday(now()) - julianday(at) >= 0", "unixepoch(at) - unixepoch(at) = 0",
     "strftime('%s', 'now') - strftime('%s', at) >= 0", "strftime('%Y', date('now')) - strftime('%Y', day) >= 0",
     "CAST(strftime('%s', at) AS INTEGER) + 1 > 0", "epoch - 30 < 100", "epoch - seconds = 0", "epoch > unixepoch('now') - 86400 * 365 * 99",
     "date(at, '+' || (3 - 1) || ' days') > day", "length(date(at)) - 10 = 0", "at < now() AND -1 < 0", "date = 3 - 1 OR date - 1 > 0",
-    "CAST(NULL AS date) IS NULL", "CAST(epoch AS NUMERIC) - 1 > 0", "at IN (now(), -1) OR 1 - 0", "d.date - 1 < 3",
+    "CAST(NULL AS date) IS NULL", "CAST(1 AS boolean)", "NOT CAST(id - id AS bool)", "CAST(epoch AS NUMERIC) - 1 > 0", "at IN (now(), -1) OR 1 - 0", "d.date - 1 < 3",
     "current_date || '-' || 3 > ''", "'now() - 1' <> ''", "CASE WHEN at < current_date THEN 1 ELSE 1 END - 1 = 0",
     "at < '2999-01-01'::date", "day >= '2000-01-01'::date AND day < date('now', '+1 day')", "json_extract(at, '$') IS NULL OR 1 - 1 = 0",
 ]
@@ -48,6 +53,12 @@ def test_refused(db, connection, condition):
     assert "date" in caught.value.diag.message_hint
     assert db.client().query(f"DELETE FROM d WHERE {condition}").state == "0A000"
     assert connection.execute("SELECT count(*) FROM d").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("condition", OTHER_CASTS)
+def test_other_types(db, condition):
+    refused = db.client().query(f"DELETE FROM d WHERE {condition}")
+    assert refused.state == "0A000" and "makes a number" in refused.error["M"] and refused.error["H"]
 
 
 @pytest.mark.parametrize("condition", [c for c in TAKEN if "json" not in c])

@@ -152,6 +152,18 @@ def test_dates_without_a_type(client, column, sent, stored):
     assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [sent]).check().texts == [("1",)]
 
 
+GO = "2026-11-23 02:35:22.54111316 +0100 CET m=+0.002472970"
+
+
+@pytest.mark.parametrize("column, sent, state", [
+    ("day", GO, "22007"), ("at", GO, "22007"), ("at", "2026-11-23 02:35:22 -0330 NST", "22007"),
+    ("t", GO, None), ("at", "2026-11-23 02:35:22 about +0100", None), ("at", "2026-11-23 02:35:22 +0100", None)])
+def test_debug_text_of_go(client, column, sent, state):
+    """What pgx 4 sends for a time where a text is announced: no date function takes it."""
+    reply = client.extended(f"UPDATE p SET {column} = $1 WHERE id = 1", [sent])
+    assert reply.state == state and (state is None or "declared" in reply.error["H"])
+
+
 def test_dates_without_a_type_for_declared_columns(client):
     client.query("SET result_typing = declared").check()
     for sent, stored in [("2024-01-02T03:04:05Z", "2024-01-02 03:04:05"), ("2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05")]:

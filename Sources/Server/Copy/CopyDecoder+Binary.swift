@@ -115,7 +115,7 @@ extension CopyDecoder {
             return place
         case (.moment, _):
             try requireText(field, column)
-            return Self.moment(field).map(rows.make) ?? place
+            return try moment(field, column).map(rows.make) ?? place
         case (.uuid, _):
             try requireText(field, column)
             return Self.uuid(field).map(rows.make) ?? place

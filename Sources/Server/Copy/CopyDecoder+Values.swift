@@ -24,7 +24,7 @@ extension CopyDecoder {
         case .uuid, .declared(.uuid):
             return Self.uuid(bytes).map(rows.make) ?? text
         case .moment, .declared(.date), .declared(.time), .declared(.timestamp), .declared(.timestamptz):
-            return Self.moment(bytes).map(rows.make) ?? text
+            return try moment(bytes, column).map(rows.make) ?? text
         case .declared:
             return text
         case .integer:
@@ -67,6 +67,15 @@ extension CopyDecoder {
         let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
         guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }
         return (try? moment.text(of: .timestamptz)) ?? nil
+    }
+
+    func moment(_ bytes: UnsafeRawBufferPointer, _ column: Int) throws(WireError) -> String? {
+        if let moment = Self.moment(bytes) { return moment }
+        guard MomentText.isDebugTextOfGo(bytes) else { return nil }
+        var error = malformed(bytes, column)
+        error.state = .invalidDatetimeFormat
+        error.hint = MomentText.hintForGo
+        throw error
     }
 
     func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {

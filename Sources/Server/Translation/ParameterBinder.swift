@@ -159,7 +159,15 @@ enum ParameterBinder {
         let moment = MomentText(bytes)
         guard let moment, moment.hasForeignZone || (isDeclared && moment.offsetMicroseconds != nil),
             var text = try moment.text(of: type)
-        else { return try bindValidText(bytes, slot, statement) }
+        else {
+            if moment == nil, MomentText.isDebugTextOfGo(bytes) {
+                throw WireError(
+                    state: .invalidDatetimeFormat,
+                    message: "invalid input syntax for type \(type.sqlName): \"\(String(decoding: bytes, as: UTF8.self))\"",
+                    hint: MomentText.hintForGo)
+            }
+            return try bindValidText(bytes, slot, statement)
+        }
         try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
     }
 

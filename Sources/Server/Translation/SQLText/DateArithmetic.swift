@@ -26,9 +26,16 @@ enum DateArithmetic {
     }
 
     private static func refusedCast(_ type: String) -> WireError {
-        WireError(
-            state: .featureNotSupported, message: "SQLite's CAST to \(type) makes a number, as of a text's first digits",
-            hint: "date(x), time(x) and datetime(x) make a date or time of SQLite's text, and $1::\(type) gives a parameter its type.")
+        let hint =
+            switch type.lowercased() {
+            case "boolean", "bool": "'true'::boolean is read as PostgreSQL reads it."
+            case "json", "jsonb": "json(x) checks a text and leaves out its spaces, and $1::\(type) gives a parameter its type."
+            case "bytea": "CAST(x AS BLOB) takes a text's bytes, and '\\x6162'::bytea is read as PostgreSQL reads it."
+            case "regclass": "'name'::regclass is understood in questions to the catalogs."
+            default: "date(x), time(x) and datetime(x) make a date or time of SQLite's text, and $1::\(type) gives a parameter its type."
+            }
+        return WireError(
+            state: .featureNotSupported, message: "SQLite's CAST to \(type) makes a number, as of a text's first digits", hint: hint)
     }
 
     /// A statement without a sign and without CAST costs some calls of memchr; others are read once, and nothing is kept.
@@ -123,14 +130,19 @@ enum DateArithmetic {
             next = table.after(next)
         }
         guard let found, found < close, isRefusedType(table.tokens[found]), isWholeType(found, close, table) else { return nil }
-        let isNull = found == index + 4 && table.tokens[index + 2].matches("null")
-        return isNull ? nil : table.tokens[found].name
+        let operand = found == index + 4 ? table.tokens[index + 2] : nil
+        // Of a number CAST makes itself, which is a truth to SQLite.
+        if isBoolean(table.tokens[found]), operand?.kind != .string { return nil }
+        return operand?.matches("null") == true ? nil : table.tokens[found].name
     }
 
     private static func isRefusedType(_ token: SQLToken) -> Bool {
         token.matches("date") || token.matches("time") || token.matches("timetz") || token.matches("timestamp")
-            || token.matches("timestamptz") || token.matches("interval") || token.matches("uuid")
+            || token.matches("timestamptz") || token.matches("interval") || token.matches("uuid") || token.matches("json")
+            || token.matches("jsonb") || token.matches("bytea") || token.matches("regclass") || isBoolean(token)
     }
+
+    private static func isBoolean(_ token: SQLToken) -> Bool { token.matches("boolean") || token.matches("bool") }
 
     /// `timestamp`, `timestamp(3)` and `timestamp with time zone`; not `date text`, which is a text to SQLite.
     private static func isWholeType(_ first: Int, _ close: Int, _ table: TokenTable) -> Bool {

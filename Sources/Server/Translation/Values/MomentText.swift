@@ -143,4 +143,19 @@ struct MomentText {
         default: return nil
         }
     }
+
+    /// `2026-11-23 02:35:22.54111316 +0100 CET m=+0.002472970`: what Go's pgx 4 sends for a parameter that was announced as text is what
+    /// `time.Time.String()` gives, of which its documentation says that it is "meant for debugging"
+    /// (https://pkg.go.dev/time#Time.String). No date function takes it, and it is no order to sort by.
+    static func isDebugTextOfGo(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count > 26, text[10] == UInt8(ascii: " "),
+            let end = text[11...].firstIndex(of: UInt8(ascii: " ")), end + 7 <= text.count, text[end + 6] == UInt8(ascii: " "),
+            text[end + 1] == UInt8(ascii: "+") || text[end + 1] == UInt8(ascii: "-"),
+            text[(end + 2)..<(end + 6)].allSatisfy(isDigit)
+        else { return false }
+        return MomentText(UnsafeRawBufferPointer(rebasing: text[..<end])) != nil
+    }
+
+    static let hintForGo = "pgx 4 sends times as Go's debug text where a parameter is announced as text: connect with "
+        + "options=-c result_typing=declared, or write $1::timestamptz."
 }
