@@ -127,9 +127,9 @@ import Testing
 
     // MARK: A member that is long
 
-    /// Longer than any of the limits below.
+    /// Longer than any of the limits below, which are longer than what a short one may have to wait for a processor.
     private static func long(_ id: ClientID) -> FakeMember {
-        FakeMember(id, [Killer.interrupted.rawValue.replacing("100000000", with: "200000")])
+        FakeMember(id, [Killer.interrupted.rawValue.replacing("100000000", with: "1000000")])
     }
 
     /// `i` inserts, `L` is long, `k` kills the transaction. Who is before a long one does not wait for it: it is stopped, has the
@@ -153,7 +153,7 @@ import Testing
             default: FakeMember(index + 1, ["INSERT INTO t VALUES(-\(index + 1), \(index))"])
             }
         }
-        let result = test.run(members, limitMilliseconds: 2)
+        let result = test.run(members, limitMilliseconds: 25)
         #expect(members.map(\.runs) == runs && result.postponed.map(\.clientID) == postponed)
         #expect(result.finished.map(\.clientID).sorted() == members.map(\.clientID).filter { !postponed.contains($0) })
         #expect(test.pool.writer.connection.isAutocommit)
@@ -161,7 +161,7 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t WHERE id < 0") == [["\(count)"]])
         guard !postponed.isEmpty else { return }
 
-        let next = test.run(members.suffix(postponed.count), limitMilliseconds: 2)
+        let next = test.run(members.suffix(postponed.count), limitMilliseconds: 25)
         #expect(next.finished.first?.clientID == postponed[0])
         #expect(try #require(members.first { $0.clientID == postponed[0] }).succeeded)
     }
