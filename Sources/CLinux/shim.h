@@ -104,6 +104,9 @@ static inline int walpool_look_at_file(const char *path, struct walpool_file *fi
     return 0;
 }
 
+int dup3(int, int, int);
+static inline int walpool_dup_over(int from, int to) { return dup3(from, to, O_CLOEXEC); }
+
 int accept4(int, struct sockaddr *, socklen_t *, int);
 static inline int walpool_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 static inline ssize_t walpool_receive(int socket, void *bytes, size_t count) {

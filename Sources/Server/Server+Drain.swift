@@ -11,7 +11,7 @@ extension Server {
     /// Once, however often it is called: at the beginning of a drain or of a stop.
     func stopAccepting() {
         guard !hasStoppedAccepting.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        for listener in listeners + [metricsListener].compactMap({ $0 }) {
+        for listener in allListeners {
             poller.remove(listener.descriptor)
             listener.stop()
         }

@@ -15,7 +15,7 @@ extension Server {
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         stopAccepting()
-        for listener in listeners + [metricsListener].compactMap({ $0 }) { listener.close() }
+        for listener in allListeners { listener.retire(to: stopSignal) }
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit || isHurried() })
         if table.count > 0 {
@@ -25,6 +25,7 @@ extension Server {
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
         stopThreads()
+        for listener in allListeners { listener.close() }
         eventLog.reportLeftOut()
         pool.close()
     }

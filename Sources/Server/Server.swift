@@ -41,7 +41,7 @@ public final class Server: Sendable {
     let sessionCounts = Locked(SessionCounts())
     let socketFile: String
     let ready = ReadyQueue()
-    private let stopSignal: Int32
+    let stopSignal: Int32
     private let threads = Locked<[pthread_t]>([])
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
@@ -155,6 +155,8 @@ public final class Server: Sendable {
     /// The sockets it listens on, for a service manager to keep.
     public var listeningSockets: [Int32] { listeners.map(\.descriptor) }
     public var socketPaths: [String] { listeners.map(\.path) }
+    /// The metrics' too.
+    var allListeners: [Listener] { listeners + [metricsListener].compactMap { $0 } }
 
     /// The crew has work again.
     func somethingHappens() {

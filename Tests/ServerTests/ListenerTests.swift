@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    /// A thread of the crew that has been told of it may come to it when the server has long been stopping.
+    @Test func theNumberOfOneThatIsRetiredIsNobodyElses() throws {
+        try Self.withDirectory { directory in
+            let path = directory + "/socket"
+            let listener = try Listener(path: path, mode: 0o600)
+            let poller = try Poller()
+            defer { poller.close() }
+            try poller.add(listener.descriptor, .readable, token: 1)
+            let waits = try RawClient(path)
+            let placeholder = dup(0)
+            defer { Glibc.close(placeholder) }
+            listener.stop()
+            listener.retire(to: placeholder)
+            #expect(try waits.isClosedByServer())
+            let next = dup(0)
+            defer { Glibc.close(next) }
+            #expect(next != listener.descriptor && fcntl(listener.descriptor, F_GETFD) == FD_CLOEXEC)
+            guard case .none = listener.accept() else {
+                Issue.record("accepted")
+                return
+            }
+            #expect(throws: SystemError.self) { try poller.arm(listener.descriptor, .readable, token: 1) }
+            listener.close()
+        }
+    }
+
     @Test func ofSeveralThatStartTogetherOneListens() throws {
         try Self.withDirectory { directory in
             let path = directory + "/socket"

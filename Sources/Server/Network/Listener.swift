@@ -116,7 +116,15 @@ struct Listener: Sendable {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Call `stop` first.
+    /// Nobody listens any more, and whoever waits is told by the kernel. A thread of the crew may be about to accept from this
+    /// number, or to arm it, so it is kept from being another file's, and leads to one that is neither accepted from nor armed.
+    ///
+    /// - Parameter placeholder: "If the file descriptor newfd was previously open, it is closed before being reused; the close is
+    ///   performed silently … The steps of closing and reusing the file descriptor newfd are performed atomically" (dup(2),
+    ///   https://man7.org/linux/man-pages/man2/dup.2.html).
+    func retire(to placeholder: Int32) { _ = walpool_dup_over(placeholder, descriptor) }
+
+    /// Call `stop` first, and when no thread knows of it any more.
     func close() { Glibc.close(descriptor) }
 }
 
