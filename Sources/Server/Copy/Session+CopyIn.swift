@@ -31,7 +31,7 @@ extension Session {
     }
 
     /// Where the next message of the client begins.
-    private var copyPosition: Int {
+    var copyPosition: Int {
         get { state.query?.end ?? state.inputPosition }
         set { if state.query != nil { state.query?.end = newValue } else { state.inputPosition = newValue } }
     }

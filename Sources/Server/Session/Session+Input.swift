@@ -28,10 +28,9 @@ extension Session {
     func socketIsReady(_ worker: Worker, isHungUp: Bool) {
         self.worker = worker
         if isHungUp { needsArming = true }
-        // The deadline of a startup is for all of it, however many pieces it comes in.
-        if case .ready = phase { disarmDeadline() }
         if interest == .writable {
-            // There is room, so it has read.
+            // There is room, so it has read. The deadline of a startup is for all of it.
+            if case .ready = phase { disarmDeadline() }
             if isReaderIdle { endReaderIdling() }
             noteRead()
             if isStatementActive { countBeginning() }
@@ -66,8 +65,18 @@ extension Session {
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
         }
         countReceived(bytes)
-        endIdling()
+        if isIdleHolder || isReaderIdle || armedDeadline < .distantFuture { noteActivity(of: bytes) }
         settle(advance())
+    }
+
+    /// Ends its idleness, if that is what its client has sent: see InputActivity. Else whatever counts it goes on as it is.
+    private func noteActivity(of bytes: Int) {
+        // The deadline of a startup is for all of it, however many pieces it comes in.
+        guard case .ready = phase,
+            inputActivity.isShown(by: input.bytes, from: copyPosition, received: bytes, isCopying: isCopyingIn)
+        else { return }
+        disarmDeadline()
+        endIdling()
     }
 
     /// Where what its client has sent can be put together with what those of others have; nil: this session does so itself.
@@ -84,7 +93,6 @@ extension Session {
         case .event: socketIsReady(worker, isHungUp: false)
         case .received(let result):
             self.worker = worker
-            disarmDeadline()
             goOn(after: input.didReceive(result), of: max(0, result))
         case .reply:
             self.worker = worker
@@ -215,6 +223,8 @@ extension Session {
         if readerIsOnlyToPrepare { releaseReader() }
         noteIdling()
         if isCopyingIn { return awaitCopyData() }
+        // What has come since was not enough to begin it anew.
+        if armedDeadline < .distantFuture, awaited == .idleInTransaction { return }
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,

@@ -128,6 +128,7 @@ final class Session: @unchecked Sendable {
     var isIdleHolder = false
     /// The same of a reader.
     var isReaderIdle = false
+    var inputActivity = InputActivity()
 
     /// A COPY FROM is being received: `state.copyIn`, as a word that costs nothing to ask.
     var isCopyingIn = false

@@ -7,6 +7,9 @@ enum SessionLimits {
     static let messageBytes = 80 << 20
     /// What a socket is read with at a time.
     static let readBytes = 16 << 10
+    /// So much of a message that is not whole yet is a sign that its client is not idle: what the shortest read is for. A client that
+    /// is at it sends that in microseconds; one that is stuck and drips a byte at a time does not for hours (`InputActivity`).
+    static let activeBytes = 16 << 10
     /// An idle session gives memory beyond this back.
     static let idleBufferBytes = 16 << 10
     /// A result is sent whenever this much of it is ready, and the statement waits when the client takes none of it.
