@@ -18,20 +18,17 @@ extension Server {
             case .outOfDescriptors: return pauseAccepting()
             }
             let isForMetrics = token == Event.metricsListener
-            guard isForMetrics ? isRoomForMetrics : isRoomBeforeReserve || mayUseReserve(socket) else {
-                close(socket)
+            guard let arrival = self.arrival(socket, isForMetrics: isForMetrics) else {
+                refuse(socket, isForMetrics: isForMetrics)
                 continue
             }
-            // Before it is counted as a session: for a moment one client too many may come in, and none is refused.
-            if isForMetrics { metricsConnections.add(1, ordering: .relaxed) }
             let session = table.add { slot, generation, processID in
                 Session(
-                    server: self, socket: socket, slot: slot, generation: generation, processID: processID)
+                    server: self, socket: socket, arrival, slot: slot, generation: generation, processID: processID)
             }
             guard let session else {
-                // Not even a place to say so politely.
-                if isForMetrics { metricsConnections.subtract(1, ordering: .relaxed) }
-                close(socket)
+                departed(arrival)
+                refuse(socket, isForMetrics: isForMetrics)
                 continue
             }
             session.worker = worker

@@ -117,7 +117,8 @@ public final class Server: Sendable {
             throw StartError("\(error)")
         }
         // Those refused for being too many need a place to be told so.
-        table = SessionTable(capacity: configuration.sessionRoom + Self.refusalPlaces + Self.adminPlaces + Self.metricsPlaces)
+        table = SessionTable(
+            capacity: configuration.sessionRoom + configuration.access.placesForRefusals + PlaceLimits.admins + PlaceLimits.metrics)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // Readers can use up reader connections, never the threads that receive requests and run writes.

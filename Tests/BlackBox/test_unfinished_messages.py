@@ -86,13 +86,13 @@ def test_a_drip_does_not_prolong_an_idle_block(start_daemon, drip):
 
 def test_a_large_message_that_comes_is_no_idleness(start_daemon):
     """Pieces of it, for longer than either limit is; each is small enough to need several to count."""
-    daemon = start(start_daemon, "1s")
+    query = wire.parse("INSERT INTO t VALUES ($1::text)") + wire.bind([b"x" * (16 << 20)]) + wire.execute() + wire.sync()
+    daemon = start(start_daemon, "2s")
     holder, waiter = daemon.client(), daemon.client()
-    holder.query("SET idle_in_transaction_session_timeout = '1s'").check()
+    holder.query("SET idle_in_transaction_session_timeout = '2s'").check()
     holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
     waiter.send(wire.query("INSERT INTO u VALUES (1)"))
-    query = wire.parse("INSERT INTO t VALUES ($1::text)") + wire.bind([b"x" * (60 << 20)]) + wire.execute() + wire.sync()
-    sent, end = 0, time.monotonic() + 2.5
+    sent, end = 0, time.monotonic() + 4.5
     while time.monotonic() < end and sent < len(query) - 4096:
         holder.send(query[sent : sent + 4096])
         sent += 4096

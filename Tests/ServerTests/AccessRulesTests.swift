@@ -85,6 +85,43 @@ import Testing
         #expect(first && !second)
     }
 
+    @Test("Who has not started is counted with whom its rule lets in, and all whom none lets in together")
+    func whoHasNotStarted() {
+        var limited = AccessRule("limited", .users([7, 8]), .admit(.writer))
+        limited.limits.maximumSessions = 2
+        let rules = AccessRules([
+            limited, AccessRule("unlimited", .users([9]), .admit(.admin)), AccessRule("never", .users([10]), .reject),
+        ])
+        let few = PlaceLimits.starting
+        for (user, expected) in [
+            (7, .init(group: .rule("limited"), maximum: 2 + few)), (9, .init(group: .rule("unlimited"), maximum: .max, isAdmins: true)),
+            (10, .init(group: .strangers, maximum: few)), (11, .init(group: .strangers, maximum: few)),
+        ] as [(UInt32, AccessRules.StartingPlace)] {
+            #expect(rules.startingPlace(of: Self.peer(user), socketGroup: nil) == expected)
+        }
+        #expect(rules.startingPlace(of: nil, socketGroup: nil).group == .strangers)
+        #expect(rules.placesForRefusals == PlaceLimits.refusals + 2 * few)
+    }
+
+    @Test func countsBeforeTheStart() {
+        var counts = SessionCounts()
+        func arrive(_ group: SessionCounts.Group, _ maximum: Int) -> Bool { counts.arrive(group, atMost: maximum) }
+        let isIn = counts.add("a", atMost: 2)
+        // A session is one of the group's connections; one that starts is no longer among those that have not.
+        let results = [arrive(.rule("a"), 3), arrive(.rule("a"), 3), arrive(.rule("a"), 3), arrive(.strangers, 1), arrive(.strangers, 1)]
+        #expect(isIn && results == [true, true, false, true, false] && counts.sessions == 1)
+        counts.departed(.rule("a"))
+        let second = counts.add("a", atMost: 2)
+        let full = arrive(.rule("a"), 3)
+        counts.departed(.rule("a"))
+        let again = arrive(.rule("a"), 3)
+        #expect(second && !full && again && counts.sessions == 2)
+        counts.remove("a")
+        counts.departed(.strangers)
+        let stranger = arrive(.strangers, 1)
+        #expect(stranger && counts.sessions == 1)
+    }
+
     // MARK: Tables
 
     private static func table(_ line: Int, _ entries: [(String, AccessTable.Value)]) -> AccessTable {

@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import PostgresWire
 import Synchronization
 
 extension Server {
@@ -18,23 +20,50 @@ extension Server {
 
     // MARK: Places
 
-    /// Beyond max_sessions: those refused for being too many need a place to be told so.
-    static let refusalPlaces = 48
-    /// Beyond those, for admins: sockets that are opened and say nothing must not keep out who comes to end that.
-    static let adminPlaces = 16
+    /// A connection that has been accepted: who the kernel says it is, and what it is counted as until it starts.
+    struct Arrival {
+        var peer: walpool_peer?
+        var credentials: PeerCredentials?
+        /// nil over TCP, where there is nothing but metrics.
+        var group: SessionCounts.Group?
+    }
 
-    /// Of connections to the address that serves metrics. It lets in who may not open the socket, so they take nobody's place.
-    static let metricsPlaces = 16
+    /// Counts it; nil: there is no place for it.
+    func arrival(_ socket: Int32, isForMetrics: Bool) -> Arrival? {
+        if isForMetrics {
+            guard metricsConnections.load(ordering: .relaxed) < PlaceLimits.metrics else { return nil }
+            // Before it is counted as a session: for a moment one client too many may come in, and none is refused.
+            metricsConnections.add(1, ordering: .relaxed)
+            return Arrival()
+        }
+        let peer = Session.peer(of: socket)
+        let credentials = peer.flatMap { PeerCredentials($0, socket: socket) }
+        let rules = accessRules
+        let place = rules.startingPlace(of: credentials, socketGroup: rules.needSocketGroup ? socketGroup : nil)
+        // All but the metrics'.
+        let taken = table.count - metricsConnections.load(ordering: .relaxed)
+        let room = current { $0.maximumSessions } + rules.placesForRefusals + (place.isAdmins ? PlaceLimits.admins : 0)
+        guard taken < room, sessionCounts.withLock({ $0.arrive(place.group, atMost: place.maximum) }) else { return nil }
+        return Arrival(peer: peer, credentials: credentials, group: place.group)
+    }
 
-    /// Sessions of the database and the console.
-    var takenPlaces: Int { table.count - metricsConnections.load(ordering: .relaxed) }
+    /// There is not even a place for its session after all.
+    func departed(_ arrival: Arrival) {
+        if let group = arrival.group {
+            sessionCounts.withLock { $0.departed(group) }
+        } else {
+            metricsConnections.subtract(1, ordering: .relaxed)
+        }
+    }
 
-    var isRoomBeforeReserve: Bool { takenPlaces < current { $0.maximumSessions } + Self.refusalPlaces }
-
-    var isRoomForMetrics: Bool { metricsConnections.load(ordering: .relaxed) < Self.metricsPlaces }
-
-    func mayUseReserve(_ socket: Int32) -> Bool {
-        guard let peer = Session.peer(of: socket), let credentials = PeerCredentials(peer, socket: socket) else { return false }
-        return accessRules.rule(for: credentials, socketGroup: nil)?.outcome == .admit(.admin)
+    /// Tells a client that gets no place so, whatever it may be about to say, as PostgreSQL tells one for which it cannot start a
+    /// process. What its socket does not take at once it does without.
+    func refuse(_ socket: Int32, isForMetrics: Bool) {
+        if !isForMetrics {
+            let out = OutputBuffer()
+            out.error(Session.tooManySessions(current { $0.maximumSessions }))
+            _ = walpool_send(socket, out.readable.baseAddress, out.readable.count)
+        }
+        close(socket)
     }
 }

@@ -9,7 +9,7 @@ extension Session {
 
     /// Lets the client in or throws. The user name it claims has been read.
     func authorize() throws(WireError) {
-        guard let peer, let credentials = PeerCredentials(peer, socket: socket) else {
+        guard let credentials else {
             throw Self.notAdmitted("the kernel does not say who connects", nil)
         }
         let rules = server.accessRules
@@ -30,11 +30,17 @@ extension Session {
     private func enter(as role: Role, _ rule: AccessRule) throws(WireError) {
         let maximum = rule.limits.maximumSessions
         // Also where the rule has no limit: a reload may give it one, and then these are there.
-        guard server.sessionCounts.withLock({ $0.add(rule.name, atMost: maximum > 0 ? maximum : .max) }) else {
+        let isAdded = server.sessionCounts.withLock { counts in
+            guard counts.add(rule.name, atMost: maximum > 0 ? maximum : .max) else { return false }
+            if let group = access.startsIn { counts.departed(group) }
+            return true
+        }
+        guard isAdded else {
             throw WireError(
                 severity: .fatal, state: .tooManyConnections, message: "too many connections for this access rule",
                 hint: "Its max_sessions is \(maximum).")
         }
+        access.startsIn = nil
         access.countedBy = rule.name
         access.role = role
         access.limits = rule.limits
@@ -43,11 +49,14 @@ extension Session {
         access.limits.lower(&defaults)
     }
 
-    /// The session ends: another one of its rule may come.
+    /// The session ends, or what might have become one: another one of its rule may come.
     func leave() {
-        guard let name = access.countedBy else { return }
-        access.countedBy = nil
-        server.sessionCounts.withLock { $0.remove(name) }
+        guard access.countedBy != nil || access.startsIn != nil else { return }
+        server.sessionCounts.withLock { counts in
+            if let name = access.countedBy { counts.remove(name) }
+            if let group = access.startsIn { counts.departed(group) }
+        }
+        (access.countedBy, access.startsIn) = (nil, nil)
     }
 
     // MARK: Refusals

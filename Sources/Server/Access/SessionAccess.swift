@@ -5,8 +5,10 @@ struct SessionAccess: Sendable {
     /// Before it has started a session may do nothing, and reading is the least there is.
     var role = Role.reader
     var limits = AccessLimits()
-    /// The rule it counts against, when that has a limit.
+    /// The rule it counts against, once it has started.
     var countedBy: String?
+    /// Whom it is counted with until then.
+    var startsIn: SessionCounts.Group?
 }
 
 extension AccessLimits {

@@ -15,7 +15,7 @@ extension Session {
     /// access lets in. This is the one place that decides so.
     private var maySeeMetrics: Bool {
         if isHTTPOnly { return true }
-        guard let peer, let credentials = PeerCredentials(peer, socket: socket) else { return false }
+        guard let credentials else { return false }
         let rules = server.accessRules
         let group = rules.needSocketGroup ? server.socketGroup : nil
         if case .admit = rules.rule(for: credentials, socketGroup: group)?.outcome { return true }

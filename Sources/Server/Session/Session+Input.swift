@@ -223,8 +223,12 @@ extension Session {
         if readerIsOnlyToPrepare { releaseReader() }
         noteIdling()
         if isCopyingIn { return awaitCopyData() }
-        // What has come since was not enough to begin it anew.
-        if armedDeadline < .distantFuture, awaited == .idleInTransaction { return }
+        if armedDeadline < .distantFuture {
+            // What has come since was not enough to begin it anew.
+            if awaited == .idleInTransaction { return }
+            // Its client had not read, and has now.
+            disarmDeadline()
+        }
         guard state.transaction.isExplicit || writerMode == .lease || readerIndex != nil else { return }
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,

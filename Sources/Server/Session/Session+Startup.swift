@@ -96,11 +96,14 @@ extension Session {
 
     private func requireRoom() throws(WireError) {
         let maximum = server.current { $0.maximumSessions }
-        guard server.takenPlaces <= maximum else {
-            throw WireError(
-                severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
-                hint: "max_sessions is \(maximum).")
-        }
+        // This one is among them. Those that have not started are nobody's yet.
+        guard server.sessionCounts.withLock({ $0.sessions }) <= maximum else { throw Self.tooManySessions(maximum) }
+    }
+
+    static func tooManySessions(_ maximum: Int) -> WireError {
+        WireError(
+            severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
+            hint: "max_sessions is \(maximum).")
     }
 
     private func takeSettings(_ message: StartupMessage) throws(WireError) {

@@ -39,6 +39,8 @@ final class Session: @unchecked Sendable {
     var userName = ""
     /// The process that connected, as the kernel noted it.
     let peer: walpool_peer?
+    /// The same with its groups; nil when the kernel does not say which they are.
+    let credentials: PeerCredentials?
     /// What it was let in as (see Access/), set before the session is introduced.
     var access = SessionAccess()
     /// It is the console's (see Console/), set before the session is introduced.
@@ -185,7 +187,7 @@ final class Session: @unchecked Sendable {
     let deadline = Atomic<Int64>(.max)
 
     init(
-        server: Server, socket: Int32, slot: Int, generation: UInt64, processID: Int32
+        server: Server, socket: Int32, _ arrival: Server.Arrival, slot: Int, generation: UInt64, processID: Int32
     ) {
         self.server = server
         pool = server.pool
@@ -194,7 +196,9 @@ final class Session: @unchecked Sendable {
         self.slot = slot
         self.generation = generation
         self.processID = processID
-        peer = Self.peer(of: socket)
+        peer = arrival.peer
+        credentials = arrival.credentials
+        access.startsIn = arrival.group
         var generator = SystemRandomNumberGenerator()
         cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         defaults = server.current { $0.sessionDefaults }

@@ -1,0 +1,41 @@
+import Glibc
+
+/// Places beyond max_sessions, each kind with its reason. See DescriptorBudget for what they come to.
+enum PlaceLimits {
+    /// Those refused for being too many need a place to be told so, and a cancel needs one whose session is there.
+    static let refusals = 48
+    /// Likewise beyond the max_sessions of a rule, for those whom it lets in; and all there are for those whom none does, who need
+    /// them to be told that or to look at the metrics in vain. So nobody takes more of the others' places by connecting and saying
+    /// nothing than by sessions.
+    static let starting = 16
+    /// Beyond those, for admins: sockets that are opened and say nothing must not keep out who comes to end that.
+    static let admins = 16
+    /// Of connections to the address that serves metrics. It lets in who may not open the socket, so they take nobody's place.
+    static let metrics = 16
+}
+
+extension AccessRules {
+    /// How many connections may be there beyond max_sessions, admins' left out.
+    var placesForRefusals: Int {
+        PlaceLimits.refusals + PlaceLimits.starting * (1 + rules.count { $0.limits.maximumSessions > 0 })
+    }
+
+    /// What a connection is counted as until it has started.
+    struct StartingPlace: Equatable {
+        var group: SessionCounts.Group
+        /// Of its group, sessions included.
+        var maximum: Int
+        var isAdmins = false
+    }
+
+    /// By what the kernel says of it. Which name it claims nobody knows yet, so a rule that will not let it in for that counts it,
+    /// too.
+    func startingPlace(of peer: PeerCredentials?, socketGroup: gid_t?) -> StartingPlace {
+        guard let peer, let rule = rule(for: peer, socketGroup: socketGroup), case .admit(let role) = rule.outcome else {
+            return StartingPlace(group: .strangers, maximum: PlaceLimits.starting)
+        }
+        let maximum = rule.limits.maximumSessions
+        return StartingPlace(
+            group: .rule(rule.name), maximum: maximum > 0 ? maximum + PlaceLimits.starting : .max, isAdmins: role == .admin)
+    }
+}
