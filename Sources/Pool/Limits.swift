@@ -4,6 +4,11 @@ import Scheduling
 public struct PoolLimits: Sendable {
     /// Read-only connections. Each costs its page cache (`cache_size`) and about 60 KB besides.
     public var readers = 8
+    /// Descriptors a connection may have open: the database and its -wal; and files without a name, two for each of two sorts at a
+    /// time, one for a transient table, one for what a statement may have to undo. The -shm is open once for all.
+    public static let descriptorsPerConnection = 8
+    /// Connections besides the readers: the writer, the one that only prepares, a backup's two.
+    public static let otherConnections = 4
     /// Members of one group commit: at 64 the commit's own cost is a few per cent of the members' work, and a killed
     /// group has little to run again.
     public var groupMembers = 128

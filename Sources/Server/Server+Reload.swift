@@ -54,7 +54,10 @@ extension Server {
     }
 
     /// Takes over whatever of it can be changed now; the rest stays as it was at the start.
-    public func apply(_ new: ServerConfiguration) {
+    ///
+    /// Returns why there are to be fewer sessions than it says, for people.
+    @discardableResult
+    public func apply(_ new: ServerConfiguration) -> String? {
         var next = new
         next.databasePath = configuration.databasePath
         next.databaseName = configuration.databaseName
@@ -63,7 +66,8 @@ extension Server {
         next.inheritedSockets = configuration.inheritedSockets
         next.leavesSocketFile = configuration.leavesSocketFile
         next.reports = configuration.reports
-        next.maximumSessions = min(new.maximumSessions, configuration.sessionRoom)
+        next.descriptorLimit = configuration.descriptorLimit
+        next.maximumSessions = min(new.maximumSessions, configuration.sessionRoom, max(1, descriptors.sessions(new.access)))
         next.pool.readers = configuration.pool.readers
         next.pool.durability = configuration.pool.durability
         next.connection = configuration.connection
@@ -71,6 +75,7 @@ extension Server {
         pool.apply(next.pool)
         eventLog.apply(next.log)
         replaceAccessRules(next.access)
+        return descriptors.shortage(of: new.maximumSessions, new.access)
     }
 
     /// A part of the configuration as it is now. A copy: take only what is needed.

@@ -20,6 +20,7 @@ public final class Server: Sendable {
     let deadlines: Deadlines
     let crew: Crew
     private let threadCount: Int
+    let descriptors: DescriptorBudget
     let registry: QueryRegistry
     let catalogs = CatalogConnections()
     let log: Logger
@@ -77,7 +78,13 @@ public final class Server: Sendable {
 
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
-        changeable = Locked(configuration)
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        // Readers can use up reader connections, never the threads that receive requests and run writes.
+        threadCount = max(cores + 1, configuration.pool.readers) + 2
+        descriptors = try DescriptorBudget.checked(configuration, threads: threadCount)
+        var current = configuration
+        current.maximumSessions = min(configuration.maximumSessions, descriptors.sessions(configuration.access))
+        changeable = Locked(current)
         self.log = log
         eventLog = EventLog(log, configuration.log)
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
@@ -120,9 +127,6 @@ public final class Server: Sendable {
         table = SessionTable(
             capacity: configuration.sessionRoom + configuration.access.placesForRefusals + PlaceLimits.admins + PlaceLimits.metrics)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
-        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        // Readers can use up reader connections, never the threads that receive requests and run writes.
-        threadCount = max(cores + 1, configuration.pool.readers) + 2
         // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
         // disk.
         crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2)
@@ -151,6 +155,9 @@ public final class Server: Sendable {
         }
         deadlines.announce(min(pool.nextMaintenanceLook, metrics.periodEnd))
         somethingHappens()
+        if let shortage = descriptors.shortage(of: configuration.maximumSessions, configuration.access) {
+            log.warning(.outOfDescriptors, "\(shortage)")
+        }
     }
 
     /// The sockets it listens on, for a service manager to keep.

@@ -17,6 +17,8 @@ public struct ServerConfiguration: Sendable {
     public var reports: ServiceReports?
     /// The most sessions at a time. Each costs a file descriptor and some 10 KB.
     public var maximumSessions = 1000
+    /// How many files the process may open. It bounds the sessions, too: see DescriptorBudget.
+    public var descriptorLimit = Int.max
     /// How long a client may take to send its startup message.
     public var startupTimeoutMilliseconds: Int64 = 60_000
     /// How long running statements may go on after SIGTERM.

@@ -17,7 +17,8 @@ enum Daemon {
         let signals = blockSignals()
         try writer.start()
         let log = Logger(label: "walpoold")
-        raiseDescriptorLimit()
+        var settings = settings
+        settings.server.descriptorLimit = raiseDescriptorLimit()
         let notifications = ServiceNotifications(databaseName: settings.server.databaseName, log: log)
         let server = try start(settings.server, notifications, log) { server in
             let running = RunningConfiguration(settings, file: file, options: options, server: server)
@@ -113,12 +114,15 @@ enum Daemon {
         if let resolved { setenv("SQLITE_TMPDIR", resolved, 1) }
     }
 
-    /// Each session takes a descriptor, and the usual soft limit is 1024.
-    private static func raiseDescriptorLimit() {
+    /// Each session takes a descriptor, and the usual soft limit is 1024. Returns the limit that there is now.
+    private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { return .max }
+        let before = limit.rlim_cur
         limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        if setrlimit(resource, &limit) != 0 { limit.rlim_cur = before }
+        return Int(clamping: limit.rlim_cur)
     }
 
     private static let stopSignals = [SIGTERM, SIGINT, SIGQUIT]

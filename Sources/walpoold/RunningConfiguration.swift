@@ -23,9 +23,9 @@ final class RunningConfiguration: @unchecked Sendable {
     func reload() -> ReloadOutcome {
         let read: StartSettings
         do { read = try StartSettings(file: file, options: options) } catch { return .refused(problems: error.lines) }
-        let changes = inForce.take(read)
+        var changes = inForce.take(read)
         LogThreshold.level = inForce.settings.logLevel
-        server.apply(inForce.settings.server)
+        if let shortage = server.apply(inForce.settings.server) { changes.needRestart.append(shortage) }
         server.show(inForce.rows)
         return .applied(changes: changes.changed, needRestart: changes.needRestart)
     }
