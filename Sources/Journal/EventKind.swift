@@ -57,7 +57,7 @@ public enum EventKind: String, CaseIterable, Sendable {
     case cannotGoOn = "cannot_go_on"
     /// Another process has the database locked.
     case outsider
-    /// Connections wait because the process may not open more files.
+    /// Connections wait, or fewer are let in than max_sessions says, because the process may not open more files.
     case outOfDescriptors = "out_of_descriptors"
     /// A client asked for a catalog of PostgreSQL's.
     case catalogQuery = "catalog_query"
