@@ -12,6 +12,18 @@ import Testing
         return try result.get()
     }
 
+    /// Each wraps the one before it. Deep trees are taken apart by recursion: 8,000 of these ended the daemon.
+    @Test(arguments: ["SELECT 1\(String(repeating: "::int", count: 8_000))", "SELECT a\(String(repeating: "[1]", count: 66_000))"])
+    func castsNestToALimit(_ sql: String) {
+        let error = #expect(throws: CatalogSyntaxError.self) { try Self.rewrite(sql + " FROM pg_class") }
+        #expect(error?.message == "the statement is nested too deeply")
+    }
+
+    @Test func anyNumberOfCastsStandSideBySide() throws {
+        let sql = "SELECT " + Array(repeating: "a::int::text[1]", count: 500).joined(separator: ", ")
+        #expect(throws: Never.self) { try Self.rewrite(sql) }
+    }
+
     /// White space says nothing.
     private static func plain(_ sql: String) -> String { sql.filter { $0 != " " && $0 != "\n" } }
 

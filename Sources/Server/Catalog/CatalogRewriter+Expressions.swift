@@ -3,9 +3,13 @@ extension CatalogRewriter {
     mutating func expressions(_ nodes: [Node]) throws(CatalogSyntaxError) -> [Node] {
         var result: [Node] = []
         var index = 0
+        // Each wraps the one before it once more, so that they nest as parentheses do.
+        var casts = 0
         while index < nodes.count {
             let node = nodes[index]
             index += 1
+            casts = node.isSymbol("::") || node.subscriptNodes != nil ? casts + 1 : 0
+            guard casts < CatalogSyntax.depthLimit else { throw CatalogSyntax.isTooDeep }
             if node.isSymbol("::") {
                 let type = try CatalogCast.typeName(nodes, &index)
                 try cast(&result, from: CatalogCast.operandStart(result), to: type)

@@ -34,6 +34,7 @@ struct CatalogSyntaxError: Error {
 enum CatalogSyntax {
     /// Deeper statements are nobody's question to a catalog.
     static let depthLimit = 64
+    static let isTooDeep = CatalogSyntaxError(message: "the statement is nested too deeply")
 
     static func tree(_ tokens: [PostgresLexer.Token]) throws(CatalogSyntaxError) -> [CatalogNode] {
         var position = 0
@@ -44,7 +45,7 @@ enum CatalogSyntax {
     private static func tree(
         _ tokens: [PostgresLexer.Token], _ position: inout Int, closing: String?, depth: Int
     ) throws(CatalogSyntaxError) -> [CatalogNode] {
-        guard depth < depthLimit else { throw CatalogSyntaxError(message: "the statement is nested too deeply") }
+        guard depth < depthLimit else { throw isTooDeep }
         var nodes: [CatalogNode] = []
         while position < tokens.count {
             let token = tokens[position]
