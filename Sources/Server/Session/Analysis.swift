@@ -52,7 +52,8 @@ final class Analysis: Sendable {
     init(
         _ statement: Statement, of query: Query, schemaGeneration: Int, depth: Depth? = nil
     ) throws(WireError) {
-        let (head, sql, numbered) = (query.head, query.text.bytes, query.numbered)
+        let (head, numbered) = (query.head, query.numbered)
+        let sql = numbered?.text.bytes ?? query.text.bytes
         self.schemaGeneration = schemaGeneration
         // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
         // next time it is not.
@@ -62,7 +63,7 @@ final class Analysis: Sendable {
         kind = head.main.statementKind
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         var columns = Self.columns(of: statement, sql: sql)
-        (slots, parameterTypes) = try Self.parameters(of: statement, numbered)
+        (slots, parameterTypes) = try Self.parameters(of: statement, sql, numbered)
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
@@ -142,7 +143,7 @@ final class Analysis: Sendable {
     }
 
     private static func parameters(
-        of statement: Statement, _ numbered: NumberedParameters?
+        of statement: Statement, _ sql: UnsafeRawBufferPointer, _ numbered: NumberedParameters?
     ) throws(WireError) -> ([ParameterSlot], [TypeOID]) {
         if let numbered {
             return ((1...numbered.count).map { ParameterSlot(index: $0, number: $0) }, numbered.types)
@@ -150,8 +151,9 @@ final class Analysis: Sendable {
         var slots: [ParameterSlot] = []
         var given: [Int: TypeOID] = [:]
         guard statement.parameterCount > 0 else { return (slots, []) }
+        let names = ParameterNames(sql, of: statement)
         for index in 1...statement.parameterCount {
-            let name = statement.parameterName(index) ?? ""
+            let name = names.name(index) ?? ""
             var copy = name
             let parsed = copy.withUTF8 { ParameterName(name.isEmpty ? nil : UnsafeRawBufferPointer($0)) }
             let number: Int

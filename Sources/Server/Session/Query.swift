@@ -39,7 +39,7 @@ final class Query: Sendable {
     /// What it takes, roughly, with what is known of it.
     var keptBytes: Int {
         text.bytes.count + (source?.bytes.count ?? 0) + (inner?.keptBytes ?? 0)
-            + (numbered.map { $0.text.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0) + (analysis?.keptBytes ?? 0)
+            + (numbered.map { $0.text.bytes.count + $0.textForSQLite.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0) + (analysis?.keptBytes ?? 0)
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
@@ -58,7 +58,7 @@ final class Query: Sendable {
         if case .sqlite = kind {
             rewritten = try Self.rewritten(sql, head)
             numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
-            rewritten = numbered?.text ?? rewritten
+            rewritten = numbered?.textForSQLite ?? rewritten
         } else {
             numbered = nil
         }

@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import PostgresWire
 
 /// A statement with very many parameters, whose `$n` have become `?n`.
@@ -7,7 +8,10 @@ import PostgresWire
 /// the number (`sqlite3ExprAssignVarNumber`, https://www.sqlite.org/src/file?name=src/expr.c), which is four times as
 /// fast. The types in the names (`$1::int8`) are kept here.
 struct NumberedParameters: Sendable {
-    let text: [UInt8]
+    let text: SQLText
+    /// The same as SQLite gets it, with a `?` wherever that has the number anyway: for each parameter that has a name its code
+    /// generator looks that up among all (`case TK_VARIABLE` of `sqlite3ExprCodeTarget`), 32,000 times 32,000 steps.
+    let textForSQLite: [UInt8]
     let count: Int
     /// By number from 0: the type in the statement's own text, or `.unspecified`.
     let types: [TypeOID]
@@ -15,18 +19,19 @@ struct NumberedParameters: Sendable {
     /// Fewer are no trouble, and a statement that people wrote keeps its text.
     static let least = 128
 
-    /// nil for fewer parameters, and where one is not `$n` or has a type that nobody knows: errors are found by name.
+    /// nil for fewer parameters, and where one is not `$n` or `?n`, or has a type that nobody knows: errors are found by name.
     init?(_ sql: UnsafeRawBufferPointer) {
         guard let base = sql.baseAddress, sql.count > 3 * Self.least,
-            memchr(base, Int32(UInt8(ascii: "$")), sql.count) != nil
+            memchr(base, Int32(UInt8(ascii: "$")), sql.count) != nil || memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil
         else { return nil }
-        var text: [UInt8] = []
+        var (text, textForSQLite): ([UInt8], [UInt8]) = ([], [])
         text.reserveCapacity(sql.count)
+        textForSQLite.reserveCapacity(sql.count)
+        var largest = 0
         var types: [TypeOID?] = []
         var (taken, tokens, distinct) = (0, 0, 0)
         for token in SQLLexer(sql) where token.kind == .parameter {
-            guard token.firstByte == UInt8(ascii: "$"), case .numbered(let number, let range) = ParameterName(token.bytes)
-            else { return nil }
+            guard case .numbered(let number, let range) = ParameterName(token.bytes) else { return nil }
             var type = TypeOID.unspecified
             if let range {
                 guard let known = TypeOID(sqlName: String(decoding: token.bytes[range], as: UTF8.self)) else { return nil }
@@ -39,13 +44,18 @@ struct NumberedParameters: Sendable {
             if types[number - 1] == nil { distinct += 1 }
             if types[number - 1] ?? .unspecified == .unspecified { types[number - 1] = type }
             text += sql[taken..<token.start]
+            textForSQLite += sql[taken..<token.start]
             text += "?\(number)".utf8
+            textForSQLite += (number == largest + 1 ? "?" : "?\(number)").utf8
+            largest = max(largest, number)
             taken = token.end
             tokens += 1
         }
         guard tokens >= Self.least, distinct == types.count else { return nil }
         text += sql[taken...]
-        self.text = text
+        textForSQLite += sql[taken...]
+        self.text = text.withUnsafeBytes { SQLText(copying: $0) }
+        self.textForSQLite = textForSQLite
         count = types.count
         self.types = types.map { $0 ?? .unspecified }
     }
