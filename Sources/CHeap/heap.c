@@ -1,4 +1,5 @@
 #include "heap.h"
+#include "stack.h"
 #include <malloc.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,6 +15,24 @@ static int64_t total;
 static _Thread_local int64_t limit = INT64_MAX;
 static _Thread_local int64_t used;
 static _Thread_local int64_t unflushed;
+
+/* While a statement is prepared; see heap.h. */
+static _Thread_local int (*asked)(void *);
+static _Thread_local void *asked_context;
+static _Thread_local int until_asked;
+static _Thread_local int is_stopped;
+
+static __attribute__((noinline)) int goes_on(void) {
+    if (is_stopped) return 0;
+    if (--until_asked > 0) return 1;
+    until_asked = WALPOOL_ALLOCATIONS_PER_QUESTION;
+    is_stopped = asked(asked_context) != 0;
+    return !is_stopped;
+}
+
+static inline int may_go_on(void) {
+    return !stack_is_short() && (__builtin_expect(!asked, 1) || goes_on());
+}
 
 static inline void count(int64_t bytes) {
     used += bytes;
@@ -35,7 +54,7 @@ static inline int may_have(int64_t bytes) {
 }
 
 static void *heap_malloc(int bytes) {
-    if (!may_have(bytes)) return 0;
+    if (!may_have(bytes) || !may_go_on()) return 0;
     void *memory = malloc(bytes);
     if (memory) count(malloc_usable_size(memory));
     return memory;
@@ -48,7 +67,7 @@ static void heap_free(void *memory) {
 
 static void *heap_realloc(void *memory, int bytes) {
     int64_t before = malloc_usable_size(memory);
-    if (bytes > before && !may_have(bytes - before)) return 0;
+    if (bytes > before && (!may_have(bytes - before) || !may_go_on())) return 0;
     void *moved = realloc(memory, bytes);
     if (moved) count((int64_t)malloc_usable_size(moved) - before);
     return moved;
@@ -74,6 +93,13 @@ void walpool_heap_limit(int64_t statement, int64_t all, int64_t share) {
 void walpool_heap_begin_limited(int64_t bytes) {
     used = 0;
     limit = bytes;
+}
+
+void walpool_heap_ask(int (*ask)(void *), void *context) {
+    asked = ask;
+    asked_context = context;
+    until_asked = WALPOOL_ALLOCATIONS_PER_QUESTION;
+    is_stopped = 0;
 }
 
 void walpool_heap_end(void) {

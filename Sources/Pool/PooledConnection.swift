@@ -126,24 +126,32 @@ public class PooledConnection: @unchecked Sendable {
     }
 
     /// A prepared statement out of the cache or freshly prepared. Pair with `giveBack`.
+    ///
+    /// - Parameter owner: asked now and then whether to go on preparing; when it is stopped by that, `stopReason` says why.
     @inline(__always)
-    public func statement(for text: SQLText) throws(SQLiteError) -> PreparedLease {
+    public func statement(for text: SQLText, _ owner: (any StatementOwner)? = nil) throws(SQLiteError) -> PreparedLease {
         if let entry = statements.take(text.id) { return PreparedLease(entry: entry) }
-        return try prepare(text)
+        return try prepare(text, owner)
     }
 
     /// A statement prepared against the schema as it is now. One that is in the cache keeps its old columns until it is
     /// run, and a connection its old schema until something is.
-    public func statementAfresh(for text: SQLText) throws(SQLiteError) -> PreparedLease {
+    public func statementAfresh(
+        for text: SQLText, _ owner: (any StatementOwner)? = nil
+    ) throws(SQLiteError) -> PreparedLease {
         statements.remove(text.id)
         try connection.rereadSchema()
-        return try prepare(text, isNew: true)
+        return try prepare(text, owner, isNew: true)
     }
 
-    private func prepare(_ text: SQLText, isNew: Bool = false) throws(SQLiteError) -> PreparedLease {
+    private func prepare(
+        _ text: SQLText, _ owner: (any StatementOwner)?, isNew: Bool = false
+    ) throws(SQLiteError) -> PreparedLease {
+        if let owner { beginRun(owner) }
+        defer { if owner != nil { endRun() } }
         connection.callbacks.denial = nil
         let prepared: Statement?
-        do { prepared = try connection.prepare(text.bytes).statement } catch where connection.callbacks.denial == nil {
+        do { prepared = try connection.prepare(text.bytes).statement } catch where mayBeOutdated(error) {
             // The error may be about a schema that another connection has changed since this one read it: SQLite
             // notices that when a statement runs, and for some errors not when one is prepared.
             try connection.rereadSchema()
@@ -155,6 +163,16 @@ public class PooledConnection: @unchecked Sendable {
         // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
         let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0
         return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
+    }
+
+    /// It says nothing of the schema that the authorizer refused it, that it was stopped, or how deeply it nests.
+    private func mayBeOutdated(_ error: SQLiteError) -> Bool {
+        connection.callbacks.denial == nil && !wasStopped(by: error) && !error.isStackDepth
+    }
+
+    /// Whether it was the statement's owner, or somebody else, who stopped what has failed: then `stopReason` says why.
+    public func wasStopped(by error: SQLiteError) -> Bool {
+        stopReason != nil && (error.isInterrupt || error.isBusy || error.mayBeStoppedPreparation)
     }
 
     /// Writes are analysed on readers, but never run there.

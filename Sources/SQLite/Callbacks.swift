@@ -1,3 +1,4 @@
+import CHeap
 import CSQLite
 
 /// The three places where SQLite calls the daemon, as closures that whoever has the connection checked out reads.
@@ -8,7 +9,10 @@ public final class Callbacks {
     public var denial: Authorizer.Denial?
     /// Called about every `progressOperations` virtual machine steps of a statement; true stops it with
     /// SQLITE_INTERRUPT. https://www.sqlite.org/c3ref/progress_handler.html
+    ///
+    /// Also called while a statement is prepared, see `beginPreparing`; then true stops it with SQLITE_NOMEM or SQLITE_AUTH.
     public var onProgress: (() -> Bool)?
+    private var isPreparing = false
     /// Called when another process holds the lock; true tries again, false gives SQLITE_BUSY.
     /// https://www.sqlite.org/c3ref/busy_handler.html
     public var onBusy: ((_ attempt: Int) -> Bool)?
@@ -18,6 +22,36 @@ public final class Callbacks {
     /// Rare enough to cost nothing (a point SELECT never gets there), often enough to stop a statement within
     /// fractions of a millisecond: a thousand steps take about 10 to 80 microseconds.
     public static let progressOperations: Int32 = 1000
+
+    /// To be called around sqlite3_prepare().
+    ///
+    /// A join of sixty tables is planned for a quarter of a second, and a common table expression may have it planned a hundred
+    /// times. SQLite before 3.41 asks no progress handler meanwhile ("… might be invoked … during sqlite3_prepare()" came with
+    /// that version, https://www.sqlite.org/c3ref/progress_handler.html), but it allocates all the time: so the allocator asks.
+    @inline(__always)
+    func beginPreparing() {
+        _ = walpool_stack_was_short()
+        guard onProgress != nil else { return }
+        isPreparing = true
+        walpool_heap_ask(
+            { context in
+                let callbacks = Unmanaged<Callbacks>.fromOpaque(context!).takeUnretainedValue()
+                return callbacks.onProgress?() == true ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    @inline(__always)
+    func endPreparing() {
+        guard isPreparing else { return }
+        isPreparing = false
+        walpool_heap_ask(nil, nil)
+    }
+
+    /// SQLite prepares a statement again inside a step when the schema has changed. Nobody has called `beginPreparing` then, but
+    /// the authorizer is asked for each SELECT: "SQLITE_SELECT" of https://www.sqlite.org/c3ref/c_alter_table.html
+    private func stopsPreparingAgain(_ action: Int32) -> Bool {
+        action == SQLITE_SELECT && !isPreparing && onProgress?() == true
+    }
 
     func register(on connection: OpaquePointer) {
         // The connection owns this object and closes before it goes, so an unretained pointer is good.
@@ -38,6 +72,7 @@ public final class Callbacks {
             connection,
             { context, action, first, second, schema, _ in
                 let callbacks = Unmanaged<Callbacks>.fromOpaque(context!).takeUnretainedValue()
+                if walpool_stack_is_short() != 0 || callbacks.stopsPreparingAgain(action) { return SQLITE_DENY }
                 if callbacks.isInternal { return SQLITE_OK }
                 guard let denial = Authorizer.denial(action: action, first: first, second: second, schema: schema)
                 else { return SQLITE_OK }

@@ -79,8 +79,10 @@ public final class Connection: @unchecked Sendable {
         let text = base.assumingMemoryBound(to: CChar.self)
         var statement: OpaquePointer?
         var tail: UnsafePointer<CChar>?
+        callbacks.beginPreparing()
         let code = sqlite3_prepare_v3(
             handle, text, Int32(clamping: sql.count), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, &tail)
+        callbacks.endPreparing()
         // Also when all seems well: the schema may have been read from such a page.
         guard !hasUnreadablePages else {
             sqlite3_finalize(statement)

@@ -14,8 +14,7 @@ extension ConnectionSettings {
             (SQLITE_LIMIT_SQL_LENGTH, sqlLengthLimitBytes),
             // SQLite's default: tables may have been made with as many, and the protocol counts columns in 16 bits.
             (SQLITE_LIMIT_COLUMN, 2000),
-            // SQLite's default: ORMs write hundreds of ANDs, and the parser's and code generator's recursion over as many
-            // fits the threads' stack.
+            // SQLite's default: ORMs write hundreds of ANDs. It does not bound how deeply a statement nests: see heap.h.
             (SQLITE_LIMIT_EXPR_DEPTH, expressionDepthLimit),
             // SQLite's default; each term is a SELECT of its own. VALUES with more rows is no compound.
             (SQLITE_LIMIT_COMPOUND_SELECT, 500),

@@ -3,9 +3,7 @@ import CHeap
 /// How much memory SQLite may take, for values, sorting, parsing and the rest, its page caches included.
 ///
 /// Statements from strangers need it: `SQLITE_LIMIT_LENGTH` bounds one value, and a row may have thousands of them; and a
-/// common table expression that names the one before it twice, thirty times over, is a billion tables to the parser of
-/// SQLite before 3.41, which nothing interrupts ("The progress handler callback might be invoked … during
-/// sqlite3_prepare()" came with that version, https://www.sqlite.org/c3ref/progress_handler.html).
+/// common table expression that names the one before it twice, thirty times over, is a billion tables to SQLite's parser.
 public struct MemoryLimits: Equatable, Sendable {
     /// Of one statement, or of what a session has sent at once; 0 is no limit. A value of 64 MiB (the length limit) is copied
     /// two or three times on its way.

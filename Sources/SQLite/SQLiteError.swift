@@ -1,3 +1,4 @@
+import CHeap
 import CSQLite
 import Glibc
 
@@ -31,6 +32,10 @@ public struct SQLiteError: Error, Equatable, Sendable {
             self.init(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
             return
         }
+        if [SQLITE_NOMEM, SQLITE_AUTH].contains(code & 0xFF), walpool_stack_was_short() != 0 {
+            self = .stackDepth
+            return
+        }
         let held = sqlite3_extended_errcode(connection)
         if let full = Self.full(held, sqlite3_system_errno(connection)) {
             self = full
@@ -57,6 +62,13 @@ extension SQLiteError {
             extendedCode: SQLITE_FULL,
             message: errorNumber == EDQUOT ? "the disk quota is used up" : "a file has reached the largest size that is allowed")
     }
+
+    /// What was compiled nests too deeply: see heap.h. PostgreSQL's words for it.
+    static let stackDepth = SQLiteError(extendedCode: SQLITE_ERROR, message: "stack depth limit exceeded")
+    public var isStackDepth: Bool { self == .stackDepth }
+
+    /// What a statement ends with when its preparation was stopped: by the allocator, or by the authorizer.
+    public var mayBeStoppedPreparation: Bool { code == SQLITE_NOMEM || code == SQLITE_AUTH }
 
     public var isBusy: Bool { code == SQLITE_BUSY }
     public var isInterrupt: Bool { code == SQLITE_INTERRUPT }

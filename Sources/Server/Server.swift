@@ -73,9 +73,6 @@ public final class Server: Sendable {
     /// More would be a mistake in a unit file.
     public static let mostListeners = 16
 
-    /// SQLite's parser and its recursive parts want room; what is not touched costs nothing.
-    private static let stackBytes = 1 << 20
-
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -147,7 +144,7 @@ public final class Server: Sendable {
                 if !self.ready.isEmpty { self.ready.wakeOne() }
             }
             for _ in 0..<threadCount {
-                let thread = try Worker(server: self).start(stackBytes: Self.stackBytes)
+                let thread = try Worker(server: self).start(stackBytes: SessionLimits.stackBytes)
                 threads.withLock { $0.append(thread) }
             }
         } catch {

@@ -183,7 +183,7 @@ extension PooledConnection {
     /// Runs one statement out of the cache as `owner`'s; its rows, each value as text.
     @discardableResult
     func rows(_ sql: String, _ owner: any StatementOwner) throws -> [[String]] {
-        let lease = try statement(for: text(sql))
+        let lease = try statement(for: text(sql), owner)
         defer { giveBack(lease) }
         beginRun(owner)
         defer { endRun() }

@@ -21,6 +21,45 @@ import Testing
         #expect(try connection.value(Self.runaway.replacing("FROM n)", with: "FROM n WHERE i < 100000)")) == "100000")
     }
 
+    /// A join of many tables is planned for long, and planned anew wherever it is mentioned.
+    static func slowToPrepare(mentions: Int) -> String {
+        let tables = (0..<40).map { "t t\($0)" }.joined(separator: ", ")
+        let conditions = (1..<40).flatMap { table in
+            (max(0, table - 12)..<table).map { "t\(table).\(["a", "b"][(table + $0) % 2]) = t\($0).\(["a", "b"][table * $0 % 2])" }
+        }
+        return "WITH j AS NOT MATERIALIZED (SELECT 1 x FROM \(tables) WHERE \(conditions.joined(separator: " AND "))) SELECT "
+            + Array(repeating: "(SELECT x FROM j)", count: mentions).joined(separator: ", ")
+    }
+    static let joined = "CREATE TABLE t (a, b); CREATE INDEX ta ON t (a); CREATE INDEX tb ON t (b)"
+
+    @Test func preparingIsStopped() throws {
+        let connection = try TemporaryDatabase(Self.joined).open()
+        var calls = 0
+        connection.callbacks.onProgress = {
+            calls += 1
+            return calls >= 3
+        }
+        let error = try #require(connection.failure(Self.slowToPrepare(mentions: 20)))
+        #expect(error.mayBeStoppedPreparation && calls == 3, "\(error), \(calls)")
+        #expect(try connection.value("SELECT 1") == "1")
+        calls = .min
+        #expect(connection.failure(Self.slowToPrepare(mentions: 1)) == nil)
+    }
+
+    /// SQLite prepares a statement again in the middle of a step.
+    @Test func preparingAgainIsStopped() throws {
+        let database = try TemporaryDatabase(Self.joined)
+        let connection = try database.open()
+        let statement = try connection.prepared(Self.slowToPrepare(mentions: 3))
+        try database.open().executeInternal("CREATE TABLE another (x)")
+        connection.callbacks.onProgress = { true }
+        let error = #expect(throws: SQLiteError.self) { try statement.step() }
+        #expect(error?.mayBeStoppedPreparation == true, "\(String(describing: error))")
+        connection.callbacks.onProgress = nil
+        statement.reset()
+        #expect(try statement.step() == .row)
+    }
+
     @Test func shortStatementsNeverGetThere() throws {
         let connection = try TemporaryDatabase("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES(1, 2)").open()
         var calls = 0
@@ -34,6 +73,8 @@ import Testing
             #expect(try statement.step() == .row)
             statement.reset()
         }
+        // Nor while they are prepared.
+        for number in 0..<100 { try connection.rows("INSERT INTO t VALUES (\(number + 10), 'new')") }
         #expect(calls == 0)
     }
 

@@ -30,3 +30,17 @@ int walpool_heap_is_beyond_limit(void);
 
 /* What is allocated now, all threads together, to within a mebibyte per thread. */
 int64_t walpool_heap_total(void);
+
+/* The stack. SQLite compiles by recursion, and what it compiles nests as deeply as clients like: common table expressions, views,
+   foreign keys that cascade. No limit of SQLite's bounds that. But no level of it does without memory, so a thread that has used
+   more than half of its stack gets none (SQLITE_NOMEM), and goes all the way back. */
+int walpool_stack_is_short(void);
+
+/* Whether that was so since the last call, on this thread. */
+int walpool_stack_was_short(void);
+
+/* From now on `ask` is called after every WALPOOL_ALLOCATIONS_PER_QUESTION allocations of the calling thread, and once it returns
+   other than 0 the thread gets no more memory, until this is called again. NULL: nobody is asked. `ask` is called in the middle of
+   whatever SQLite does, and calls nothing of SQLite. */
+void walpool_heap_ask(int (*ask)(void *), void *context);
+enum { WALPOOL_ALLOCATIONS_PER_QUESTION = 256 };

@@ -23,7 +23,8 @@ extension Session {
     private func prepareCatalog(
         _ query: Query, _ statement: CatalogStatement, on catalog: CatalogConnection
     ) throws(WireError) -> PreparedLease {
-        do { return try catalog.pooled.statement(for: statement.text) } catch {
+        do { return try catalog.pooled.statement(for: statement.text, self) } catch {
+            if catalog.pooled.wasStopped(by: error), let reason = catalog.pooled.stopReason { throw stopError(reason) }
             throw refusedCatalog(
                 query, error.message, state: ErrorTranslation.wireError(error).state)
         }
@@ -80,7 +81,7 @@ extension Session {
         defer { catalog.pooled.endRun() }
         while true {
             do { guard try statement.step() == .row else { return count } } catch {
-                if let reason = catalog.pooled.stopReason, error.isInterrupt { throw ErrorTranslation.wireError(reason) }
+                if catalog.pooled.wasStopped(by: error), let reason = catalog.pooled.stopReason { throw stopError(reason) }
                 // Functions of the catalogs say what is wrong in their own words.
                 var failed = WireError(state: ErrorTranslation.wireError(error).state, message: error.message)
                 failed.mayQuoteParameters = statement.parameterCount > 0 && error.mayQuoteValues
@@ -96,13 +97,24 @@ extension Session {
 
     /// The catalogs of the schema that this session sees now.
     private func currentCatalog() throws(WireError) -> CatalogConnection {
-        let connection: Connection = writerMode == .none ? reader!.connection : pool.writer.connection
+        let pooled: PooledConnection = writerMode == .none ? reader! : pool.writer
+        let connection = pooled.connection
+        // To ask for a view's columns is to have it compiled.
+        pooled.beginRun(self)
+        defer { pooled.endRun() }
+        let schema: ServedSchema
+        let version: String
         do throws(SQLiteError) {
-            let version = try connection.firstText("PRAGMA schema_version") ?? ""
+            version = try connection.firstText("PRAGMA schema_version") ?? ""
             if !hasChangedSchema, let found = server.catalogs.take(version: version) { return found }
-            // What is not committed is nobody else's to see, and its number may come again with another schema.
-            return try CatalogConnection(ServedSchema(connection), version: writerMode == .none ? version : nil)
+            schema = try ServedSchema(connection)
         } catch {
+            throw pooled.stopReason.map { stopError($0) } ?? ErrorTranslation.wireError(error)
+        }
+        // A view whose columns could not be asked for has none, and others would be told so.
+        if let reason = pooled.stopReason { throw stopError(reason) }
+        // What is not committed is nobody else's to see, and its number may come again with another schema.
+        do { return try CatalogConnection(schema, version: writerMode == .none ? version : nil) } catch {
             throw ErrorTranslation.wireError(error)
         }
     }

@@ -12,8 +12,6 @@ import Scheduling
 enum ConsoleThread {
     /// How many at a time: each has a stack, and nobody needs more.
     static let limit = 8
-    /// PRAGMA integrity_check runs on it, and SQLite's parser.
-    private static let stackBytes = 1 << 20
 
     typealias Body = @Sendable (Session) throws(WireError) -> Void
 
@@ -34,7 +32,7 @@ enum ConsoleThread {
         }
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, stackBytes)
+        pthread_attr_setstacksize(&attributes, SessionLimits.stackBytes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
         var thread = pthread_t()

@@ -24,7 +24,7 @@ extension Session {
         }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
         let found: CopyTable
-        do { found = try CopyTable(table, on: connection.connection) } catch {
+        do { found = try look(table, connection) } catch {
             if readerIsOnlyToPrepare { releaseReader() }
             throw error
         }
@@ -40,6 +40,15 @@ extension Session {
             }
         }
         return found
+    }
+
+    /// A view's columns are known when it has been compiled, which may take long.
+    private func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws -> CopyTable {
+        connection.beginRun(self)
+        defer { connection.endRun() }
+        do { return try CopyTable(table, on: connection.connection) } catch {
+            throw connection.stopReason.map { stopError($0) } ?? error
+        }
     }
 
     func query(for sql: String) throws(WireError) -> Query {

@@ -144,7 +144,7 @@ extension Session {
     private func insertDecoded(_ copy: CopyIn, on writer: Writer) throws(WireError) {
         if writerMode == .lease { server.noteHolderStatement(clientID, copy.text) }
         let lease: PreparedLease
-        do { lease = try writer.statement(for: copy.insert.text) } catch {
+        do { lease = try writer.statement(for: copy.insert.text, self) } catch {
             throw preparationError(error, copy.insert, writer)
         }
         writer.connection.beginCountingChanges(for: state.counters)

@@ -9,6 +9,8 @@ enum LogLimits {
     /// Lines of a plan, and bytes of all of them: a statement may join 64 tables.
     static let planLines = 64
     static let planBytes = 4_000
+    /// How long asking for it may take: nobody waits for it, but it has a reader, or the one that only prepares.
+    static let planMilliseconds: Int64 = 50
     /// Members of a slow group that are named.
     static let namedMembers = 10
     /// Parameters that appear, with log_parameters.

@@ -1,5 +1,6 @@
 import Pool
 import SQLite
+import Scheduling
 
 /// What EXPLAIN QUERY PLAN says of a statement, and what of it is worth a remark.
 /// https://www.sqlite.org/eqp.html
@@ -18,6 +19,10 @@ struct QueryPlan {
     /// parameter is needed.
     init?(of sql: String, on reader: Reader) {
         var explanation = "EXPLAIN QUERY PLAN " + sql
+        // A statement may be slow because its plan takes long to find.
+        let patience = PlanPatience()
+        reader.beginRun(patience)
+        defer { withExtendedLifetime(patience) { reader.endRun() } }
         reader.connection.callbacks.denial = nil
         defer { reader.connection.callbacks.denial = nil }
         let prepared = try? explanation.withUTF8 {
@@ -40,4 +45,14 @@ struct QueryPlan {
 
     /// After id, parent and one that is not used.
     private static let detailColumn = 3
+}
+
+/// How long a plan is asked for. The statement it is about has ended, so its session's limits say nothing of it.
+private final class PlanPatience: StatementOwner {
+    private let end = MonotonicClock.now.advanced(byMilliseconds: LogLimits.planMilliseconds)
+
+    func reasonToStop(now: Instant) -> StopReason? { now >= end ? .statementTimeout : nil }
+    func reasonToStopWaiting(now: Instant) -> StopReason? { reasonToStop(now: now) }
+    /// The session has said so.
+    func willBeLong() {}
 }

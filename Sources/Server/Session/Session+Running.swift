@@ -106,13 +106,25 @@ extension Session {
         defer { if readerIsOnlyToPrepare { releaseReader() } }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
         let lease: PreparedLease
-        do { lease = try connection.statementAfresh(for: query.text) } catch {
+        do { lease = try connection.statementAfresh(for: query.text, self) } catch {
             throw preparationError(error, query, connection)
         }
         defer { connection.giveBack(lease) }
-        query.analysis = try Analysis(
-            lease.statement, of: query, schemaGeneration: generation, depth: isDeep ? depth(connection, generation) : nil)
+        query.analysis = try analysis(of: lease, query, generation, connection, isDeep: isDeep)
         server.registry.wasAnalysed(query)
+    }
+
+    /// What SQLite says of the statement. For its types it is prepared once more, so this may take long as well.
+    private func analysis(
+        of lease: PreparedLease, _ query: Query, _ generation: Int, _ connection: PooledConnection, isDeep: Bool
+    ) throws(WireError) -> Analysis {
+        connection.beginRun(self)
+        defer { connection.endRun() }
+        let found = try Analysis(
+            lease.statement, of: query, schemaGeneration: generation, depth: isDeep ? depth(connection, generation) : nil)
+        // Then it is not whole, and all sessions would have it.
+        if let reason = connection.stopReason { throw stopError(reason) }
+        return found
     }
 
     private func depth(_ connection: PooledConnection, _ generation: Int) -> Analysis.Depth? {
@@ -122,7 +134,7 @@ extension Session {
 
     @inline(__always)
     private func prepare(_ portal: Portal, on connection: PooledConnection) throws(WireError) -> PreparedLease {
-        do { return try connection.statement(for: portal.query.text) } catch {
+        do { return try connection.statement(for: portal.query.text, self) } catch {
             throw preparationError(error, portal.query, connection)
         }
     }
@@ -130,6 +142,7 @@ extension Session {
     func preparationError(
         _ error: SQLiteError, _ query: Query, _ connection: PooledConnection
     ) -> WireError {
+        if connection.wasStopped(by: error), let reason = connection.stopReason { return stopError(reason) }
         var translated = ErrorTranslation.wireError(
             error, denial: connection.connection.callbacks.denial, sql: query.text.bytes)
         // Drivers ask PostgreSQL's catalogs for this and that, and cope with a table that is missing; some of their
@@ -225,13 +238,7 @@ extension Session {
     func stepError(
         _ error: SQLiteError, _ connection: PooledConnection, _ query: Query, hasParameters: Bool
     ) -> WireError {
-        if let reason = connection.stopReason, error.isInterrupt || error.isBusy {
-            if reason == .writerTimeLimit { return writerTimeError }
-            guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
-            let translated = stopError(forLoss: .walLimit)
-            if state.transaction.pinsSnapshot { state.transaction.snapshotLoss = .walLimit }
-            return translated
-        }
+        if connection.wasStopped(by: error), let reason = connection.stopReason { return stopError(reason) }
         if writerMode != .none { pool.writer.note(error) }
         if writerMode == .group { noteLeftovers(of: error, query) }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
@@ -243,19 +250,26 @@ extension Session {
         return translated
     }
 
+    /// Its statement was stopped while it ran or was prepared.
+    func stopError(_ reason: StopReason) -> WireError {
+        if reason == .writerTimeLimit { return writerTimeError }
+        guard reason == .snapshotTooOld else { return ErrorTranslation.wireError(reason) }
+        let translated = stopError(forLoss: .walLimit)
+        if state.transaction.pinsSnapshot, !readerIsOnlyToPrepare { state.transaction.snapshotLoss = .walLimit }
+        return translated
+    }
+
     /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
     /// the columns must still be so.
     private func verifyColumns(of portal: Portal, _ lease: PreparedLease) throws(WireError) {
-        guard let analysis = portal.statement.analysis else { return }
+        guard let analysis = portal.statement.analysis, let connection = portal.run?.connection else { return }
         if analysis.hasSameColumns(as: lease.statement) {
             lease.markVerified(for: analysis)
             return
         }
         let query = portal.query
         let generation = server.schemaGeneration.load(ordering: .acquiring)
-        let depth = portal.run.flatMap { self.depth($0.connection, generation) }
-        let fresh = try Analysis(
-            lease.statement, of: query, schemaGeneration: generation, depth: analysis.isDeep ? depth : nil)
+        let fresh = try self.analysis(of: lease, query, generation, connection, isDeep: analysis.isDeep)
         query.analysis = fresh
         server.registry.wasAnalysed(query)
         guard !portal.isDescribed, !portal.statement.isDescribed else {

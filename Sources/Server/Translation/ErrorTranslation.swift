@@ -104,7 +104,8 @@ enum ErrorTranslation {
             ("integer overflow", .numericValueOutOfRange), ("string or blob too big", .programLimitExceeded),
             ("too many ", .programLimitExceeded), ("LIKE or GLOB pattern too complex", .programLimitExceeded),
             ("at most 64 tables in a join", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
-            ("Expression tree is too large", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
+            ("Expression tree is too large", .statementTooComplex),
+            ("stack depth limit exceeded", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
             ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
@@ -145,6 +146,8 @@ enum ErrorTranslation {
         case Code.corrupt where !error.message.contains("unsafe use of"): "Run PRAGMA integrity_check, and restore a backup if it finds anything."
         case Code.error where error.message == foreignEncoding:
             "Another process has replaced the database by one of another text encoding; every connection is opened anew: try again."
+        case _ where error.isStackDepth:
+            "Common table expressions, views, or foreign keys that cascade build on one another too often."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where error.message == "unrecognized token: \":\"":
