@@ -45,6 +45,7 @@ extension Pool {
             }
             closeWriter()
             Self.dropCachedWAL(of: fileName)
+            schema.forget()
             try openWriter()
             let check = try writer.connection.checkIntegrity(.quick)
             if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }

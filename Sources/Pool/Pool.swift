@@ -16,6 +16,7 @@ public final class Pool: Sendable {
     let changeable: ChangeableLimits
     private let writerSlot: WriterSlot
     let gate = GateSignal()
+    public let schema = CommittedSchema()
     private let settings: ConnectionSettings
     let slots: [ReaderSlot]
     let state: Locked<State>
@@ -131,7 +132,7 @@ public final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
-        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters)
+        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters)
         self.path = writerSlot.writer!.places.path
         let firstLook = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
         filesLook.store(firstLook.nanoseconds, ordering: .relaxed)
@@ -151,7 +152,7 @@ public final class Pool: Sendable {
 
     private static func openWriter(
         into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits,
-        _ changeable: ChangeableLimits, _ log: Logger, _ counters: PoolCounters, recoveries: Int = 0
+        _ changeable: ChangeableLimits, _ schema: CommittedSchema, _ log: Logger, _ counters: PoolCounters, recoveries: Int = 0
     ) throws(SQLiteError) {
         if let process = processWithoutIndex(path) {
             throw SQLiteError(
@@ -161,8 +162,8 @@ public final class Pool: Sendable {
         settings.synchronous = limits.durability == .full ? .full : .normal
         forgetCachedWAL(path, settings)
         let writer = try Writer(
-            path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, log: log,
-            counters: counters)
+            path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, schema: schema,
+            log: log, counters: counters)
         slot.writer = writer
         slot.files.wereOpened(writer.places)
         if limits.durability == .pipelined {
@@ -174,7 +175,7 @@ public final class Pool: Sendable {
 
     func openWriter() throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
-        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, log, counters, recoveries: recoveries)
+        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters, recoveries: recoveries)
     }
 
     func closeWriter() {
@@ -268,7 +269,7 @@ extension Pool {
         let reader = try files.open { () throws(SQLiteError) in
             try Reader(
                 index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot,
-                counters: counters)
+                schema: schema, counters: counters)
         }
         slots[index].reader = reader
         try reader.refreshSnapshot(epoch: leaseEpoch)

@@ -56,6 +56,8 @@ public class PooledConnection: @unchecked Sendable {
     private unowned(unsafe) var owner: (any StatementOwner)?
     private var runBegan: Instant?
     private var hasAnnounced = false
+    /// The schema that statements meet: of the snapshot that it has, or of its own transaction.
+    public final internal(set) var schemaVersion = CommittedSchema.unknown
     /// Why the progress or busy handler stopped the last run.
     public private(set) var stopReason: StopReason?
 

@@ -13,6 +13,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     private let pin: Statement
     private let gate: GateSignal
     private let age: SnapshotAge
+    private let schema: CommittedSchema
     private var walIndex: WALIndex?
     private var snapshot = WALIndex.Header()
     private(set) var leaseEpoch = 0
@@ -20,11 +21,12 @@ public final class Reader: PooledConnection, @unchecked Sendable {
 
     init(
         index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits, gate: GateSignal, age: SnapshotAge,
-        counters: PoolCounters = PoolCounters()
+        schema: CommittedSchema, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.index = index
         self.gate = gate
         self.age = age
+        self.schema = schema
         let connection = try Connection(path: path, mode: .readOnly, settings: settings)
         // Any statement that reads would do; this one touches a single page and always has a row.
         pin = try connection.prepareInternal("PRAGMA schema_version")
@@ -46,22 +48,40 @@ public final class Reader: PooledConnection, @unchecked Sendable {
 
     private func beginSnapshot(epoch: Int) throws(SQLiteError) {
         endSnapshot()
+        let known = schema.version
         age.begins()
         // The copy comes before the transaction: a commit between the two makes the next check fail, and nothing worse.
         if let walIndex { snapshot = walIndex.copyHeader() }
         _ = try pin.step()
         isLeased = true
         leaseEpoch = epoch
-        guard walIndex == nil else { return }
+        guard walIndex == nil else { return noteSchema(since: known) }
         // The first transaction has mapped the WAL index: begin again, now with a copy to compare with.
         walIndex = connection.walIndex()
-        guard let walIndex else { return }
+        guard let walIndex else { return noteSchema(since: known) }
         endSnapshot()
         age.begins()
         snapshot = walIndex.copyHeader()
         _ = try pin.step()
         isLeased = true
+        noteSchema(since: known)
     }
+
+    /// Another process may have changed it, which nobody but a new snapshot tells.
+    private func noteSchema(since known: SchemaVersion) {
+        schemaVersion = schema.version(pinnedBy: pin)
+        if schemaVersion != known { schema.wasSeen(schemaVersion, since: known) { isNewest } }
+    }
+
+    /// Looks at the newest commit, and keeps no snapshot where there was none.
+    func look(epoch: Int) {
+        let wasLeased = isLeased
+        try? refreshSnapshot(epoch: epoch)
+        if !wasLeased { endSnapshot() }
+    }
+
+    /// The pool believes in another schema than this snapshot's, which is to be believed if it is the newest.
+    public func announceSchema() { schema.wasSeen(schemaVersion, since: CommittedSchema.unknown) { isNewest } }
 
     /// Ends the read transaction, so that checkpoints and VACUUM's last step need not wait for it.
     public func endSnapshot() {

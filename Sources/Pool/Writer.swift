@@ -10,7 +10,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private let commitStatement: Statement
     private let rollbackStatement: Statement
     /// Keeps the read transaction between two commits; see `takeWriteLock`.
-    private let pin: Statement
+    let pin: Statement
     private(set) var keepsSnapshot = false
     private let beginMember: Statement
     private let releaseMember: Statement
@@ -22,6 +22,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var files: OpenFiles
     private var room: WALRoom?
     private let changeable: ChangeableLimits
+    let schema: CommittedSchema
     let pageBytes: Int
     /// What the last commit took, its sync included.
     private(set) var lastCommitNanoseconds: Int64 = 0
@@ -45,11 +46,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     init(
         path: String, settings: ConnectionSettings, limits: PoolLimits, changeable: ChangeableLimits, work: ThreadAtWork,
-        log: Logger, counters: PoolCounters = PoolCounters()
+        schema: CommittedSchema, log: Logger, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.path = path
         self.work = work
         self.changeable = changeable
+        self.schema = schema
         self.log = log
         let connection = try Connection(path: path, mode: .readWrite, settings: settings)
         try Self.establishWAL(connection)
@@ -157,6 +159,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         try run(beginStatement)
         _ = try pin.step()
         keepsSnapshot = true
+        noteSchema()
     }
 
     /// What needs the connection to itself (definitions, PRAGMAs, VACUUM, checkpoints) comes after this. May be called inside a
@@ -178,6 +181,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
             note(error)
             throw error
         }
+        if seesDraft { announceSchema() }
         lastCommitNanoseconds = MonotonicClock.now.nanoseconds &- began.nanoseconds
         counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         // With synchronous = pipelined, who syncs looks after the files.
@@ -239,6 +243,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     public func rollbackMemberSavepoint() throws(SQLiteError) {
         failInSchema = nil
         try run(rollbackMember)
+        schemaMayBeAnother()
         try run(releaseMember)
     }
 
