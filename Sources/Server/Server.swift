@@ -32,9 +32,8 @@ public final class Server: Sendable {
     let metrics = Metrics(now: MonotonicClock.now)
     let metricsListener: Listener?
     let emptyQuery: Query
-    /// Counts commits that changed the schema: what was found about a statement before one is looked up again.
-    let schemaGeneration = Atomic<Int>(0)
-    let oidsOfGeneration = Locked<(generation: Int, oids: CatalogOIDs)?>(nil)
+    /// The tables' OIDs of the newest schema that somebody has asked about.
+    let oidsOfSchema = Locked<(schema: SchemaVersion, oids: CatalogOIDs)?>(nil)
     let listeners: [Listener]
     let heartbeat: Heartbeat?
     /// See Access/.

@@ -9,15 +9,17 @@ extension Session {
     /// The most that is sent of one answer; a schema of a hundred thousand columns takes about as much.
     private static let answerLimitBytes = 64 << 20
 
-    /// Sees to it that the statement's columns are known.
-    func analyseCatalog(_ query: Query, _ statement: CatalogStatement) throws {
-        guard query.analysis == nil else { return }
+    /// The statement's columns, which are the same in every schema.
+    func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement) throws -> Analysis {
+        if let known = query.analysis { return known }
         let catalog: CatalogConnection
         do { catalog = try server.catalogs.takeAny() } catch { throw ErrorTranslation.wireError(error) }
         defer { server.catalogs.giveBack(catalog) }
         let lease = try prepareCatalog(query, statement, on: catalog)
         defer { catalog.pooled.giveBack(lease) }
-        query.analysis = Analysis(catalog: lease.statement, statement)
+        let found = Analysis(catalog: lease.statement, statement)
+        query.analysis = found
+        return found
     }
 
     private func prepareCatalog(
@@ -40,8 +42,7 @@ extension Session {
     }
 
     func run(_ statement: CatalogStatement, _ query: Query, _ invocation: Invocation) throws -> Wait? {
-        try analyseCatalog(query, statement)
-        guard let analysis = query.analysis else { return nil }
+        let analysis = try analysisOfCatalog(query, statement)
         guard (invocation.parameters?.count ?? 0) == statement.parameterCount else {
             throw WireError(
                 state: .undefinedParameter, message: "there is no parameter $1",
@@ -106,7 +107,7 @@ extension Session {
         let version: String
         do throws(SQLiteError) {
             version = try connection.firstText("PRAGMA schema_version") ?? ""
-            if !hasChangedSchema, let found = server.catalogs.take(version: version) { return found }
+            if writerMode == .none || !pool.writer.seesDraft, let found = server.catalogs.take(version: version) { return found }
             schema = try ServedSchema(connection)
         } catch {
             throw pooled.stopReason.map { stopError($0) } ?? ErrorTranslation.wireError(error)

@@ -9,11 +9,14 @@ final class CopyIn {
     /// COPY itself, for the log.
     let text: SQLText
     let insert: Query
+    let table: CopyTable
+    /// The one that the table was last looked up in.
+    var schema: SchemaVersion
     let options: CopyOptions
     let decoder: CopyDecoder
     let rows: CopyRows
     /// Rows of a view count although SQLite counts none.
-    let isView: Bool
+    var isView: Bool { table.isView }
     /// Rows that triggers did not turn away.
     var inserted: Int64 = 0
     /// Rows that are committed already.
@@ -23,11 +26,11 @@ final class CopyIn {
     /// How long it has been at work, without the times it waited for its client or the writer.
     var nanoseconds = 0
 
-    init(_ table: CopyTable, _ options: CopyOptions, text: SQLText, insert: Query, typing: Typing) {
+    init(_ table: CopyTable, in schema: SchemaVersion, _ options: CopyOptions, text: SQLText, insert: Query, typing: Typing) {
+        (self.table, self.schema) = (table, schema)
         self.text = text
         self.insert = insert
         self.options = options
-        isView = table.isView
         decoder = CopyDecoder(
             table: table.name,
             columns: table.columns.map { CopyColumn(name: $0.name, declared: $0.declared, typing: typing) },

@@ -4,7 +4,7 @@ import SQLite
 
 /// A table as COPY needs it, and the statements COPY makes of it.
 struct CopyTable {
-    struct Column {
+    struct Column: Equatable {
         var name: String
         var declared: String
         /// `pragma_table_xinfo`'s: 0 for an ordinary column, 1 for a hidden one of a virtual table, 2 and 3 for generated
@@ -17,6 +17,8 @@ struct CopyTable {
     let isView: Bool
     /// Those that COPY is about, in its order.
     let columns: [Column]
+    /// As COPY names it.
+    let wanted: CopyStatement.Table
 
     /// Looks the table up on a connection, whose schema is read again first.
     init(_ table: CopyStatement.Table, on connection: Connection) throws {
@@ -30,7 +32,7 @@ struct CopyTable {
         guard !all.isEmpty else {
             throw WireError(state: .undefinedTable, message: "no such table: \(table.name)")
         }
-        (self.name, self.isView) = (name, isView)
+        (self.name, self.isView, wanted) = (name, isView, table)
         guard !table.columns.isEmpty else {
             columns = all.filter { $0.hidden == 0 }
             return
@@ -53,6 +55,15 @@ struct CopyTable {
             chosen.append(column)
         }
         columns = chosen
+    }
+
+    /// Rows that were read by this table's columns must not be stored in others.
+    func requireSame(as now: CopyTable) throws(WireError) {
+        guard now.columns == columns, now.isView == isView else {
+            throw WireError(
+                state: .serializationFailure, message: "table \"\(name)\" has changed during COPY",
+                detail: "Its rows were read by the columns that it had when COPY began.", hint: "Run the COPY again.")
+        }
     }
 
     private static func look(

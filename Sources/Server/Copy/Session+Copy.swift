@@ -17,7 +17,9 @@ extension Session {
     }
 
     /// Looks a table up where its newest definition is to be seen; nil: the session has to wait for a connection.
-    func copyTable(_ table: CopyStatement.Table, _ options: CopyOptions, _ wait: inout Wait?) throws -> CopyTable? {
+    func copyTable(
+        _ table: CopyStatement.Table, _ options: CopyOptions, _ wait: inout Wait?
+    ) throws -> (table: CopyTable, schema: SchemaVersion)? {
         if writerMode == .none {
             wait = try acquireReader(onlyToPrepare: true)
             guard wait == nil else { return nil }
@@ -39,11 +41,11 @@ extension Session {
                     state: .invalidColumnReference, message: "\(name) column \"\(wanted)\" not referenced by COPY")
             }
         }
-        return found
+        return (found, connection.schemaVersion)
     }
 
     /// A view's columns are known when it has been compiled, which may take long.
-    private func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws -> CopyTable {
+    func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws -> CopyTable {
         connection.beginRun(self)
         defer { connection.endRun() }
         do { return try CopyTable(table, on: connection.connection) } catch {

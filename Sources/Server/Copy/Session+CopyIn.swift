@@ -21,10 +21,12 @@ extension Session {
                 hint: "It commits as it goes. Send it by itself, without BEGIN.")
         }
         var wait: Wait?
-        guard let found = try copyTable(table, options, &wait) else { return wait }
+        guard let (found, schema) = try copyTable(table, options, &wait) else { return wait }
         let insert = try self.query(for: found.insert)
-        if let wait = try analyse(insert) { return wait }
-        state.copyIn = CopyIn(found, options, text: query.text, insert: insert, typing: state.settings.typing)
+        // What is wrong with it is said now.
+        _ = try analysis(of: insert, &wait)
+        if let wait { return wait }
+        state.copyIn = CopyIn(found, in: schema, options, text: query.text, insert: insert, typing: state.settings.typing)
         isCopyingIn = true
         out.copyInResponse(columns: found.columns.count, format: options.wireFormat)
         return nil
@@ -131,6 +133,10 @@ extension Session {
         if hasPortals(besides: nil), let wait = try fixResults(before: nil) { return wait }
         if let wait = try acquireWriter() { return wait }
         countTransactionBeginning()
+        if copy.schema != pool.writer.schemaVersion {
+            try copy.table.requireSame(as: look(copy.table.wanted, pool.writer))
+            copy.schema = pool.writer.schemaVersion
+        }
         try insertDecoded(copy, on: pool.writer)
         let rows = copy.rows.rows
         copy.rows.removeRows()

@@ -27,11 +27,11 @@ extension Session {
         if case .table(let table) = copy.source {
             var wait: Wait?
             guard let found = try copyTable(table, options, &wait) else { return wait }
-            inner = try self.query(for: found.select)
+            inner = try self.query(for: found.table.select)
         }
         guard let inner else { return nil }
-        if let wait = try analyse(inner) { return wait }
-        guard let analysis = inner.analysis else { return nil }
+        var wait: Wait?
+        guard let analysis = try self.analysis(of: inner, &wait) else { return wait }
         guard !analysis.columns.isEmpty else {
             throw WireError(state: .featureNotSupported, message: "COPY query must have a RETURNING clause")
         }

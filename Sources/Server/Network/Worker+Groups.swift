@@ -27,7 +27,6 @@ extension Worker {
             self.server.ready.enqueue(.answered(member))
         }
         counters.setMark(MonotonicClock.now)
-        for member in finished { (member as? Session)?.didCommit() }
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync(),
             !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)

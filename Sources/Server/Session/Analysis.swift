@@ -26,8 +26,8 @@ final class Analysis: Sendable {
         var oids: CatalogOIDs
     }
 
-    /// The server's count of schema changes when this was found.
-    let schemaGeneration: Int
+    /// Where this was found.
+    let schemaVersion: SchemaVersion
     /// CREATE, ALTER or DROP.
     let definesSchema: Bool
     /// Runs on a reader. False: it needs the writer.
@@ -50,11 +50,11 @@ final class Analysis: Sendable {
     let keptBytes: Int
 
     init(
-        _ statement: Statement, of query: Query, schemaGeneration: Int, depth: Depth? = nil
+        _ statement: Statement, of query: Query, schemaVersion: SchemaVersion, depth: Depth? = nil
     ) throws(WireError) {
         let (head, numbered) = (query.head, query.numbered)
         let sql = numbered?.text.bytes ?? query.text.bytes
-        self.schemaGeneration = schemaGeneration
+        self.schemaVersion = schemaVersion
         // Definitions go by their verb: DROP ... IF EXISTS of what does not exist is a no-op that only reads, and the
         // next time it is not.
         let defines: [Verb] = [.create, .alter, .drop, .reindex, .analyze]
@@ -106,7 +106,7 @@ final class Analysis: Sendable {
     /// A statement that is not run on the served database.
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
-        (schemaGeneration, definesSchema, isRead, countsRows) = (0, false, true, false)
+        (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
         kind = Verb.select.statementKind
         inferredTypes = parameterTypes.map { _ in .text }
         isDeep = true
@@ -120,6 +120,16 @@ final class Analysis: Sendable {
         guard statement.columnCount == columns.count else { return false }
         return columns.indices.allSatisfy {
             statement.columnName($0) == columns[$0].name && statement.columnDeclaredType($0) == columns[$0].declared
+        }
+    }
+
+    /// A client that was told of the columns need not hear of them again. Their place in their table matters to nobody's values.
+    func announcesSame(as other: Analysis) -> Bool {
+        guard columns.count == other.columns.count else { return false }
+        return zip(columns, other.columns).allSatisfy { mine, others in
+            var others = others
+            (others.tableOID, others.attributeNumber) = (mine.tableOID, mine.attributeNumber)
+            return mine == others
         }
     }
 

@@ -20,8 +20,10 @@ extension Session {
                 hint: "Leave SCROLL out: FETCH and MOVE go forward.")
         }
         guard let inner = query.inner else { return nil }
-        if let wait = try analyse(inner) { return wait }
-        guard let analysis = inner.analysis, analysis.isRead, !analysis.columns.isEmpty else {
+        var wait: Wait?
+        let found = try self.analysis(of: inner, &wait)
+        if let wait { return wait }
+        guard let analysis = found, analysis.isRead, !analysis.columns.isEmpty else {
             throw WireError(state: .invalidCursorDefinition, message: "DECLARE CURSOR needs a query that only reads")
         }
         try requireNewPortal(cursor.name)

@@ -24,9 +24,11 @@ extension Session {
         // The position of an error counts from where the client's text began, white space included.
         let query = try parsedQuery(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
         try requireUsableTransaction(for: query)
-        if let wait = try analyseIfNeeded(query) { return wait }
+        var wait: Wait?
+        let analysis = try analysisIfNeeded(of: query, &wait)
+        if let wait { return wait }
         let statement = PreparedStatement(
-            query: query, analysis: query.prepared.analysis, given: message.parameterTypes,
+            query: query, analysis: analysis, given: message.parameterTypes,
             typing: state.settings.typing)
         if name.isEmpty { state.unnamedStatement = statement } else { try keep(statement, name) }
         finishStatement()
@@ -34,13 +36,17 @@ extension Session {
         return nil
     }
 
-    private func analyseIfNeeded(_ query: Query) throws -> Wait? {
+    private func analysisIfNeeded(of query: Query, _ wait: inout Wait?) throws -> Analysis? {
         switch query.kind {
-        case .sqlite: try analyse(query)
-        case .catalog(.success(let statement)): try { try analyseCatalog(query, statement); return nil }()
+        case .sqlite: return try analysis(of: query, &wait)
+        case .catalog(.success(let statement)): return try analysisOfCatalog(query, statement)
         case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal.message)
-        case .session(.declare), .session(.prepare): try query.inner.flatMap { try analyse($0) }
-        default: nil
+        case .session(.declare): return try query.inner.flatMap { try analysis(of: $0, &wait) }
+        case .session(.prepare):
+            // Its parameters are PREPARE's and not Parse's: this is for errors.
+            _ = try query.inner.flatMap { try analysis(of: $0, &wait) }
+            return nil
+        default: return nil
         }
     }
 
@@ -246,6 +252,7 @@ extension Session {
                 throw ParameterType.indeterminate(unknown + 1)
             }
             out.parameterDescription(statement.parameters.map(\.type))
+            statement.hasToldParameters = true
             try describeResult(of: statement)
             return nil
         case .portal:

@@ -175,10 +175,6 @@ extension Session: GroupMember {
         }
     }
 
-    /// After the commit, before the writer is released: who has it next must see the schema's new generation.
-    @inline(__always)
-    func didCommit() { announceCommittedSchema() }
-
     /// After the commit, or the error that took its place: the reply goes out.
     ///
     /// - Parameter goesWithOthers: it is about to be settled, and its reply goes out then.
@@ -190,7 +186,6 @@ extension Session: GroupMember {
         } else if !state.transaction.isExplicit {
             countTransactionEnd()
         }
-        announceCommittedSchema()
         if !goesWithOthers, !flush() { isClosing = true }
     }
 

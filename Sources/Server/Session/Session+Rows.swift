@@ -162,21 +162,8 @@ extension Session {
     /// What only a statement that writes may have done.
     private func endWrite(_ run: Portal.Run, of portal: Portal) {
         guard let analysis = portal.statement.analysis else { return }
-        if analysis.definesSchema { schemaDidChange() }
         state.counters = run.connection.connection.endCountingChanges(countsRows: analysis.countsRows)
         if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
-    }
-
-    /// Once for the transaction that made the change, and again when it has been committed.
-    private func schemaDidChange() {
-        hasChangedSchema = true
-        server.schemaGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
-    }
-
-    func announceCommittedSchema() {
-        guard hasChangedSchema else { return }
-        hasChangedSchema = false
-        server.schemaGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
 
     // MARK: Describing and completing

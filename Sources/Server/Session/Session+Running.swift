@@ -78,60 +78,6 @@ extension Session {
 
     // MARK: Preparing
 
-    /// Sees to it that the query has been analysed; nil when it has.
-    ///
-    /// - Parameter isDeep: types are needed before there are values and rows; see `Analysis.Depth`.
-    func analyse(_ query: Query, isDeep: Bool = true) throws -> Wait? {
-        if case .catalog = query.kind {
-            throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
-        }
-        let generation = server.schemaGeneration.load(ordering: .acquiring)
-        guard query.head.main != .vacuum else {
-            throw WireError(
-                state: .insufficientPrivilege, message: "VACUUM is not available to clients",
-                hint: "It would keep every other writer waiting; upkeep is the daemon's own.")
-        }
-        let analysis = query.analysis
-        if analysis?.schemaGeneration != generation || (isDeep && analysis?.isDeep != true) {
-            if writerMode == .none, let wait = try acquireReader(onlyToPrepare: true) { return wait }
-            try analyseNow(query, generation, isDeep || CompoundSelect.mayBe(query.text.bytes))
-        } else if readerIsOnlyToPrepare {
-            // Another session was faster while this one waited.
-            releaseReader()
-        }
-        return nil
-    }
-
-    private func analyseNow(_ query: Query, _ generation: Int, _ isDeep: Bool) throws {
-        defer { if readerIsOnlyToPrepare { releaseReader() } }
-        let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
-        let lease: PreparedLease
-        do { lease = try connection.statementAfresh(for: query.text, self) } catch {
-            throw preparationError(error, query, connection)
-        }
-        defer { connection.giveBack(lease) }
-        query.analysis = try analysis(of: lease, query, generation, connection, isDeep: isDeep)
-        server.registry.wasAnalysed(query)
-    }
-
-    /// What SQLite says of the statement. For its types it is prepared once more, so this may take long as well.
-    private func analysis(
-        of lease: PreparedLease, _ query: Query, _ generation: Int, _ connection: PooledConnection, isDeep: Bool
-    ) throws(WireError) -> Analysis {
-        connection.beginRun(self)
-        defer { connection.endRun() }
-        let found = try Analysis(
-            lease.statement, of: query, schemaGeneration: generation, depth: isDeep ? depth(connection, generation) : nil)
-        // Then it is not whole, and all sessions would have it.
-        if let reason = connection.stopReason { throw stopError(reason) }
-        return found
-    }
-
-    private func depth(_ connection: PooledConnection, _ generation: Int) -> Analysis.Depth? {
-        guard let oids = try? server.catalogOIDs(connection.connection, generation) else { return nil }
-        return Analysis.Depth(connection: connection.connection, oids: oids)
-    }
-
     @inline(__always)
     private func prepare(_ portal: Portal, on connection: PooledConnection) throws(WireError) -> PreparedLease {
         do { return try connection.statement(for: portal.query.text, self) } catch {
@@ -163,7 +109,7 @@ extension Session {
     @inline(__always)
     func start(_ portal: Portal) throws -> Wait? {
         if let loss = portal.snapshotLoss { throw snapshotError(loss) }
-        guard !portal.isRunning, !portal.isDone, let analysis = portal.statement.analysis else { return nil }
+        guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
             if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
             if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
@@ -181,12 +127,18 @@ extension Session {
         let isOnWriter = writerMode != .none
         if isOnWriter {
             try requireWriterTime()
-            if !analysis.kind.goesWithSnapshot { pool.writer.endSnapshot() }
+            if !analysis.kind.goesWithSnapshot { beginDefinition(analysis) }
         }
         if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
-        do { lease = try prepare(portal, on: connection) } catch {
+        do {
+            if analysis.schemaVersion != connection.schemaVersion {
+                try renewAnalysis(of: portal, on: connection)
+                analysis = portal.statement.analysis ?? analysis
+            }
+            lease = try prepare(portal, on: connection)
+        } catch {
             releaseReaderIfUnused()
             throw error
         }
@@ -205,8 +157,14 @@ extension Session {
             throw ErrorTranslation.wireError(error)
         }
         portal.standOnRow(try nextRow(lease.statement, connection, portal))
-        if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease) }
+        if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         return nil
+    }
+
+    /// What SQLite does not run beside the writer's kept snapshot. A definition makes the schema the transaction's own.
+    private func beginDefinition(_ analysis: Analysis) {
+        pool.writer.endSnapshot()
+        if analysis.definesSchema { pool.writer.beginDraft() }
     }
 
     static func readOnlyError(_ query: Query) -> WireError {
@@ -257,30 +215,6 @@ extension Session {
         let translated = stopError(forLoss: .walLimit)
         if state.transaction.pinsSnapshot, !readerIsOnlyToPrepare { state.transaction.snapshotLoss = .walLimit }
         return translated
-    }
-
-    /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
-    /// the columns must still be so.
-    private func verifyColumns(of portal: Portal, _ lease: PreparedLease) throws(WireError) {
-        guard let analysis = portal.statement.analysis, let connection = portal.run?.connection else { return }
-        if analysis.hasSameColumns(as: lease.statement) {
-            lease.markVerified(for: analysis)
-            return
-        }
-        let query = portal.query
-        let generation = server.schemaGeneration.load(ordering: .acquiring)
-        let fresh = try self.analysis(of: lease, query, generation, connection, isDeep: analysis.isDeep)
-        query.analysis = fresh
-        server.registry.wasAnalysed(query)
-        guard !portal.isDescribed, !portal.statement.isDescribed else {
-            var error = WireError(
-                state: .featureNotSupported, message: "cached plan must not change result type",
-                hint: "The table's definition has changed: prepare the statement again.")
-            // By this asyncpg knows that preparing again will help.
-            error.routine = "RevalidateCachedQuery"
-            throw error
-        }
-        portal.statement.analysis = fresh
     }
 }
 

@@ -7,10 +7,13 @@ extension Session {
     func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
         guard let inner = query.inner else { return nil }
         try requireNewStatement(name)
+        var wait: Wait?
+        let analysis: Analysis?
         switch inner.kind {
-        case .sqlite, .catalog: if let wait = try analyse(inner) { return wait }
-        default: break
+        case .sqlite, .catalog: analysis = try self.analysis(of: inner, &wait)
+        default: analysis = nil
         }
+        if let wait { return wait }
         var given: [TypeOID] = []
         for type in types {
             guard let known = TypeOID(sqlName: type) else {
@@ -19,7 +22,7 @@ extension Session {
             given.append(known)
         }
         let statement = PreparedStatement(
-            query: inner, analysis: inner.analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
+            query: inner, analysis: analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
         try keep(statement, name)
         complete("PREPARE")
         return nil
@@ -54,17 +57,7 @@ extension Session {
                 detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
         }
         let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
-        // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
-        // else a text.
-        let types = zip(statement.parameters, literals).map { parameter, literal in
-            if parameter.isGiven { return parameter.type }
-            return literal.type == .text && parameter.rule == .typed ? parameter.type : literal.type
-        }
-        let typed = PreparedStatement(
-            query: statement.query, analysis: statement.analysis, given: types, typing: state.settings.typing,
-            allowsUntyped: true)
-        typed.isDescribed = statement.isDescribed
-        return (typed, literals.map(\.text))
+        return (statement.called(with: literals.map(\.type), typing: state.settings.typing), literals.map(\.text))
     }
 
     /// A literal argument; its text is nil for NULL.

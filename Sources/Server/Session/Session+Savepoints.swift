@@ -29,6 +29,7 @@ extension Session {
         if writerMode != .none {
             keepRowsOnWriter()
             try onWriter("ROLLBACK TO s\(index)")
+            pool.writer.schemaMayBeAnother()
         }
         state.transaction.savepoints.removeSubrange((index + 1)...)
         state.transaction.hasFailed = false

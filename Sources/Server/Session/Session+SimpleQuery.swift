@@ -75,8 +75,8 @@ extension Session {
                 guard let copy = state.copyIn else { return nil }
                 return try continueCopyIn(copy)
             }
-            if let wait = try analyse(parsed, isDeep: false) { return wait }
-            guard let analysis = parsed.analysis else { return nil }
+            var wait: Wait?
+            guard let analysis = try self.analysis(of: parsed, isDeep: false, &wait) else { return wait }
             guard analysis.slots.isEmpty else {
                 throw WireError(
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",

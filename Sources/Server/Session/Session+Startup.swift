@@ -57,6 +57,7 @@ extension Session {
         // https://www.postgresql.org/docs/current/protocol-message-formats.html (BackendKeyData)
         let keyLength = message.effectiveMinor >= 2 ? 32 : 4
         cancelKeyLength.store(keyLength, ordering: .releasing)
+        lookAtSchema()
         out.authenticationOk()
         for (name, value) in statusAtStart { out.parameterStatus(name, value) }
         out.backendKeyData(processID: processID, key: Array(cancelKey[..<keyLength]))
@@ -64,6 +65,12 @@ extension Session {
         phase = .ready
         disarmDeadline()
         noteConnected()
+    }
+
+    /// Another process may have changed it while nobody ran anything here: who comes afterwards is told of the new tables.
+    private func lookAtSchema() {
+        guard !isConsole, let next = pool.lookAtSchema(clientID) else { return }
+        enqueue(next)
     }
 
     private func admit(database: String, replication: String?) throws(WireError) {

@@ -230,7 +230,6 @@ extension Session {
         writerMode = .none
         writerDeadline = .distantFuture
         isIdleHolder = false
-        announceCommittedSchema()
         if let next = pool.releaseWriter() { enqueue(next) }
     }
 

@@ -123,7 +123,8 @@ final class Session: @unchecked Sendable {
     /// When the client's socket is looked at next; 0 before the first time.
     var nextLookAtClient = Instant(nanoseconds: 0)
 
-    var hasChangedSchema = false
+    /// See Session+Analysing; nil for most.
+    var ownAnalyses: OwnAnalyses?
     /// Where the last complete reply ends in the output.
     var replyEnd = 0
     /// The pool knows that it holds the writer and waits for its client.
@@ -264,6 +265,7 @@ extension Session: PoolClient {
         let told = state.transaction.status
         out.readyForQuery(told)
         wasCancelled = false
+        if told == .idle, ownAnalyses != nil { ownAnalyses = nil }
         replyEnd = out.end
         status.store(told.rawValue, ordering: .relaxed)
         // A group's commit is yet to come.

@@ -37,6 +37,10 @@ enum SessionLimits {
     /// as there may be names. Small ones are not counted, only their number is.
     static let keptBytes = 128 << 20
     static let smallBytes = 4 << 10
+    /// What a session finds about statements in a schema that others do not see: of a few hundred texts, and room for some with very
+    /// many parameters. With more, all is found again.
+    static let ownAnalyses = 500
+    static let ownAnalysesBytes = 16 << 20
     /// In one Query message: 16 bytes are kept of each, and the shortest has two. A dump of a message's length has fewer.
     static let statementsInQuery = 2_000_000
     static let customSettings = 200

@@ -64,38 +64,3 @@ struct Transaction {
 
     var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
 }
-
-/// A statement made by Parse or PREPARE.
-final class PreparedStatement {
-    let query: Query
-    /// The query whose rows and parameters are meant: the one inside DECLARE, else `query`.
-    let prepared: Query
-    var analysis: Analysis?
-    /// By number from 0: what its values are taken for.
-    let parameters: [ParameterType]
-    /// Its columns were announced to the client, so they may not change.
-    var isDescribed = false
-
-    /// - Parameter allowsUntyped: its values will bring types of their own.
-    init(
-        query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false
-    ) {
-        self.query = query
-        prepared = query.prepared
-        self.analysis = analysis
-        parameters = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
-    }
-
-    /// A statement without parameters that SQLite never sees.
-    init(_ query: Query) {
-        self.query = query
-        prepared = query
-        parameters = []
-    }
-
-    /// Its text, its parameters, which may be 65,535 where the text is `SELECT ?65535`, and what is known of it.
-    var keptBytes: Int { query.keptBytes + parameters.count * MemoryLayout<ParameterType>.stride }
-
-    /// As far as the client or the text said.
-    var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
-}

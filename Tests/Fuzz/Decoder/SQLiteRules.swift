@@ -69,7 +69,7 @@ enum SQLiteRules {
             let query = try Query(sql)
             // What SQLite gets is then another text than this one.
             guard query.source == nil else { return }
-            analysis = try Analysis(statement, of: query, schemaGeneration: 0)
+            analysis = try Analysis(statement, of: query, schemaVersion: 0)
         } catch {
             return require(error.severity == .error, "a bad parameter does not end the session")
         }

@@ -1,0 +1,101 @@
+import Pool
+import PostgresWire
+
+/// A statement made by Parse or PREPARE.
+final class PreparedStatement {
+    let query: Query
+    /// The query whose rows and parameters are meant: the one inside DECLARE, else `query`.
+    let prepared: Query
+    private(set) var analysis: Analysis?
+    /// By number from 0: what its values are taken for.
+    private(set) var parameters: [ParameterType]
+    private let source: ParameterSource
+    /// Its columns were announced to the client, so they may not change.
+    var isDescribed = false
+    /// So were its parameters' types, and the client writes its values accordingly.
+    var hasToldParameters = false
+
+    init(query: Query, analysis: Analysis?, _ source: ParameterSource) {
+        self.query = query
+        prepared = query.prepared
+        self.analysis = analysis
+        self.source = source
+        parameters = source.parameters(analysis)
+    }
+
+    /// - Parameter allowsUntyped: its values will bring types of their own.
+    convenience init(query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false) {
+        self.init(query: query, analysis: analysis, ParameterSource(given: given, typing: typing, allowsUntyped: allowsUntyped))
+    }
+
+    /// A statement without parameters that SQLite never sees.
+    init(_ query: Query) {
+        self.query = query
+        prepared = query
+        parameters = []
+        source = ParameterSource(given: [], typing: Typing())
+    }
+
+    /// The statement that an EXECUTE with these literals calls.
+    func called(with literals: [TypeOID], typing: Typing) -> PreparedStatement {
+        var source = source
+        (source.literals, source.typing) = (literals, typing)
+        let call = PreparedStatement(query: query, analysis: analysis, source)
+        call.isDescribed = isDescribed
+        return call
+    }
+
+    /// Its text, its parameters, which may be 65,535 where the text is `SELECT ?65535`, and what is known of it.
+    var keptBytes: Int { query.keptBytes + parameters.count * MemoryLayout<ParameterType>.stride }
+
+    /// As far as the client or the text said.
+    var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
+
+    /// The same columns and parameters as another schema knows them. What the client was told may not change.
+    ///
+    /// - Parameter isDescribed: its portal's columns were announced.
+    func adopt(_ fresh: Analysis, isDescribed: Bool) throws(WireError) {
+        let found = source.parameters(fresh)
+        if hasToldParameters, found.map(\.type) != parameters.map(\.type) {
+            throw Self.stale("A parameter's type would be another one than the client was told.")
+        }
+        if isDescribed || self.isDescribed, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
+        parameters = found
+        analysis = fresh
+    }
+
+    /// Its columns as they turned out to be when it ran, which the client has not been told.
+    func take(_ fresh: Analysis) { analysis = fresh }
+
+    static func stale(_ detail: String? = nil) -> WireError {
+        var error = WireError(
+            state: .featureNotSupported, message: "cached plan must not change result type", detail: detail,
+            hint: "The table's definition has changed: prepare the statement again.")
+        // By this asyncpg knows that preparing again will help.
+        error.routine = "RevalidateCachedQuery"
+        return error
+    }
+}
+
+/// What decides the types of a statement's parameters beside the schema.
+struct ParameterSource {
+    /// By Parse or PREPARE.
+    var given: [TypeOID]
+    var typing: Typing
+    /// Its values will bring types of their own.
+    var allowsUntyped = false
+    /// Of EXECUTE's arguments.
+    var literals: [TypeOID]?
+
+    func parameters(_ analysis: Analysis?) -> [ParameterType] {
+        let prepared = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
+        guard let literals else { return prepared }
+        // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
+        // else a text.
+        let types = zip(prepared, literals).map { parameter, literal in
+            if parameter.isGiven { return parameter.type }
+            return literal == .text && parameter.rule == .typed ? parameter.type : literal
+        }
+        return ParameterType.list(types, analysis, typing, allowsUntyped: true)
+    }
+}

@@ -1,0 +1,122 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// What is known of a statement, in the schema that it will meet.
+extension Session {
+    /// What is known of a query in the schema that the session sees; nil: it has to wait for a connection.
+    ///
+    /// - Parameter isDeep: types are needed before there are values and rows; see `Analysis.Depth`.
+    func analysis(of query: Query, isDeep: Bool = true, _ wait: inout Wait?) throws -> Analysis? {
+        if case .catalog = query.kind {
+            throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
+        }
+        guard query.head.main != .vacuum else {
+            throw WireError(
+                state: .insufficientPrivilege, message: "VACUUM is not available to clients",
+                hint: "It would keep every other writer waiting; upkeep is the daemon's own.")
+        }
+        if let found = known(query, in: visibleSchema, isDeep) {
+            // Another session was faster while this one waited.
+            if readerIsOnlyToPrepare { releaseReader() }
+            return found
+        }
+        if writerMode == .none {
+            wait = try acquireReader(onlyToPrepare: true)
+            guard wait == nil else { return nil }
+        }
+        defer { if readerIsOnlyToPrepare { releaseReader() } }
+        if readerIsOnlyToPrepare { reader?.announceSchema() }
+        return try analysis(of: query, isDeep, on: writerMode == .none ? reader! : pool.writer)
+    }
+
+    /// The one that a statement would run in now, as far as that is known before it has a connection.
+    private var visibleSchema: SchemaVersion {
+        writerMode != .none ? pool.writer.schemaVersion : reader?.schemaVersion ?? pool.schema.version
+    }
+
+    private func known(_ query: Query, in schema: SchemaVersion, _ isDeep: Bool) -> Analysis? {
+        if let shared = query.analysis, shared.schemaVersion == schema, shared.isDeep || !isDeep { return shared }
+        guard let ownAnalyses, ownAnalyses.schema == schema, let own = ownAnalyses[query], own.isDeep || !isDeep
+        else { return nil }
+        return own
+    }
+
+    private func analysis(of query: Query, _ isDeep: Bool, on connection: PooledConnection) throws -> Analysis {
+        if let found = known(query, in: connection.schemaVersion, isDeep) { return found }
+        let lease: PreparedLease
+        do { lease = try connection.statementAfresh(for: query.text, self) } catch {
+            throw preparationError(error, query, connection)
+        }
+        defer { connection.giveBack(lease) }
+        return try analysis(of: lease, query, isDeep || CompoundSelect.mayBe(query.text.bytes), on: connection)
+    }
+
+    /// Looks at a prepared statement, and keeps what it finds. For its types it is prepared once more, so this may take long.
+    private func analysis(
+        of lease: PreparedLease, _ query: Query, _ isDeep: Bool, on connection: PooledConnection
+    ) throws(WireError) -> Analysis {
+        connection.beginRun(self)
+        defer { connection.endRun() }
+        let found = try Analysis(
+            lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: isDeep ? depth(connection) : nil)
+        // Then it is not whole, and all sessions would have it.
+        if let reason = connection.stopReason { throw stopError(reason) }
+        if found.schemaVersion == pool.schema.version {
+            query.analysis = found
+            server.registry.wasAnalysed(query)
+        } else {
+            own(connection.schemaVersion).keep(found, of: query)
+        }
+        return found
+    }
+
+    private func own(_ schema: SchemaVersion) -> OwnAnalyses {
+        if let ownAnalyses, ownAnalyses.schema == schema { return ownAnalyses }
+        let fresh = OwnAnalyses(schema)
+        ownAnalyses = fresh
+        return fresh
+    }
+
+    private func depth(_ connection: PooledConnection) -> Analysis.Depth? {
+        guard let oids = try? catalogOIDs(connection) else { return nil }
+        return Analysis.Depth(connection: connection.connection, oids: oids)
+    }
+
+    /// The tables' OIDs, found once for each schema.
+    private func catalogOIDs(_ connection: PooledConnection) throws(SQLiteError) -> CatalogOIDs {
+        let schema = connection.schemaVersion
+        if let known = server.oidsOfSchema.withLock({ $0 }), known.schema == schema { return known.oids }
+        if let ownAnalyses, ownAnalyses.schema == schema, let known = ownAnalyses.oids { return known }
+        let oids = try CatalogOIDs(on: connection.connection)
+        if schema == pool.schema.version {
+            server.oidsOfSchema.withLock { $0 = (schema, oids) }
+        } else {
+            own(schema).oids = oids
+        }
+        return oids
+    }
+
+    // MARK: A statement that was prepared in another schema
+
+    /// What its parameters are may be something else in the schema it meets now: it is looked up before anything is bound. Columns
+    /// without parameters can wait until the first step (see `verifyColumns`).
+    func renewAnalysis(of portal: Portal, on connection: PooledConnection) throws {
+        guard let stale = portal.statement.analysis, !stale.slots.isEmpty else { return }
+        let fresh = try analysis(of: portal.query, stale.isDeep, on: connection)
+        try portal.statement.adopt(fresh, isDescribed: portal.isDescribed)
+    }
+
+    /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
+    /// the columns must still be so.
+    func verifyColumns(of portal: Portal, _ lease: PreparedLease, on connection: PooledConnection) throws(WireError) {
+        guard let analysis = portal.statement.analysis else { return }
+        if analysis.hasSameColumns(as: lease.statement) {
+            lease.markVerified(for: analysis)
+            return
+        }
+        let fresh = try self.analysis(of: lease, portal.query, analysis.isDeep, on: connection)
+        guard !portal.isDescribed, !portal.statement.isDescribed else { throw PreparedStatement.stale() }
+        portal.statement.take(fresh)
+    }
+}
