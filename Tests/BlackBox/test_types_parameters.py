@@ -182,6 +182,54 @@ def test_misfit_for_a_number(client):
     assert client.extended("SELECT id FROM p WHERE n = $1", ["abc"]).check().rows == []
 
 
+# The program of an INSERT into an AUTOINCREMENT table opens sqlite_sequence by the cursor it opens the table with.
+
+
+@pytest.fixture
+def counted(client):
+    columns = "n INTEGER, f BOOLEAN, u UUID, at DATETIME, d NUMERIC, b BLOB, x, t TEXT UNIQUE"
+    for name, key in [("plain", "INTEGER PRIMARY KEY"), ("counted", "INTEGER PRIMARY KEY AUTOINCREMENT")]:
+        client.query(f"DROP TABLE IF EXISTS {name}").check()
+        client.query(f"CREATE TABLE {name} (id {key}, {columns})").check()
+    return client
+
+
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO {} (n, f, u, at, d, b, t) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO {} (f, b) VALUES ($1, $2), ($3, $4)",
+        "INSERT INTO {} (id, f) VALUES ($1, $2)",
+        "INSERT OR REPLACE INTO {} (id, t, f) VALUES ($1, $2, $3) RETURNING id",
+        "INSERT INTO {} (t, f, u) VALUES ($1, $2, $3) ON CONFLICT (t) DO UPDATE SET f = $4, n = n + $5 WHERE n > $6",
+        "INSERT INTO {} (n, f) SELECT n, $1 FROM p WHERE day = $2",
+        "INSERT INTO {} (f) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM counted WHERE f = $2)",
+    ],
+)
+def test_autoincrement(counted, sql, typing):
+    counted.query(f"SET result_typing = {typing}").check()
+    assert parameter_types(counted, sql.format("counted")) == parameter_types(counted, sql.format("plain"))
+
+
+@pytest.mark.parametrize(
+    "column, sent, stored",
+    [
+        ("f", "true", "1"),
+        ("u", "00000000000000000000000000000007", "'00000000-0000-0000-0000-000000000007'"),
+        ("b", "\\x00ff", "X'00FF'"),
+        ("d", "1.10", "1.1"),
+        ("at", "2024-01-02 03:04:05+02", "'2024-01-02 03:04:05'"),
+    ],
+)
+def test_values_of_autoincrement_tables(counted, column, sent, stored):
+    counted.query("SET result_typing = declared").check()
+    for table in ["plain", "counted"]:
+        counted.extended(f"INSERT INTO {table} ({column}) VALUES ($1)", [sent]).check()
+        assert counted.value(f"SELECT quote({column}) FROM {table} ORDER BY id DESC LIMIT 1") == stored, table
+    assert counted.extended("INSERT INTO counted (x) VALUES ($1)", ["5"]).state == "42P18"
+
+
 # What is announced
 
 

@@ -36,6 +36,10 @@ struct Instruction: Sendable {
         String(decoding: statement.text(column), as: UTF8.self)
     }
 
+    func onCursor(_ number: Int) -> Instruction {
+        Instruction(opcode: opcode, p1: number, p2: p2, p3: p3, p4: p4, p5: p5)
+    }
+
     /// The name of a function, out of `sum(1)`.
     var functionName: String { String(p4.prefix { $0 != "(" }) }
 

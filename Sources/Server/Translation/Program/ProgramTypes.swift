@@ -28,8 +28,9 @@ struct ProgramTypes: Sendable {
 
     /// nil when the program has something nobody here knows.
     init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
-        guard let program = try Instruction.list(sql, on: connection) else { return nil }
+        guard let listed = try Instruction.list(sql, on: connection) else { return nil }
         var schema = SchemaColumns(connection)
+        let program = SequenceCursor.separated(listed, schema)
         let cursors = ProgramCursors(program, schema: &schema)
         guard var interpreter = ProgramInterpreter(program, cursors: cursors), interpreter.run() else { return nil }
         results = interpreter.results.map(Result.init)

@@ -19,6 +19,14 @@ struct SchemaColumns {
         return found
     }
 
+    /// nil as long as there has been no AUTOINCREMENT.
+    var sequenceRoot: Int? {
+        guard let found = try? connection.prepareInternal("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'" as StaticString),
+            (try? found.step()) == .row
+        else { return nil }
+        return Int(found.integer(0))
+    }
+
     private mutating func read(_ root: Int, _ isTable: Bool) throws(SQLiteError) -> [ProgramValue] {
         // The schema's own table: type, name, tbl_name, rootpage, sql.
         if root == 1 { return [.text, .text, .text, .int8, .text].map { ProgramValue(.any, $0) } }
