@@ -41,6 +41,83 @@ def test_indexes(connection):
     assert options == "0"
 
 
+# Django's introspection.get_constraints(), with which inspectdb begins.
+INDEXES_OF_DJANGO = """
+    SELECT indexname, array_agg(attname ORDER BY arridx), indisunique, indisprimary, array_agg(ordering ORDER BY arridx), amname, exprdef,
+        s2.attoptions
+    FROM (SELECT c2.relname as indexname, idx.*, attr.attname, am.amname,
+            CASE WHEN idx.indexprs IS NOT NULL THEN pg_get_indexdef(idx.indexrelid) END AS exprdef,
+            CASE am.amname WHEN %s THEN CASE (option & 1) WHEN 1 THEN 'DESC' ELSE 'ASC' END END as ordering, c2.reloptions as attoptions
+        FROM (SELECT * FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY koi(key, option, arridx)) idx
+        LEFT JOIN pg_class c ON idx.indrelid = c.oid LEFT JOIN pg_class c2 ON idx.indexrelid = c2.oid
+        LEFT JOIN pg_am am ON c2.relam = am.oid
+        LEFT JOIN pg_attribute attr ON attr.attrelid = c.oid AND attr.attnum = idx.key
+        WHERE c.relname = %s AND pg_catalog.pg_table_is_visible(c.oid)) s2
+    GROUP BY indexname, indisunique, indisprimary, amname, exprdef, attoptions"""
+
+
+def test_indexes_of_django(connection):
+    indexes = {row[0]: row[1:] for row in connection.execute(INDEXES_OF_DJANGO, ["btree", "book"])}
+    assert indexes["book_title"] == (["title"], False, False, ["ASC"], "btree", None, None)
+    assert indexes["book_pkey"][:3] == (["id"], True, True)
+    assert indexes["book_expr"][:4] == ([None, "price"], False, False, ["ASC", "DESC"])
+    keys = connection.execute(INDEXES_OF_DJANGO, ["btree", "tag"]).fetchall()
+    assert [row[1] for row in keys] == [["book_id", "word"]]
+
+
+def test_functions_beside_the_tables_they_are_about(connection):
+    ask = lambda sql: connection.execute(sql).fetchall()
+    keys = "FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid AND r.relname = 'tag' CROSS JOIN LATERAL unnest(c.conkey)"
+    assert ask(f"SELECT c.conname, k::int {keys} AS k WHERE c.contype = 'p' ORDER BY k DESC") == [("tag_key", 2), ("tag_key", 1)]
+    assert ask(f"SELECT k.* {keys} WITH ORDINALITY k(n, place) WHERE c.contype = 'p' AND k.place = 2") == [("2", "2")]
+    with pytest.raises(psycopg.Error):
+        ask("SELECT * FROM pg_index i, unnest(i.nosuch) k")
+
+
+def test_cursors(connection):
+    """psycopg looks there before it closes one; what went wrong is not hidden by another error."""
+    with pytest.raises(psycopg.errors.NoActiveSqlTransaction, match="DECLARE CURSOR"):
+        with connection.cursor("held", withhold=True) as cursor:
+            cursor.execute("SELECT 1")
+    ask = "SELECT name, statement, is_binary, is_holdable FROM pg_cursors ORDER BY name"
+    assert connection.execute(ask).fetchall() == []
+    with connection.transaction():
+        connection.execute("DECLARE c CURSOR FOR SELECT id FROM book")
+        connection.execute("DECLARE \"007\" BINARY CURSOR FOR SELECT 1")
+        found = connection.execute(ask).fetchall()
+        assert [row[:1] + row[2:] for row in found] == [("007", True, False), ("c", False, False)]
+        assert "SELECT id FROM book" in found[1][1]
+    assert connection.execute(ask).fetchall() == []
+
+
+# Columns that SQLite fills by itself.
+
+
+def test_identity(start_daemon):
+    daemon = start_daemon()
+    daemon.run(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER)", 'CREATE TABLE "B c" (n TEXT, "Key" INTEGER PRIMARY KEY AUTOINCREMENT)',
+        "CREATE TABLE down (id INTEGER PRIMARY KEY DESC)", "CREATE TABLE bare (id INTEGER PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE two (a INTEGER, b INTEGER, PRIMARY KEY (a, b))", "CREATE TABLE wide (id BIGINT PRIMARY KEY)",
+        "CREATE TABLE named (id INTEGER, CONSTRAINT k PRIMARY KEY (id))", "CREATE TABLE a_id_seq (n INTEGER)", "CREATE VIEW v AS SELECT * FROM a")
+    with daemon.client() as client:
+        identity = "SELECT c.relname, a.attname, a.attnotnull FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE attidentity = 'd' ORDER BY 1"
+        assert client.query(identity).texts == [("B c", "Key", "t"), ("a", "id", "t"), ("named", "id", "t")]
+        columns = "SELECT table_name, column_name, identity_generation FROM information_schema.columns WHERE is_identity = 'YES' ORDER BY 1"
+        assert client.query(columns).texts == [("B c", "Key", "BY DEFAULT"), ("a", "id", "BY DEFAULT"), ("named", "id", "BY DEFAULT")]
+        assert client.value("SELECT count(*) FROM information_schema.columns WHERE is_identity = 'NO' AND identity_start IS NULL") == "10"
+        # SQLite lets a key that is no rowid be NULL.
+        assert client.value("SELECT attnotnull FROM pg_attribute WHERE attrelid = 'down'::regclass AND attname = 'id'") == "f"
+        name = lambda table, column: client.value(f"SELECT pg_get_serial_sequence('{table}', '{column}')")
+        assert name("a", "id") == "main.a_id_seq1" and name('"B c"', "Key") == 'main."B c_Key_seq"'
+        assert name("a", "n") is None and name("down", "id") is None and name("nosuch", "id") is None
+        client.query(
+            "SELECT s.seqtypid, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle FROM pg_sequence s WHERE s.seqrelid = "
+            "pg_get_serial_sequence('named', 'id')::regclass::oid").check().texts == [("20", "1", "1", str(2**63 - 1), "1", "1", "f")]
+        assert client.value("SELECT count(*) FROM pg_class WHERE relkind = 'S'") == "0"
+        assert client.value("SELECT count(DISTINCT seqrelid) FROM pg_sequence WHERE seqrelid NOT IN (SELECT oid FROM pg_class)") == "3"
+
+
 @pytest.mark.parametrize("name, quoted", [("order", '"order"'), ("book", "book"), ("Odd Name", '"Odd Name"'), ("group", '"group"')])
 def test_names_that_need_quotes(connection, name, quoted):
     assert connection.execute("SELECT quote_ident(%s)", [name]).fetchone() == (quoted,)

@@ -4,6 +4,7 @@
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import orm
+from sqlalchemy.ext.automap import automap_base
 
 
 
@@ -96,6 +97,20 @@ def test_core(engine):
         assert connection.execute(sa.delete(author)).rowcount == 6
 
 
+@pytest.mark.filterwarnings("error")
+def test_reflected_key(engine):
+    """The table fills it, and the client asks what it got."""
+    metadata = sa.MetaData()
+    author = sa.Table("author", metadata, autoload_with=engine)
+    assert author.c.id.identity is not None
+    with engine.begin() as connection:
+        key = connection.execute(sa.insert(author), {"name": "Stanislaw"}).inserted_primary_key[0]
+        assert connection.scalar(sa.select(author.c.name).where(author.c.id == key)) == "Stanislaw"
+        connection.execute(sa.insert(author), [{"name": "Boris"}, {"name": "Arkadi"}])
+        assert connection.execute(sa.insert(author), {"id": 500, "name": "Octavia"}).inserted_primary_key == (500,)
+        assert connection.execute(sa.delete(author)).rowcount == 4
+
+
 def test_catalog_beside_writes(engine):
     """The tables are looked at in the transaction that made them."""
     with engine.connect() as connection:
@@ -114,6 +129,18 @@ def test_serial_is_refused(engine):
 
 
 # ORM
+
+
+def test_reflected_classes(engine):
+    mapped = automap_base()
+    mapped.prepare(autoload_with=engine)
+    author, book = mapped.classes.author, mapped.classes.book
+    with orm.Session(engine) as session:
+        parent = author(name="Jorge", book_collection=[book(title="Ficciones"), book(title="El Aleph")])
+        session.add(parent)
+        session.flush()
+        assert {b.author_id for b in parent.book_collection} == {parent.id} and len({b.id for b in parent.book_collection}) == 2
+        session.rollback()
 
 
 class Base(orm.DeclarativeBase):

@@ -78,6 +78,22 @@ import Testing
             "SELECT 1 FROM f(x) WITH ORDINALITY AS a(b, c)",
             "select 1 from (select value as \"b\", key + 1 as \"c\" from json_each(f(x))) as \"a\""
         ),
+        (
+            "SELECT 1 FROM unnest(x, y) WITH ORDINALITY AS a(b, c, d)",
+            "select 1 from (select value as \"b\", pg_nth(y, key) as \"c\", key + 1 as \"d\" from json_each(pg_array(x))) as \"a\""
+        ),
+        // A neighbour's columns are no business of a subquery's.
+        (
+            "SELECT *, key, option & 1 AS o FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY k(key, option, n) WHERE k.n > (i.a)",
+            "select \"i\".*, \"k\".value as \"key\", pg_nth(i.indoption, \"k\".key) as \"option\", \"k\".key + 1 as \"n\", "
+                + "(\"k\".value) as \"key\", (pg_nth(i.indoption, \"k\".key)) & 1 as o "
+                + "from pg_index i, json_each(pg_array(i.indkey)) as \"k\" where (\"k\".key + 1) > (i.a)"
+        ),
+        (
+            "SELECT c.x, a.y FROM t AS c JOIN LATERAL unnest(c.conkey) AS k ON true JOIN a ON a.n = k WHERE (SELECT k FROM b WHERE b.k = k.k)",
+            "select c.x, a.y from t as c join json_each(pg_array(c.conkey)) as \"k\" on true join a on a.n = (\"k\".value) "
+                + "where (select k from b where b.k = (\"k\".value))"
+        ),
         ("SELECT array_agg(x ORDER BY y)", "select array_agg(x, pg_sort_key(y))"),
         ("SELECT a IS NOT DISTINCT FROM b FROM t", "select a is not distinct from b from t"),
         ("(SELECT 1) UNION (SELECT 2)", "select * from (select 1) union select * from (select 2)"),

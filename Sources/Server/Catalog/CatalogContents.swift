@@ -9,6 +9,8 @@ struct CatalogContents: Sendable {
     private(set) var rows: [(table: String, values: [String: CatalogValue])] = []
     private(set) var relations: [UInt32: String] = [:]
     private(set) var relationOIDs: [String: UInt32] = [:]
+    /// By their tables.
+    private(set) var sequences: [UInt32: IdentitySequence] = [:]
     private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String])] = [:]
     private(set) var constraintDefinitions: [UInt32: String] = [:]
     private(set) var viewDefinitions: [UInt32: String] = [:]
@@ -18,6 +20,13 @@ struct CatalogContents: Sendable {
     private var tablesWithTriggers: Set<String> = []
     /// By their tables' lower-case names.
     private var keys: [String: [Key]] = [:]
+
+    /// What fills a rowid's column, which to clients is an identity column.
+    struct IdentitySequence: Sendable {
+        var name: String
+        var oid: UInt32
+        var column: String
+    }
 
     private struct Key {
         var kind: TableDefinition.Constraint.Kind
@@ -68,7 +77,7 @@ struct CatalogContents: Sendable {
         }
         guard let last = parts.last else { return nil }
         if let oid = relationOIDs[last] { return oid }
-        return relationOIDs.first { $0.key.lowercased() == last }?.value
+        return relationOIDs.first { $0.key.lowercased() == last }?.value ?? sequences.values.first { $0.name == last }?.oid
     }
 
     private mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
@@ -133,16 +142,27 @@ struct CatalogContents: Sendable {
             "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
         ])
         if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
-        for (index, column) in table.columns.enumerated() { add(column, number: index + 1, of: oid, isKey: isKey(column, table)) }
+        let identity = addSequence(of: table, oid)
+        for (index, column) in table.columns.enumerated() {
+            let isIdentity = column.name == identity
+            add(column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid), isIdentity: isIdentity)
+        }
         for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
         for key in keys { add(key, of: table, schema) }
     }
 
-    /// A rowid is never NULL, and no key column of a table without one is.
-    private func isKey(_ column: ServedSchema.Column, _ table: ServedSchema.Table) -> Bool {
-        guard column.keyPosition > 0 else { return false }
-        let isOnly = table.columns.filter { $0.keyPosition > 0 }.count == 1
-        return !table.hasRowid || (isOnly && column.declared.uppercased() == "INTEGER")
+    /// Clients that have reflected a table leave the column to it and ask for what it got (`RETURNING`).
+    private mutating func addSequence(of table: ServedSchema.Table, _ relation: Int) -> String? {
+        guard let column = Self.rowidColumn(of: table)?.name else { return nil }
+        let oid = CatalogOID.hash("sequence of " + table.name)
+        let name = sequenceName(table.name, column)
+        sequences[UInt32(relation)] = IdentitySequence(name: name, oid: oid, column: column)
+        if relations[oid] == nil { relations[oid] = name }
+        add("pg_sequence", [
+            "seqrelid": .int(Int(oid)), "seqtypid": 20, "seqstart": 1, "seqincrement": 1, "seqmax": .int(Int.max), "seqmin": 1, "seqcache": 1,
+            "seqcycle": 0,
+        ])
+        return column
     }
 
     private func relation(
@@ -157,13 +177,13 @@ struct CatalogContents: Sendable {
         return values
     }
 
-    private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool) {
+    private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false) {
         let type = AttributeType(column.declared)
         let collation = CatalogTypes.entries.first { $0.oid == type.oid }?.collation ?? 0
         add("pg_attribute", [
             "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
             "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
-            "atthasdef": .int(column.defaultText == nil ? 0 : 1), "attidentity": "",
+            "atthasdef": .int(column.defaultText == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
             "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1, "attcollation": .int(collation),
             "attstattarget": -1, "attstorage": "p", "attcompression": "", "attlen": -1, "attcacheoff": -1, "attalign": "i",
         ])

@@ -8,6 +8,7 @@ enum CatalogFunctions {
         registerDefinitions(on: connection, contents)
         registerNames(on: connection, contents)
         registerConstants(on: connection)
+        registerCursors(on: connection)
         CatalogArrays.register(on: connection)
         registerPatterns(on: connection)
     }
@@ -71,6 +72,13 @@ enum CatalogFunctions {
             guard !call.isNull(0) else { return call.answerNull() }
             call.answer(CatalogTypes.formatted(Int(call.integer(0)), modifier: call.isNull(1) ? -1 : Int(call.integer(1))))
         }
+        // A table's name is written as in SQL, its column's as it is.
+        connection.register("pg_get_serial_sequence", 2, .deterministic) { call in
+            guard !call.hasNull, let table = contents.oid(ofRelation: call.text(0)), let sequence = contents.sequences[table],
+                sequence.column == call.text(1)
+            else { return call.answerNull() }
+            call.answer("main." + CatalogContents.quoted(sequence.name))
+        }
         connection.register("pg_get_userbyid", 1, .volatile) { [unowned(unsafe) callbacks = connection.callbacks] call in
             let user = callbacks.sessionFacts?()?.userName
             call.answer(call.integer(0) == 10 ? user : "unknown (OID=\(call.integer(0)))")
@@ -118,6 +126,14 @@ enum CatalogFunctions {
         }
     }
 
+    /// What the view pg_cursors is made of.
+    private static func registerCursors(on connection: Connection) {
+        let cursors = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?()?.cursors() ?? [:] }
+        connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().keys.sorted())) }
+        connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.statement) }
+        connection.register("pg_cursor_is_binary", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.isBinary ?? false) }
+    }
+
     /// Of what there is none, or the same for all.
     private static func registerConstants(on connection: Connection) {
         let visible: [StaticString] = [
@@ -132,7 +148,7 @@ enum CatalogFunctions {
             connection.register(name, -1, .deterministic) { $0.hasNull ? $0.answerNull() : $0.answer(true) }
         }
         let nothing: [StaticString] = [
-            "obj_description", "col_description", "shobj_description", "pg_get_serial_sequence",
+            "obj_description", "col_description", "shobj_description",
             "pg_get_statisticsobjdef_columns", "pg_get_statisticsobjdef", "pg_get_partkeydef", "pg_tablespace_location",
             "pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments",
             "pg_get_functiondef", "pg_get_function_sqlbody", "pg_options_to_table", "pg_partition_ancestors",

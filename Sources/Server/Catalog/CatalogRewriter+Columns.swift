@@ -18,9 +18,4 @@ extension CatalogRewriter {
         }
         return result
     }
-
-    /// In a condition `(SELECT …) AND (…)` looks the same.
-    private static func isBeforeTable(_ node: Node) -> Bool {
-        node.isWord("from") || node.isWord("join") || node.isSymbol(",")
-    }
 }

@@ -38,7 +38,7 @@ extension CatalogRewriter {
     }
 
     /// pgjdbc asks which words are keywords beyond the standard's: of https://www.sqlite.org/lang_keywords.html.
-    private static let keywords =
+    static let keywords =
         #"["abort","analyze","attach","autoincrement","conflict","database","detach","explain","fail","glob","ignore","index","indexed","instead","isnull","limit","match","materialized","notnull","offset","plan","pragma","query","raise","regexp","reindex","rename","replace","temp","vacuum","virtual"]"#
 
     /// pgjdbc numbers an array's elements with `information_schema._pg_expandarray(x)`, a set of rows of which it takes
@@ -69,70 +69,4 @@ extension CatalogRewriter {
     }
 
     private static let expandArray = "information_schema._pg_expandarray"
-
-    /// What json_each is to be given for a function that returns a set.
-    private static func elements(of function: String, _ arguments: [Node]) -> [Node] {
-        switch function {
-        case "unnest", "pg_expand_n", "pg_expand_x": Node.call("pg_array", arguments)
-        case "pg_get_keywords": [.string(keywords)]
-        case "generate_subscripts": Node.call("pg_array", CatalogSyntax.split(arguments)[0])
-        case "generate_series": Node.call("pg_series", arguments)
-        default: Node.call(function, arguments)
-        }
-    }
-
-    /// `FROM f(x) [WITH ORDINALITY] [AS] alias [(columns)]`: SQLite names no columns of a table function.
-    func functionsAsTables(_ nodes: [Node]) throws(CatalogSyntaxError) -> [Node] {
-        var result: [Node] = []
-        var index = 0
-        var isTablePlace = false
-        while index < nodes.count {
-            let node = nodes[index]
-            guard isTablePlace, let function = node.word, index + 1 < nodes.count, let arguments = nodes[index + 1].group,
-                !node.isWord("lateral")
-            else {
-                if node.isWord("lateral"), index + 1 < nodes.count, nodes[index + 1].group != nil {
-                    throw CatalogSyntaxError(message: "LATERAL subqueries are not available")
-                }
-                isTablePlace =
-                    node.isWord("from") || node.isWord("join") || node.isSymbol(",") || node.isWord("lateral")
-                if !node.isWord("lateral") { result.append(node) }
-                index += 1
-                continue
-            }
-            index += 2
-            var hasOrdinality = false
-            if index + 1 < nodes.count, nodes[index].isWord("with"), nodes[index + 1].isWord("ordinality") {
-                hasOrdinality = true
-                index += 2
-            }
-            if index < nodes.count, nodes[index].isWord("as") { index += 1 }
-            var alias = function
-            if index < nodes.count, let name = nodes[index].name, !Self.joinWords.contains(name) {
-                alias = name
-                index += 1
-            }
-            var columns = [function == "pg_get_keywords" ? "word" : alias, "ordinality"]
-            if index < nodes.count, let names = nodes[index].group {
-                for (position, name) in CatalogSyntax.split(names).enumerated() where position < 2 {
-                    columns[position] = name.first?.name ?? columns[position]
-                }
-                index += 1
-            }
-            var value: [Node] = [.word("value")]
-            if function == "generate_subscripts" {
-                value = [.word("key"), .op("+")] + Node.call("pg_lower_bound", CatalogSyntax.split(arguments)[0])
-            }
-            var select: [Node] = [.word("select")] + value + [.word("as"), .token(.init(kind: .quoted, text: columns[0]))]
-            if hasOrdinality {
-                select += [.symbol(","), .word("key"), .op("+"), .number(1), .word("as"), .token(.init(kind: .quoted, text: columns[1]))]
-            }
-            select += [.word("from")] + Node.call("json_each", Self.elements(of: function, arguments))
-            result += [.group(select), .word("as"), .token(.init(kind: .quoted, text: alias))]
-            isTablePlace = false
-        }
-        return result
-    }
-
-    private static let joinWords: Set = ["join", "left", "right", "inner", "full", "cross", "on", "natural", "using"]
 }

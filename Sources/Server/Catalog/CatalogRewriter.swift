@@ -179,8 +179,18 @@ struct CatalogRewriter {
         var items = Array(nodes[1..<listEnd])
         inference.note(CatalogSyntax.split(items), isFirst: isFirst)
         var source = Array(nodes[listEnd..<fromEnd])
-        if !source.isEmpty { source = Self.subqueriesWithColumns(try functionsAsTables(source)) }
+        var rest = Array(nodes[fromEnd...])
+        if !source.isEmpty {
+            let tables = Self.tables(in: source)
+            var laterals: [TableFunction] = []
+            source = Self.subqueriesWithColumns(try functionsAsTables(source, &laterals))
+            if !laterals.isEmpty {
+                items = try Self.replaceColumns(inList: items, laterals, tables: tables)
+                source = Self.replaceColumns(inFrom: source, laterals)
+                rest = Self.replaceColumns(rest, laterals)
+            }
+        }
         if let driver = try expandSets(&items) { source += (source.isEmpty ? [.word("from")] : [.symbol(",")]) + driver }
-        return [.word("select")] + items + source + nodes[fromEnd...]
+        return [.word("select")] + items + source + rest
     }
 }

@@ -12,6 +12,7 @@ indirect enum CatalogNode {
     static func symbol(_ text: String) -> CatalogNode { .token(Token(kind: .symbol, text: text)) }
     static func number(_ value: Int) -> CatalogNode { .token(Token(kind: .number, text: String(value))) }
     static func string(_ text: String) -> CatalogNode { .token(Token(kind: .string, text: text)) }
+    static func quoted(_ name: String) -> CatalogNode { .token(Token(kind: .quoted, text: name)) }
     /// `name(arguments)`
     static func call(_ name: String, _ arguments: [CatalogNode]) -> [CatalogNode] { [.word(name), .group(arguments)] }
 

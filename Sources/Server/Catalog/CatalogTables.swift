@@ -96,6 +96,7 @@ enum CatalogTables {
         pg_settings name:text setting:text unit:text category:text short_desc:text extra_desc:text context:text
           vartype:text source:text min_val:text max_val:text enumvals:text[] boot_val:text reset_val:text
           sourcefile:text sourceline:int4 pending_restart:bool
+        pg_cursors name:text statement:text is_holdable:bool is_binary:bool is_scrollable:bool creation_time:timestamptz
         pg_user usename:name usesysid:oid usecreatedb:bool usesuper:bool userepl:bool usebypassrls:bool passwd:text
           valuntil:text useconfig:text[]
         pg_ts_config oid:oid cfgname:name cfgnamespace:oid cfgowner:oid cfgparser:oid

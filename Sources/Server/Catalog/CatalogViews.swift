@@ -19,6 +19,9 @@ enum CatalogViews {
             'c' AS datlocprovider, 0 AS datistemplate, 1 AS datallowconn, -1 AS datconnlimit, 0 AS datfrozenxid,
             1 AS datminmxid, 1663 AS dattablespace, 'C' AS datcollate, 'C' AS datctype, NULL AS daticulocale,
             NULL AS datcollversion, NULL AS datacl;
+        CREATE VIEW pg_cursors AS SELECT CAST(value AS TEXT) AS name, pg_cursor_statement(value) AS statement,
+            0 AS is_holdable, pg_cursor_is_binary(value) AS is_binary, 0 AS is_scrollable, NULL AS creation_time
+            FROM json_each(pg_cursor_names());
         CREATE VIEW pg_tables AS SELECT n.nspname AS schemaname, c.relname AS tablename, current_user() AS tableowner,
             NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,
             c.relrowsecurity AS rowsecurity
@@ -58,8 +61,12 @@ enum CatalogViews {
             NULL AS datetime_precision, NULL AS interval_type, NULL AS character_set_name, NULL AS collation_name,
             NULL AS domain_catalog, NULL AS domain_schema, NULL AS domain_name, current_database() AS udt_catalog,
             'pg_catalog' AS udt_schema, t.typname AS udt_name, CAST(a.attnum AS TEXT) AS dtd_identifier,
-            'NO' AS is_self_referencing, 'NO' AS is_identity, NULL AS identity_generation, NULL AS identity_start,
-            NULL AS identity_increment, NULL AS identity_maximum, NULL AS identity_minimum, 'NO' AS identity_cycle,
+            'NO' AS is_self_referencing, CASE a.attidentity WHEN '' THEN 'NO' ELSE 'YES' END AS is_identity,
+            CASE a.attidentity WHEN '' THEN NULL ELSE 'BY DEFAULT' END AS identity_generation,
+            CASE a.attidentity WHEN '' THEN NULL ELSE '1' END AS identity_start,
+            CASE a.attidentity WHEN '' THEN NULL ELSE '1' END AS identity_increment,
+            CASE a.attidentity WHEN '' THEN NULL ELSE '9223372036854775807' END AS identity_maximum,
+            CASE a.attidentity WHEN '' THEN NULL ELSE '1' END AS identity_minimum, 'NO' AS identity_cycle,
             CASE a.attgenerated WHEN '' THEN 'NEVER' ELSE 'ALWAYS' END AS is_generated, NULL AS generation_expression,
             CASE c.relkind WHEN 'v' THEN 'NO' ELSE 'YES' END AS is_updatable
             FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -125,7 +125,19 @@ extension Session {
         let settings = state.settings
         return SessionFacts(
             userName: userName, databaseName: server.configuration.databaseName, processID: processID,
-            version: ServerVersion.sentence, setting: { settings.value($0) })
+            version: ServerVersion.sentence, setting: { settings.value($0) }, cursors: cursors)
+    }
+
+    /// For pg_cursors.
+    private var cursors: @Sendable () -> [String: SessionFacts.Cursor] {
+        guard !state.portals.isEmpty else { return { [:] } }
+        let open = state.portals.mapValues { (query: $0.statement.query, isBinary: $0.isBinaryCursor) }
+        return {
+            open.mapValues { cursor in
+                let text = cursor.query.source ?? cursor.query.text
+                return SessionFacts.Cursor(statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary)
+            }
+        }
     }
 }
 
