@@ -285,6 +285,50 @@ def test_what_is_not_understood_is_refused(db, sql):
         client.send(wire.terminate())
 
 
+@pytest.fixture
+def dated(db):
+    with db.client() as client:
+        client.query("DROP TABLE IF EXISTS dated; CREATE TABLE dated (id INTEGER PRIMARY KEY, date DATE, at TIMESTAMP DEFAULT 'never', n DEFAULT 7)").check()
+        client.query("INSERT INTO dated (date, at) VALUES (DATE '2024-01-02', TIMESTAMP '2024-01-02 03:04:05'), ('2024-01-03', '2024-01-03 03:04:05')").check()
+        yield client
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize(
+    "sql, want",
+    [
+        ("SELECT id FROM dated WHERE date = DATE '2024-01-02'", [("1",)]),
+        ("SELECT id FROM dated WHERE at > timestamp '2024-01-02 03:04:05' AND (date >= (date '2024-01-03'))", [("2",)]),
+        ("SELECT DATE '2024-01-02', TIME '03:04:05'", [("2024-01-02", "03:04:05")]),
+        ("SELECT id, DATE '2024-01-02' AS d FROM dated LIMIT 1", [("1", "2024-01-02")]),
+        ("SELECT id FROM dated WHERE t = ANY (('{\"x\"}'))".replace("t =", "id ="), []),
+        ("SELECT id FROM dated WHERE date = ANY (('{\"2024-01-03\"}'))", [("2",)]),
+    ],
+)
+def test_literals_behind_their_type(dated, sql, want):
+    assert dated.query(sql).check().texts == want
+
+
+def test_a_column_called_date(dated):
+    """In a select list SQLite takes the string for the column's new name."""
+    reply = dated.query("SELECT date '2024-05-06' FROM dated WHERE id = 1").check()
+    assert reply.texts == [("2024-01-02",)] and reply.of("T")[0].columns[0].name == "2024-05-06"
+    assert dated.query("SELECT id FROM dated WHERE date = DATE 'yesterday'").state == "42601"
+    assert dated.query("SELECT id FROM dated WHERE date = DATE '2024-01-03' - 1").state == "0A000"
+
+
+def test_default_as_a_value(dated):
+    """As Drizzle and TypeORM write what was left out."""
+    insert = "insert into dated (id, date, at, n) values (default, $1, default, $2) returning id, at, n"
+    assert dated.extended(insert, ["2024-01-04", "1"], types=[0, 20]).check().texts == [("3", "never", "1")]
+    rows = "INSERT INTO dated (id, date, n) VALUES (DEFAULT, '2024-01-05', DEFAULT), (DEFAULT, '2024-01-06', DEFAULT) RETURNING id, n"
+    assert dated.query(rows).check().texts == [("4", "7"), ("5", "7")]
+    assert dated.query("INSERT INTO dated (id) VALUES (DEFAULT) RETURNING id, date").check().texts == [("6", None)]
+    for refused in ["INSERT INTO dated VALUES (DEFAULT, '2024-01-07', 'x', 1)", "INSERT INTO dated (n) VALUES (DEFAULT), (1)"]:
+        reply = dated.query(refused)
+        assert reply.state == "0A000" and reply.error["H"]
+
+
 def test_definitions_stay_as_they_were_written(db):
     with db.client() as client:
         client.query("DROP TABLE IF EXISTS sd").check()

@@ -78,6 +78,7 @@ import Testing
         _ = SelectListTypes.infer(bytes, columnCount: 1)
         _ = NumericContext.uses(bytes)
         _ = try? PostgresSpelling.rewritten(bytes)
+        _ = try? DefaultValues.rewritten(bytes)
         try? DateArithmetic.check(bytes)
         _ = CompoundSelect.mayBe(bytes)
     }
@@ -114,10 +115,55 @@ import Testing
         ("select 1 where a = any('{x,\"y z\"}')", "select 1 where a  IN (SELECT value FROM json_each('[\"x\",\"y z\"]'))"),
         ("select 1 where a = any($1)", "select 1 where a  IN (SELECT value FROM json_each($1) UNION ALL SELECT CAST(NULL AS BLOB) WHERE $1 IS NULL)"),
         ("select 1 where a < '2024-01-02'::date", "select 1 where a < '2024-01-02'"),
+        ("select 1 where a = any((('{1,x}')))", "select 1 where a  IN (SELECT value FROM json_each('[\"1\",\"x\"]'))"),
+        ("select 1 where a = any (('{\"\\\\x61\"}'::bytea[]))", "select 1 where a  IN (x'61')"),
     ])
     func spelling(sql: String, expected: String) throws {
         let found = try onBytes(sql) { try PostgresSpelling.rewritten($0) }
         #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    /// nil: SQLite has a meaning for it, or is to complain.
+    @Test(arguments: [
+        ("select 1 where a < DATE '2024-01-02'", "select 1 where a < '2024-01-02'"),
+        ("insert into t values (TIMESTAMP '2024-01-02 03:04:05', time  '03:04:05')", "insert into t values ('2024-01-02 03:04:05', '03:04:05')"),
+        ("update t set a = timestamp with time zone '2024-01-02 03:04+02'", "update t set a = '2024-01-02 01:04:00+00:00'"),
+        ("select f(date '2024-01-02') from t", "select f('2024-01-02') from t"),
+        ("select case when a > date '2024-01-02' then 1 end from t", "select case when a > '2024-01-02' then 1 end from t"),
+        ("select date '2024-01-02' as d from t", "select '2024-01-02' as d from t"),
+        ("select date '2024-01-02', timestamp '2024-01-02 03:04:05'", "select '2024-01-02', '2024-01-02 03:04:05'"),
+        ("select 1 from t join u on t.a = date '2024-01-02' and date '2024-01-02' < u.a", "select 1 from t join u on t.a = '2024-01-02' and '2024-01-02' < u.a"),
+        ("select 1 from t where a between date '2024-01-02' and date '2024-01-03'", "select 1 from t where a between '2024-01-02' and '2024-01-03'"),
+        ("select date '2024-01-02' from t", nil), ("select a, date '2024-01-02', b from t", nil), ("select 1 + date '2024-01-02' from t", nil),
+        ("select a from date '2024-01-02'", nil), ("select a from t, date '2024-01-02' where b", nil),
+        ("select 1 from t join date '2024-01-02' on a", nil), ("select (select date '2024-01-02')", nil),
+        ("delete from t returning date '2024-01-02'", nil), ("select 1 where t.date '2024-01-02'", nil),
+        ("select 1 where a = date 'yesterday'", nil), ("select 1 where a = \"date\" '2024-01-02'", nil),
+    ] as [(String, String?)])
+    func literalBehindItsType(sql: String, expected: String?) throws {
+        let found = try onBytes(sql) { try PostgresSpelling.rewritten($0) }
+        #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(arguments: [
+        ("insert into t (id, a) values (default, $1)", "insert into t (a) VALUES ($1)"),
+        ("INSERT INTO t AS x (\"id\", a, b) VALUES (DEFAULT, f($1, 2), DEFAULT), (DEFAULT, $2, DEFAULT) RETURNING id", "INSERT INTO t AS x (a) VALUES (f($1, 2)), ($2) RETURNING id"),
+        ("insert into t (id) values (default) returning id", "insert into t DEFAULT VALUES returning id"),
+        ("with c as (select 1) insert into t (id, a) values (default, (select * from c)) on conflict do nothing", "with c as (select 1) insert into t (a) VALUES ((select * from c)) on conflict do nothing"),
+        ("insert into t default values", nil), ("insert into t (a) values ('default')", nil), ("insert into t (\"default\") values (1)", nil),
+        ("insert into t (a, b) values (default)", nil), ("insert into t (a) select 1 where default", nil), ("insert into t (a) values (default", nil),
+        ("insert into t (a) values (1) on conflict (a) do update set a = default", nil),
+    ] as [(String, String?)])
+    func defaults(sql: String, expected: String?) throws {
+        let found = try onBytes(sql) { try DefaultValues.rewritten($0) }
+        #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(arguments: [
+        "insert into t values (default, 1)", "insert into t (a, b) values (default, 1), (2, 3)", "insert into t (a) values (default), (default)",
+    ])
+    func defaultsRefused(sql: String) {
+        #expect(throws: WireError.self) { _ = try onBytes(sql) { try DefaultValues.rewritten($0) } }
     }
 
     @Test(arguments: ["select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8"])
@@ -127,7 +173,7 @@ import Testing
 
     @Test(arguments: [
         "(", ")", "'", "\"", "[", "/*", "--", "$1(", "$1=", "$1,", "max(", "max($1=", "1+", "- ", "x OVER w ", "a.", "a IN ($1) ", "BETWEEN $1 AND ", "case ", "a as b,", "f(a)||", ":", "x'",
-        "not ", "coalesce(a,", "(($1),", "1 in (", ";", "create trigger ; ", "over ",
+        "not ", "coalesce(a,", "(($1),", "1 in (", ";", "create trigger ; ", "over ", "date '2024-01-02', ", "(default),", "any((",
     ])
     func hostile(piece: String) {
         let repeated = String(repeating: piece, count: 100_000 / piece.utf8.count)

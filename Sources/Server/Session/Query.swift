@@ -90,9 +90,10 @@ final class Query: Sendable {
         case .select, .values, .insert, .replace, .update, .delete: try DateArithmetic.check(sql)
         default: return nil
         }
-        // Types stand in it, too.
-        guard head.main == .insert, let sentinel = SentinelInsert.rewritten(sql) else { return try PostgresSpelling.rewritten(sql) }
-        return try spelled(sentinel) ?? sentinel
+        guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }
+        // Types stand in them, too.
+        guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else { return try PostgresSpelling.rewritten(sql) }
+        return try spelled(insert) ?? insert
     }
 
     private static func spelled(_ sql: [UInt8]) throws(WireError) -> [UInt8]? {

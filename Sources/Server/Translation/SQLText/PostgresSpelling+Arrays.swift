@@ -5,6 +5,8 @@ extension PostgresSpelling {
     mutating func array(_ token: SQLToken, _ depth: Int) -> Bool {
         replace(token.start..<(token.end + 1), by: "json_array(".utf8)
         lexer = SQLLexer(sql, from: token.end + 1)
+        places.append(Place())
+        defer { places.removeLast() }
         return read(depth: depth + 1, form: .json)
     }
 
@@ -64,9 +66,9 @@ extension PostgresSpelling {
         } else if first.matches("array"), depth < Self.depthLimit, isAllOfArgument(first) {
             enter(comparison, upTo: first.end + 1, isIn, closing: "")
             return read(depth: depth + 1, form: .list)
-        } else if let array = arrayLiteral(first) {
+        } else if let array = arrayLiteral(inside(first)) {
             (text, closing, end) = (isIn + "SELECT value FROM json_each(" + array.json, "))", array.end)
-        } else if let bytes = listOfBytes(first) {
+        } else if let bytes = listOfBytes(inside(first)) {
             (text, closing, end) = (isIn + bytes.list, nil, bytes.end)
         } else {
             (text, closing) = Self.elements(isIn, of: first)
@@ -79,6 +81,7 @@ extension PostgresSpelling {
         replace(comparison.start..<end, by: text.utf8)
         closings.append(closing)
         openers.append(comparison)
+        places.append(Place())
         lexer = SQLLexer(sql, from: end)
     }
 
@@ -105,7 +108,7 @@ extension PostgresSpelling {
         guard byte(first.end) == UInt8(ascii: "["), let end = arrayEnd(first.end + 1) else { return false }
         let before = lexer
         defer { lexer = before }
-        return closesArgument(typeName(end)?.end ?? end)
+        return argumentEnd(typeName(end)?.end ?? end, 0) != nil
     }
 
     /// Behind the `]` of the array whose elements begin at `start`.
@@ -126,20 +129,29 @@ extension PostgresSpelling {
 
     // MARK: Literals
 
+    /// pgjdbc's simple mode puts every value in parentheses of its own: `ANY (('{"1"}'))`.
+    private func inside(_ first: SQLToken) -> (token: SQLToken, depth: Int) {
+        var (token, depth) = (first, 0)
+        var ahead = SQLLexer(sql, from: first.end)
+        while token.kind == .leftParenthesis, depth < Self.depthLimit, let next = ahead.next() { (token, depth) = (next, depth + 1) }
+        return (token, depth)
+    }
+
     /// `'{x,z}'` without a type, as psycopg's ClientCursor writes a list of strings. JSON's arrays begin with another character.
-    private func arrayLiteral(_ first: SQLToken) -> (json: String, end: Int)? {
-        guard let (content, end) = contentAndEnd(first), content.first == UInt8(ascii: "{"), closesArgument(end) else { return nil }
+    private func arrayLiteral(_ first: (token: SQLToken, depth: Int)) -> (json: String, end: Int)? {
+        guard let (content, past) = contentAndEnd(first.token), content.first == UInt8(ascii: "{"), let end = argumentEnd(past, first.depth)
+        else { return nil }
         let refused = WireError(state: .invalidTextRepresentation, message: "")
         let json = content.withUnsafeBytes { (try? ArrayCodec.json(ofText: $0, .textArray) { refused }) ?? nil }
         return json.map { (String(decoding: Self.quoted(Array($0.utf8)), as: UTF8.self), end) }
     }
 
     /// `'{"\\x61"}'::bytea[]` as a list: JSON has no bytes.
-    private mutating func listOfBytes(_ first: SQLToken) -> (list: String, end: Int)? {
-        guard let (content, end) = contentAndEnd(first) else { return nil }
+    private mutating func listOfBytes(_ first: (token: SQLToken, depth: Int)) -> (list: String, end: Int)? {
+        guard let (content, past) = contentAndEnd(first.token) else { return nil }
         let before = lexer
         defer { lexer = before }
-        guard let type = typeName(end), type.type.element == .bytea, closesArgument(type.end) else { return nil }
+        guard let type = typeName(past), type.type.element == .bytea, let end = argumentEnd(type.end, first.depth) else { return nil }
         let items = content.withUnsafeBytes { bytes -> [String]? in
             guard var reader = ArrayLiteral(bytes) else { return nil }
             var items: [String] = []
@@ -149,7 +161,7 @@ extension PostgresSpelling {
             }
             return reader.hasFailed ? nil : items
         }
-        return items.map { ($0.joined(separator: ", "), type.end) }
+        return items.map { ($0.joined(separator: ", "), end) }
     }
 
     /// Of a string, or one with escapes.
@@ -162,8 +174,14 @@ extension PostgresSpelling {
         return (content, text.end)
     }
 
-    private func closesArgument(_ end: Int) -> Bool {
+    /// Behind the parentheses of the argument's own; nil when something else is beside it.
+    private func argumentEnd(_ end: Int, _ parentheses: Int) -> Int? {
         var ahead = SQLLexer(sql, from: end)
-        return ahead.next()?.kind == .rightParenthesis
+        var past = end
+        for _ in 0..<parentheses {
+            guard let next = ahead.next(), next.kind == .rightParenthesis else { return nil }
+            past = next.end
+        }
+        return ahead.next()?.kind == .rightParenthesis ? past : nil
     }
 }

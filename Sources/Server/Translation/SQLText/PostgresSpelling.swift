@@ -5,7 +5,7 @@ import PostgresWire
 ///
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
 /// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is
-/// rewritten: literals with their type, parameters with a type SQLite's lexer would not keep together, arrays, `= ANY`
+/// rewritten: literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer would not keep together, arrays, `= ANY`
 /// and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column.
 /// Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
@@ -21,6 +21,10 @@ struct PostgresSpelling {
     var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
     var closings: [String?] = []
+    /// For the statement and each open parenthesis or bracket: whether an expression may have a name behind it.
+    var places = [Place()]
+    /// Whether a FROM stands behind the first literal for which that was of interest.
+    var hasFromAhead: Bool?
     /// Where in the result dates, times and intervals stand that had a type.
     private var moments: [Int] = []
     /// PostgreSQL would take it, and SQLite would make something else of it.
@@ -52,7 +56,7 @@ struct PostgresSpelling {
 
     private init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
 
-    /// Quicker than reading tokens: `::`, `E'`, `[` and ANY or ALL with a parenthesis. A statement without any of these
+    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[` and ANY or ALL with a parenthesis. A statement without any of these
     /// characters costs four calls of memchr.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
         if next("[", in: sql, 0) != nil { return true }
@@ -63,7 +67,7 @@ struct PostgresSpelling {
         }
         start = 1
         while let quote = next("'", in: sql, start) {
-            if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") { return true }
+            if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || mayBeBehindType(quote, in: sql) { return true }
             start = quote + 1
         }
         start = 3
@@ -117,8 +121,10 @@ struct PostgresSpelling {
             case .leftParenthesis:
                 closings.append(nil)
                 openers.append(last)
+                places.append(Place())
             case .rightParenthesis:
                 _ = openers.popLast()
+                if places.count > 1 { places.removeLast() }
                 if let closing = closings.popLast() ?? nil { replace(token.range, by: closing.utf8) }
             case .identifier where token.matches("null"):
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
@@ -133,6 +139,7 @@ struct PostgresSpelling {
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
+            case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
             }
             if refusal != nil { return false }
@@ -145,16 +152,20 @@ struct PostgresSpelling {
 
     private mutating func string(_ token: SQLToken, content: [UInt8], from start: Int, isEscaped: Bool = false) {
         if let type = typeName(token.end) {
-            let isMoment = Self.isMoment(type.type)
-            if isMoment, isOperand(type.end) { return refusal = DateArithmetic.refusal("a value of type \(type.type.sqlName)") }
-            // What the type's input function refuses stays as it is, and SQLite refuses it.
-            guard let literal = Self.literal(content, type.type) else { return refuseNaN(content, type.type) }
-            take(upTo: start)
-            if isMoment { moments.append(result.count) }
-            replace(start..<type.end, by: literal.utf8)
+            literal(content, type.type, at: start..<type.end)
         } else if isEscaped {
             replace(start..<token.end, by: Self.quoted(content))
         }
+    }
+
+    mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
+        let isMoment = Self.isMoment(type)
+        if isMoment, isOperand(range.upperBound) { return refusal = DateArithmetic.refusal("a value of type \(type.sqlName)") }
+        // What the type's input function refuses stays as it is, and SQLite refuses it.
+        guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
+        take(upTo: range.lowerBound)
+        if isMoment { moments.append(result.count) }
+        replace(range, by: literal.utf8)
     }
 
     /// As a parameter is refused: a float may be NaN to the client, and the value is not of another type.
