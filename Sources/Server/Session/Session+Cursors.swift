@@ -5,14 +5,15 @@ import SQLite
 /// DECLARE, FETCH and MOVE.
 extension Session {
     func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws -> Wait? {
-        guard state.transaction.isExplicit else {
-            throw WireError(
-                state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
-        }
+        // In PostgreSQL these need no transaction block, so that there is none is not what is wrong with them.
         guard !cursor.holds else {
             throw WireError(
                 state: .featureNotSupported, message: "cursors WITH HOLD are not available",
                 hint: "Keep the transaction open while reading: a READ COMMITTED one holds nobody up.")
+        }
+        guard state.transaction.isExplicit else {
+            throw WireError(
+                state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
         }
         guard cursor.scrolls != true else {
             throw WireError(
