@@ -111,6 +111,11 @@ import Testing
 
     static let refused = [
         "SELECT 1 FROM a, LATERAL (SELECT 1) b", "SELECT a @@ b", "SELECT a::tsvector", "SELECT (1", "SELECT 1)",
+        "SELECT 1 FROM a, " + (0..<9).map { "unnest(a.x) k\($0)" }.joined(separator: ", "),
+        "SELECT 1 FROM a, unnest(a.x, \(String(repeating: "a.", count: 200))b) k(m, n)",
+        "SELECT " + String(repeating: "*,", count: 2_000) + "* FROM a, unnest(a.x) k",
+        // Names in names: each query around it would make it five times as long.
+        (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1" },
         "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY b DESC)", "SELECT 'unfinished",
         String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
     ]

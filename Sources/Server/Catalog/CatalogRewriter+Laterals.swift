@@ -37,7 +37,7 @@ extension CatalogRewriter {
     }
 
     /// The select list: `*` is its tables' columns one by one, and what was only a column keeps its name.
-    static func replaceColumns(inList items: [Node], _ laterals: [TableFunction], tables: [String]) throws(CatalogSyntaxError) -> [Node] {
+    static func replaceColumns(inList items: [Node], _ laterals: LateralColumns, tables: [String]) throws(CatalogSyntaxError) -> [Node] {
         let head = items.prefix { $0.isWord("distinct") || $0.isWord("all") }
         var parts: [[Node]] = []
         for item in CatalogSyntax.split(Array(items.dropFirst(head.count))) {
@@ -50,18 +50,19 @@ extension CatalogRewriter {
             }
             for table in item.count == 1 ? tables : [item[0].name ?? ""] {
                 guard !table.isEmpty else { throw CatalogSyntaxError(message: "a subquery in FROM needs a name here") }
-                guard let function = laterals.first(where: { $0.alias == table }) else {
+                if let function = laterals.functions[table] {
+                    parts += function.ownColumns.map { $0.value + [.word("as"), .quoted($0.name)] }
+                } else {
                     parts.append([.quoted(table), .symbol("."), .op("*")])
-                    continue
                 }
-                parts += function.columns(of: qualifier(function)).map { $0.value + [.word("as"), .quoted($0.name)] }
+                guard parts.count <= LateralColumns.longestList else { throw CatalogSyntaxError(message: "the select list is too long") }
             }
         }
         return Array(head) + parts.joined(separator: [.symbol(",")])
     }
 
     /// The FROM clause: outside of its conditions a lone name is a table's.
-    static func replaceColumns(inFrom source: [Node], _ laterals: [TableFunction]) -> [Node] {
+    static func replaceColumns(inFrom source: [Node], _ laterals: LateralColumns) -> [Node] {
         var result: [Node] = []
         var start = 0
         var isCondition = false
@@ -78,7 +79,7 @@ extension CatalogRewriter {
     }
 
     /// In a subquery only the names with their table's before them are certain to be meant.
-    static func replaceColumns(_ nodes: [Node], _ laterals: [TableFunction], takesBareNames: Bool = true) -> [Node] {
+    static func replaceColumns(_ nodes: [Node], _ laterals: LateralColumns, takesBareNames: Bool = true) -> [Node] {
         var result: [Node] = []
         var index = 0
         while index < nodes.count {
@@ -90,7 +91,7 @@ extension CatalogRewriter {
             case .brackets(let inside): result.append(.brackets(replaceColumns(inside, laterals, takesBareNames: takesBareNames)))
             case .token:
                 let (table, name) = columnName(nodes, index)
-                guard let name, table != nil || takesBareNames, let value = expression(of: name, table, laterals) else {
+                guard let name, table != nil || takesBareNames, let value = laterals.value(of: name, table) else {
                     result.append(nodes[index])
                     continue
                 }
@@ -109,13 +110,4 @@ extension CatalogRewriter {
         if nodes[index + 1].isSymbol(".") { return (name, index + 2 < nodes.count ? nodes[index + 2].name : nil) }
         return (nil, nodes[index + 1].group == nil ? name : nil)
     }
-
-    private static func expression(of name: String, _ table: String?, _ laterals: [TableFunction]) -> [Node]? {
-        for function in laterals where table == nil || table == function.alias {
-            if let found = function.columns(of: qualifier(function)).first(where: { $0.name == name }) { return found.value }
-        }
-        return nil
-    }
-
-    private static func qualifier(_ function: TableFunction) -> [Node] { [.quoted(function.alias), .symbol(".")] }
 }

@@ -70,6 +70,9 @@ extension CatalogRewriter {
             }
             let alias: [Node] = [.word("as"), .quoted(function.alias)]
             if Self.names(function.arguments, anyOf: tables) {
+                guard laterals.count < LateralColumns.mostFunctions, function.isShort else {
+                    throw CatalogSyntaxError(message: "the functions in FROM are too many or too long")
+                }
                 result += function.elements + alias
                 laterals.append(function)
             } else {

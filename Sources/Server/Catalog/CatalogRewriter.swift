@@ -185,9 +185,13 @@ struct CatalogRewriter {
             var laterals: [TableFunction] = []
             source = Self.subqueriesWithColumns(try functionsAsTables(source, &laterals))
             if !laterals.isEmpty {
-                items = try Self.replaceColumns(inList: items, laterals, tables: tables)
-                source = Self.replaceColumns(inFrom: source, laterals)
-                rest = Self.replaceColumns(rest, laterals)
+                let columns = LateralColumns(laterals)
+                items = try Self.replaceColumns(inList: items, columns, tables: tables)
+                source = Self.replaceColumns(inFrom: source, columns)
+                rest = Self.replaceColumns(rest, columns)
+                guard CatalogSyntax.text(items + source + rest).utf8.count <= LateralColumns.longestSelect else {
+                    throw CatalogSyntaxError(message: "the statement is too long with its names replaced")
+                }
             }
         }
         if let driver = try expandSets(&items) { source += (source.isEmpty ? [.word("from")] : [.symbol(",")]) + driver }
