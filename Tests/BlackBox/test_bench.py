@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ WORKLOADS = REPOSITORY / "bench" / "workloads"
 def options(**given):
     names = ("only", "sections", "systems", "clients", "seconds", "repeat")
     return argparse.Namespace(**{**dict.fromkeys(names), "quick": False, **given})
+
+
+def test_any_thread_may_start_processes():
+    """As bench/micro does: only the main thread may set handlers of signals."""
+    with ThreadPoolExecutor(1) as pool:
+        process = pool.submit(tools.start, ["sleep", "60"]).result()
+        assert process.poll() is None and os.getsid(process.pid) == process.pid
+        pool.submit(tools.end, process).result()
+    assert process.poll() is not None
 
 
 @pytest.mark.parametrize("quick, longest", [(False, LONGEST_RUN), (True, LONGEST_QUICK_RUN)])

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -94,7 +95,11 @@ def work_directory():
 
 @contextlib.contextmanager
 def uninterrupted(handler=signal.SIG_IGN):
-    """Cleaning up is not cut short by an impatient second Ctrl-C."""
+    """Cleaning up is not cut short by an impatient second Ctrl-C. Python runs handlers in its main thread, and lets no other set
+    them: the others are interrupted by nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(number, handler) for number in signals]
     try:
