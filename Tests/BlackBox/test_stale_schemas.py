@@ -302,3 +302,19 @@ def test_copy_sees_an_outsiders_ddl(db, outsider):
     outsider("CREATE TABLE t (a BOOLEAN)")
     assert copied(client, "COPY t FROM STDIN", "t\n").tag == "COPY 1"
     assert stored(db) == [("integer 1",)]
+
+
+@pytest.mark.parametrize("formats", [[], [0, 0]])
+def test_columns_that_the_first_portal_told(db, formats):
+    """pgjdbc describes a portal once, and reads what later ones give by that."""
+    client = db.client()
+    db.run("ALTER TABLE t ADD COLUMN b INTEGER", "INSERT INTO t VALUES ('x', 1)")
+    client.ask(wire.parse("SELECT * FROM t WHERE b = $1", name="s"), wire.bind(["1"], statement="s"),
+               wire.describe_portal(), wire.execute()).check()
+    again = [wire.bind(["1"], statement="s", result_formats=formats), wire.execute()]
+    assert client.ask(*again).check().texts == [("x", "1")]
+    db.run("ALTER TABLE t DROP COLUMN a", "ALTER TABLE t ADD COLUMN a TEXT DEFAULT 'y'")
+    for _ in range(2):
+        reply = client.ask(*again)
+        assert reply.state == "0A000" and reply.error["R"] == "RevalidateCachedQuery"
+    assert client.ask(wire.parse("SELECT * FROM t WHERE b = $1"), wire.bind(["1"]), wire.execute()).texts == [("1", "y")]

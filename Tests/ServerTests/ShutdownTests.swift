@@ -21,6 +21,9 @@ import Testing
         let path = test.configuration.socketPath
         let names = ["idle", "holder", "queued", "pinned", "reading", "running"]
         let clients = try Dictionary(uniqueKeysWithValues: names.map { ($0, try test.connect()) })
+        // Otherwise it has a reader first to be prepared, and leaves it to "reading" before it runs.
+        clients["running"]!.send(RawClient.parse(Self.endless) + RawClient.message("S"))
+        #expect(try clients["running"]!.reply().errors.isEmpty)
         #expect(try clients["idle"]!.query("INSERT INTO t VALUES(1, 1)").picture == "INSERT 0 1 I")
         try clients["reading"]!.query("SELECT count(*) FROM t")
         try clients["queued"]!.query("DELETE FROM t WHERE n = -1")

@@ -12,6 +12,8 @@ final class PreparedStatement {
     private let source: ParameterSource
     /// Its columns were announced to the client, so they may not change.
     var isDescribed = false
+    /// A portal's were. pgjdbc describes the first and knows from then on.
+    var hasDescribedPortal = false
     /// So were its parameters' types, and the client writes its values accordingly.
     var hasToldParameters = false
 
@@ -59,10 +61,12 @@ final class PreparedStatement {
         if hasToldParameters, found.map(\.type) != parameters.map(\.type) {
             throw Self.stale("A parameter's type would be another one than the client was told.")
         }
-        if isDescribed || self.isDescribed, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
+        if isDescribed || areColumnsTold, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
         parameters = found
         analysis = fresh
     }
+
+    var areColumnsTold: Bool { isDescribed || hasDescribedPortal }
 
     /// Its columns as they turned out to be when it ran, which the client has not been told.
     func take(_ fresh: Analysis) { analysis = fresh }

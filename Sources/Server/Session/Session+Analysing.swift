@@ -116,7 +116,7 @@ extension Session {
             return
         }
         let fresh = try self.analysis(of: lease, portal.query, analysis.isDeep, on: connection)
-        guard !portal.isDescribed, !portal.statement.isDescribed else { throw PreparedStatement.stale() }
+        guard !portal.isDescribed, !portal.statement.areColumnsTold else { throw PreparedStatement.stale() }
         portal.statement.take(fresh)
     }
 }

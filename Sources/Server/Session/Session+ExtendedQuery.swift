@@ -297,6 +297,7 @@ extension Session {
             finishStatement()
         }
         describeColumns(of: portal, again: true)
+        portal.statement.hasDescribedPortal = true
         return nil
     }
 
