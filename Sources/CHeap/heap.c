@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* A thread's count is added to the total when it has changed by this much: rarely enough that the cache line of the total
    stays where it is, and a mebibyte per thread is small beside any sensible limit. */
@@ -19,13 +20,23 @@ static _Thread_local int64_t unflushed;
 /* While a statement is prepared; see heap.h. */
 static _Thread_local int (*asked)(void *);
 static _Thread_local void *asked_context;
-static _Thread_local int until_asked;
+static _Thread_local int until_look;
+static _Thread_local int64_t last_asked;
 static _Thread_local int is_stopped;
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
 
 static __attribute__((noinline)) int goes_on(void) {
     if (is_stopped) return 0;
-    if (--until_asked > 0) return 1;
-    until_asked = WALPOOL_ALLOCATIONS_PER_QUESTION;
+    if (--until_look > 0) return 1;
+    until_look = WALPOOL_ALLOCATIONS_PER_LOOK;
+    int64_t time = now();
+    if (time - last_asked < WALPOOL_NANOSECONDS_PER_QUESTION) return 1;
+    last_asked = time;
     is_stopped = asked(asked_context) != 0;
     return !is_stopped;
 }
@@ -98,7 +109,8 @@ void walpool_heap_begin_limited(int64_t bytes) {
 void walpool_heap_ask(int (*ask)(void *), void *context) {
     asked = ask;
     asked_context = context;
-    until_asked = WALPOOL_ALLOCATIONS_PER_QUESTION;
+    until_look = WALPOOL_ALLOCATIONS_PER_LOOK;
+    last_asked = ask ? now() : 0;
     is_stopped = 0;
 }
 

@@ -14,7 +14,7 @@ static void find_floor(void) {
     size_t bytes = 0;
     walpool_stack_floor = 0;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-    if (pthread_attr_getstack(&attributes, &end, &bytes) == 0) walpool_stack_floor = (uintptr_t)end + bytes / 2;
+    if (pthread_attr_getstack(&attributes, &end, &bytes) == 0) walpool_stack_floor = (uintptr_t)end + bytes - bytes / WALPOOL_STACK_SHARE;
     pthread_attr_destroy(&attributes);
 }
 

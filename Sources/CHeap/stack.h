@@ -1,8 +1,13 @@
-/* Whether the calling thread has used more than half of its stack: for heap.c, which asks with each allocation. */
+/* Whether the calling thread has used more than its share of the stack: for heap.c, which asks with each allocation. */
 #pragma once
 #include <stdint.h>
 
-/* The address below which less than half is left; 0 where nobody can tell, UINTPTR_MAX while nobody has looked. */
+/* A sixteenth may be used where there is memory to be had. The rest is for what runs over a finished tree and allocates nothing on
+   its way down: making the code of an expression takes five times the stack for a level that putting it together took. And it takes
+   time that is the square of the depth, in which nobody can stop it. */
+enum { WALPOOL_STACK_SHARE = 16 };
+
+/* The address below which the share is used up; 0 where nobody can tell, UINTPTR_MAX while nobody has looked. */
 extern _Thread_local uintptr_t walpool_stack_floor;
 
 int walpool_stack_is_short_at(uintptr_t here);

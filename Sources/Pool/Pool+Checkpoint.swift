@@ -205,8 +205,20 @@ extension Pool {
             return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
         }
         do {
+            // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
+            if writer.places.obstacle == nil, let reason = try lostFiles() {
+                writer.connection.keepWALWhenClosed()
+                return cannotGoOn(reason)
+            }
+        } catch {
+            writer.connection.keepWALWhenClosed()
+            return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
+        }
+        do {
             let result = try writer.checkpoint(.truncate)
-            log.debug(.checkpoint, "last checkpoint", metadata: ["frames": "\(result.frames)", "busy": "\(result.isBusy)"])
+            log.log(
+                level: result.isBusy ? .notice : .debug, .checkpoint, "last checkpoint",
+                metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
         } catch {
             log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
         }

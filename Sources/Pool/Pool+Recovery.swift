@@ -13,8 +13,9 @@ import Scheduling
 /// manager starts it again.
 extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
+        let encodingFailure = takeForeignEncoding()
         let failure =
-            writer.failure ?? pipelinedSync?.error ?? writer.places.problem ?? foreignEncoding
+            writer.failure ?? pipelinedSync?.error ?? writer.places.problem ?? encodingFailure
             ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
             .ioError, "the writer cannot go on: every connection is closed and opened again",
@@ -22,20 +23,8 @@ extension Pool {
         guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
-        guard writer.places.databaseInPlace != nil else {
-            emptyWALOfLostFile()
-            return giveUp("\(path) was emptied, moved, replaced or deleted while it was served")
-        }
-        guard !writer.places.isWALReplaced else {
-            return giveUp(
-                "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
-                    + "cannot be put together with that")
-        }
         do {
-            try rescueWAL()
-            guard !writer.places.isIndexReplaced else {
-                return giveUp("\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's")
-            }
+            if let reason = try lostFiles() { return giveUp(reason) }
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let fileName = writer.fileName
@@ -65,9 +54,29 @@ extension Pool {
         return openGate()
     }
 
-    private var foreignEncoding: SQLiteError? {
+    /// Taken whatever else has failed: the database is opened anew, and its encoding with it.
+    private func takeForeignEncoding() -> SQLiteError? {
         guard hasForeignEncoding.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
         return SQLiteError(extendedCode: 1, message: "the database was replaced by one of another text encoding")
+    }
+
+    /// Why what is open cannot be put together with what is at its place now; nil: it can. A -wal that was deleted is copied first.
+    ///
+    /// Only with the writer, when no reader of the pool's is open, and when the files can be looked at.
+    func lostFiles() throws(SQLiteError) -> String? {
+        guard writer.places.databaseInPlace != nil else {
+            emptyWALOfLostFile()
+            return "\(path) was emptied, moved, replaced or deleted while it was served"
+        }
+        guard !writer.places.isWALReplaced else {
+            return "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
+                + "cannot be put together with that"
+        }
+        try rescueWAL()
+        guard !writer.places.isIndexReplaced else {
+            return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
+        }
+        return nil
     }
 
     private func giveUp(_ reason: String) -> [Resumption] {

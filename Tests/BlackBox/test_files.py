@@ -313,6 +313,42 @@ def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
     assert set(range(1, 20)) <= set(rows(watched.database))
 
 
+@pytest.mark.parametrize("lost", [["-wal"], ["-wal", "-shm"]])
+def test_a_wal_that_is_lost_before_the_end(watched, lost):
+    """Nobody has committed since."""
+    watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    for name in lost:
+        os.unlink(f"{watched.database}{name}")
+    watched.terminate()
+    watched.wait()
+    assert set(range(1, 30)) <= set(rows(watched.database))
+
+
+def test_a_wal_that_is_lost_before_the_end_beside_a_reader(watched):
+    """The reader's snapshot keeps the rest of the -wal from being copied, and it is never looked for again: so it is waited for."""
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN")
+        outsider.execute("SELECT count(*) FROM t").fetchall()
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+        os.unlink(wal(watched))
+        watched.terminate()
+        check_exit(watched)
+    assert "all that was committed" in watched.errors
+
+
+def test_two_histories_are_not_mixed_at_the_end(watched):
+    watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        watched.terminate()
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
 def test_two_histories_are_not_mixed(watched):
     """What the deleted -wal holds belongs to the file as it was, and another process has gone on from there."""
     watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
@@ -560,7 +596,7 @@ def stored(client):
 
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
-def test_a_full_disk(start_daemon, small_disk, synchronous):
+def test_a_full_disk(small_disk, start_daemon, synchronous):
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(1_000_000))
     daemon = start_daemon(small_disk / "app.db", options=["--synchronous", synchronous])
@@ -596,7 +632,7 @@ def test_a_full_disk(start_daemon, small_disk, synchronous):
 
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
-def test_a_full_disk_keeps_nobody_out(start_daemon, outsider, small_disk, synchronous):
+def test_a_full_disk_keeps_nobody_out(small_disk, start_daemon, outsider, synchronous):
     """More than the page cache holds is written before the commit, and SQLite keeps the error for as long as it keeps a snapshot:
     it must not keep the write lock with them."""
     daemon = start_daemon(small_disk / "app.db", options=["--synchronous", synchronous])
@@ -614,7 +650,7 @@ def test_a_full_disk_keeps_nobody_out(start_daemon, outsider, small_disk, synchr
     assert stored(client) == [1, 2]
 
 
-def test_a_checkpoint_on_a_full_disk(start_daemon, small_disk):
+def test_a_checkpoint_on_a_full_disk(small_disk, start_daemon):
     daemon = start_daemon(small_disk / "app.db", config="checkpoint_frames = 50\n")
     client = daemon.client()
     client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()

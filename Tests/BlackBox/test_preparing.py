@@ -172,9 +172,9 @@ def test_many_parameters(db):
 
 # Names of views and tables, each of which builds on the one before.
 CHAINS = {
-    "views": ("CREATE VIEW c{0} AS SELECT DISTINCT x FROM c{1}", "CREATE VIEW c0 AS SELECT 1 AS x", "SELECT * FROM c{0}", 20_000),
+    "views": ("CREATE VIEW c{0} AS SELECT DISTINCT x FROM c{1}", "CREATE VIEW c0 AS SELECT 1 AS x", "SELECT * FROM c{0}", 4_000),
     "cascades": ("CREATE TABLE c{0} (x INTEGER PRIMARY KEY REFERENCES c{1} ON DELETE CASCADE)",
-                 "CREATE TABLE c0 (x INTEGER PRIMARY KEY)", "DELETE FROM c0", 8_000),
+                 "CREATE TABLE c0 (x INTEGER PRIMARY KEY)", "DELETE FROM c0", 2_000),
 }
 
 
@@ -200,13 +200,34 @@ def test_a_schema_that_nests_too_deeply(start_daemon, tmp_path, name):
 
 
 DEEP = "WITH c0 AS (SELECT 1 AS x)" + "".join(
-    f", c{n} AS (SELECT x FROM c{n - 1} UNION ALL SELECT 2)" for n in range(1, 15_000)) + " SELECT * FROM c14999"
+    f", c{n} AS (SELECT x FROM c{n - 1} UNION ALL SELECT 2)" for n in range(1, 4_000)) + " SELECT * FROM c3999"
 NESTED = {
     "common table expressions": (DEEP, "54001"),
-    "COLLATE": ("SELECT v" + " COLLATE nocase" * 69_000 + " FROM t", None),
+    "some COLLATE": ("SELECT v" + " COLLATE nocase" * 4_000 + " FROM t", None),
+    "many COLLATE": ("SELECT v" + " COLLATE nocase" * 69_000 + " FROM t", "54001"),
     "casts of a catalog question": ("SELECT 1" + "::int" * 8_000 + " FROM pg_class", "0A000"),
     "subscripts of a catalog question": ("SELECT a" + "[1]" * 66_000 + " FROM pg_class", "0A000"),
 }
+
+
+def flattened(term, levels, each):
+    """What each level calculates is put in place of the column by the next one: a tree of levels times each."""
+    expressions = [term[0] * each + "x" + term[1] * each] * levels
+    return "WITH c0 AS (SELECT v AS x FROM t)" + "".join(
+        f", c{n} AS (SELECT {text} AS x FROM c{n - 1})" for n, text in enumerate(expressions, 1)) + f" SELECT x FROM c{levels}"
+
+
+# 48 levels ended the daemon: to make code of the finished tree takes more stack than to put it together.
+@pytest.mark.parametrize("levels", [6, 12, 24, 48, 96])
+@pytest.mark.parametrize("term, each", [
+    (("", "+1"), 900), (("", " IS 1"), 900), (("", " LIKE 1"), 900), (("iif(1,", ",2)"), 90), (("max(1,", ")"), 90)])
+def test_expressions_that_are_put_into_one_another(served, bystander, term, each, levels):
+    client = served.client()
+    client.query("SET statement_timeout = '500ms'").check()
+    # Those that nest in parentheses are a tenth as deep.
+    reply = client.query(flattened(term, levels * 900 // each, each))
+    assert reply.state in [None, "54001", "57014"], reply.errors
+    bystander()
 
 
 @pytest.mark.parametrize("name", NESTED)

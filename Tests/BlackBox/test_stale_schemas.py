@@ -3,6 +3,8 @@
 A BOOLEAN column makes 1 of the text `t`, a TEXT column keeps it.
 """
 
+import struct
+
 import pytest
 
 import wire
@@ -318,3 +320,75 @@ def test_columns_that_the_first_portal_told(db, formats):
         reply = client.ask(*again)
         assert reply.state == "0A000" and reply.error["R"] == "RevalidateCachedQuery"
     assert client.ask(wire.parse("SELECT * FROM t WHERE b = $1"), wire.bind(["1"]), wire.execute()).texts == [("1", "y")]
+
+
+COMPUTED = {
+    "a column's maximum": ("SELECT max(id) AS m FROM t2", ["CREATE TABLE t2 (id INTEGER PRIMARY KEY)", "INSERT INTO t2 VALUES (7)"],
+                           ["DROP TABLE t2", "CREATE TABLE t2 (id TEXT)", "INSERT INTO t2 VALUES ('seven')"], "seven"),
+    "a view's": ("SELECT m FROM v", ["CREATE VIEW v AS SELECT count(*) AS m FROM sqlite_schema WHERE name = 'v'"],
+                 ["DROP VIEW v", "CREATE VIEW v AS SELECT 'one' AS m"], "one"),
+    "of two tables": ("SELECT a FROM t3 UNION ALL SELECT b FROM t4 LIMIT 1 OFFSET 1",
+                      ["CREATE TABLE t3 (a INTEGER)", "CREATE TABLE t4 (b INTEGER)", "INSERT INTO t3 VALUES (7)", "INSERT INTO t4 VALUES (8)"],
+                      ["DROP TABLE t4", "CREATE TABLE t4 (b TEXT)", "INSERT INTO t4 VALUES ('eight')"], "eight"),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_types_of_computed_columns(start_daemon, name):
+    """They have no parameters, and the same name and declaration (none) as before."""
+    sql, before, after, value = COMPUTED[name]
+    daemon = start_daemon()
+    daemon.run(*before)
+    told, untold = daemon.client(), daemon.client()
+    told.ask(wire.parse(sql, name="s"), wire.describe_statement("s")).check()
+    untold.ask(wire.parse(sql, name="s")).check()
+    daemon.run(*after)
+    run = [wire.bind(statement="s"), wire.execute()]
+    assert told.ask(*run).state == "0A000"
+    assert untold.ask(*run).check().texts == [(value,)]
+
+
+INT8, FLOAT8 = 20, 701
+
+
+def integer(value, formats):
+    return struct.pack("!q", value) if formats else b"%d" % value
+
+
+def real(value, formats):
+    return struct.pack("!d", value) if formats else b"%d" % value
+
+
+@pytest.mark.parametrize("formats", [[], [1]])
+def test_types_that_the_first_portal_told(db, formats):
+    """pgjdbc takes the types that rows gave the first portal's columns for those of all."""
+    db.run("DROP TABLE IF EXISTS prices", "CREATE TABLE prices (id INTEGER PRIMARY KEY, price NUMERIC)",
+           "INSERT INTO prices VALUES (1, 6), (2, 6.5), (3, 7), (4, 'free'), (5, 2.5), (6, NULL)")
+    client = db.client()
+
+    def run(id, *describe):
+        return client.ask(wire.bind([str(id)], statement="s", result_formats=formats), *describe, wire.execute())
+
+    client.ask(wire.parse("SELECT sum(price), max(price) FROM prices WHERE id = $1", name="s")).check()
+    first = run(1, wire.describe_portal()).check()
+    assert [column.type for column in first.of("T")[0].columns] == [INT8, INT8]
+    assert run(3).check().rows == [[integer(7, formats)] * 2]
+    for id in [2, 4]:
+        reply = run(id)
+        assert reply.state == "0A000" and reply.error["R"] == "RevalidateCachedQuery", reply.texts
+    # Who asks again is told anew, and that is what holds from then on.
+    second = run(2, wire.describe_portal()).check()
+    assert [column.type for column in second.of("T")[0].columns] == [FLOAT8, FLOAT8]
+    assert run(1).check().rows == [[real(6, formats)] * 2]
+    assert run(6).check().rows == [[None, None]]
+
+
+def test_a_type_that_a_later_row_gave(db):
+    """The announcement is still unsent, and corrected."""
+    db.run("DROP TABLE IF EXISTS prices", "CREATE TABLE prices (id INTEGER PRIMARY KEY, price NUMERIC)", "INSERT INTO prices VALUES (1, 6), (2, 6.5), (3, 7)")
+    client = db.client()
+    client.ask(wire.parse("SELECT price + 0 FROM prices WHERE id >= $1 ORDER BY id", name="s")).check()
+    first = client.ask(wire.bind(["1"], statement="s"), wire.describe_portal(), wire.execute()).check()
+    assert first.of("T")[0].columns[0].type == FLOAT8
+    later = client.ask(wire.bind(["3"], statement="s", result_formats=[1]), wire.execute()).check()
+    assert later.rows == [[real(7, [1])]]

@@ -292,7 +292,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", tmp_path], check=True)
 
 
-def test_no_room(start_daemon, small_disk, tmp_path_factory):
+def test_no_room(small_disk, start_daemon, tmp_path_factory):
     # 15 MB, of which 10 are kept: two copies of those do not fit beside it.
     made = tmp_path_factory.mktemp("made") / "app.db"
     subprocess.run(["sqlite3", made, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); "

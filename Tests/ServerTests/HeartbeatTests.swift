@@ -21,27 +21,31 @@ import Testing
         }
     }
 
-    ///     holder              waiting      reports
-    ///                                      0 sessions
-    ///     BEGIN IMMEDIATE
-    ///                         DELETE
-    ///                                      2 sessions, 1 waits
-    ///     COMMIT
-    ///                                      2 sessions
+    /// The reader's snapshot keeps the WAL from being emptied before somebody has looked.
+    ///
+    ///     reader      holder              waiting      reports
+    ///                                                  0 sessions
+    ///     SELECT
+    ///                 BEGIN IMMEDIATE
+    ///                                     DELETE
+    ///                                                  3 sessions, 1 waits
+    ///                 COMMIT
+    ///                                                  0 wait, a WAL
     @Test func tellsWhatGoesOn() throws {
         let reports = Reports()
         let test = try started(reports)
         try test.until { reports.last?.sessions == 0 }
+        let reader = try test.connect()
         let holder = try test.connect()
         let waiting = try test.connect()
+        #expect(try reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t").errors.isEmpty)
         #expect(try holder.query("BEGIN IMMEDIATE").picture == "BEGIN T")
-        waiting.sendQuery("DELETE FROM t")
+        waiting.sendQuery("INSERT INTO t (n) VALUES (99)")
         try test.until { reports.last?.waitingForWriter == 1 }
-        #expect(reports.last?.sessions == 2)
+        #expect(reports.last?.sessions == 3)
         #expect(try holder.query("COMMIT").picture == "COMMIT I")
-        _ = try waiting.reply()
-        try test.until { reports.last?.waitingForWriter == 0 }
-        #expect(reports.last.map { $0.walBytes > 0 } == true)
+        #expect(try waiting.reply().errors.isEmpty)
+        try test.until { reports.last.map { $0.waitingForWriter == 0 && $0.walBytes > 0 } == true }
         #expect(reports.all.withLock { $0.allSatisfy { $0.finding == .progress } })
     }
 

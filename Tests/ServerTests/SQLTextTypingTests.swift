@@ -79,7 +79,7 @@ import Testing
         _ = NumericContext.uses(bytes)
         _ = try? PostgresSpelling.rewritten(bytes)
         _ = try? DefaultValues.rewritten(bytes)
-        try? DateArithmetic.check(bytes)
+        try? NumericCoercion.check(bytes)
         _ = CompoundSelect.mayBe(bytes)
     }
 
@@ -101,7 +101,7 @@ import Testing
     ])
     func dateArithmetic(sql: String, isRefused: Bool) {
         let found = onBytes(sql) { bytes in
-            do throws(WireError) { try DateArithmetic.check(bytes) } catch { return error.state == .featureNotSupported }
+            do throws(WireError) { try NumericCoercion.check(bytes) } catch { return error.state == .featureNotSupported }
             return false
         }
         #expect(found == isRefused)

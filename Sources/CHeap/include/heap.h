@@ -39,8 +39,9 @@ int walpool_stack_is_short(void);
 /* Whether that was so since the last call, on this thread. */
 int walpool_stack_was_short(void);
 
-/* From now on `ask` is called after every WALPOOL_ALLOCATIONS_PER_QUESTION allocations of the calling thread, and once it returns
+/* From now on `ask` is called when the calling thread allocates and WALPOOL_NANOSECONDS_PER_QUESTION have passed, and once it returns
    other than 0 the thread gets no more memory, until this is called again. NULL: nobody is asked. `ask` is called in the middle of
-   whatever SQLite does, and calls nothing of SQLite. */
+   whatever SQLite does, and calls nothing of SQLite. The time is looked at with every WALPOOL_ALLOCATIONS_PER_LOOK allocations: what
+   takes long over few of them is asked as well. */
 void walpool_heap_ask(int (*ask)(void *), void *context);
-enum { WALPOOL_ALLOCATIONS_PER_QUESTION = 256 };
+enum { WALPOOL_ALLOCATIONS_PER_LOOK = 8, WALPOOL_NANOSECONDS_PER_QUESTION = 500000 };

@@ -43,6 +43,9 @@ final class Analysis: Sendable {
     let inferredTypes: [ParameterType]
     /// The program was asked.
     let isDeep: Bool
+    /// What the columns' types are was for the program to say, so that another schema may have others by the same names and
+    /// declarations.
+    let hasComputedTypes: Bool
     /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder
@@ -68,9 +71,10 @@ final class Analysis: Sendable {
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
         let isCompound = depth != nil && CompoundSelect.mayBe(sql)
+        hasComputedTypes = isCompound || (isDeep && columns.contains { $0.type == .open })
         if let depth {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
-            let asks = isCompound || !slots.isEmpty || columns.contains { $0.type == .open }
+            let asks = hasComputedTypes || !slots.isEmpty
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
@@ -107,6 +111,7 @@ final class Analysis: Sendable {
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
         (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
+        hasComputedTypes = false
         kind = Verb.select.statementKind
         inferredTypes = parameterTypes.map { _ in .text }
         isDeep = true

@@ -49,6 +49,17 @@ final class Portal {
     var isRunning: Bool { run != nil }
     /// It has been begun and has rows, or a failure, left to tell.
     var isBegun: Bool { run != nil || kept != nil }
+    /// The client has asked what its columns are, and takes what other portals of its statement give for the same.
+    private(set) var announces = false
+    /// Its columns are what an earlier portal of its statement announced.
+    var keepsAnnouncedTypes = false
+
+    /// Open columns get their types from rows, until those are sent: so it is said again when some were.
+    func announce() {
+        announces = true
+        statement.announcedTypes = encoder.columns.map(\.type)
+    }
+
     /// Nobody has asked it for anything.
     var isFresh: Bool { run == nil && !isDone && !isClosed }
 
@@ -106,6 +117,8 @@ final class Portal {
     /// As if it had not run.
     func makeFresh() {
         isDescribed = false
+        announces = false
+        keepsAnnouncedTypes = false
         isDone = false
         snapshotLoss = nil
         isClosed = false

@@ -87,7 +87,7 @@ final class Query: Sendable {
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
     private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
         switch head.main {
-        case .select, .values, .insert, .replace, .update, .delete: try DateArithmetic.check(sql)
+        case .select, .values, .insert, .replace, .update, .delete: try NumericCoercion.check(sql)
         default: return nil
         }
         guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }

@@ -99,10 +99,10 @@ extension Session {
 
     // MARK: A statement that was prepared in another schema
 
-    /// What its parameters are may be something else in the schema it meets now: it is looked up before anything is bound. Columns
-    /// without parameters can wait until the first step (see `verifyColumns`).
+    /// What its parameters and its computed columns are may be something else in the schema it meets now: it is looked up before
+    /// anything is bound. Columns that are as they are declared can wait until the first step (see `verifyColumns`).
     func renewAnalysis(of portal: Portal, on connection: PooledConnection) throws {
-        guard let stale = portal.statement.analysis, !stale.slots.isEmpty else { return }
+        guard let stale = portal.statement.analysis, !stale.slots.isEmpty || stale.hasComputedTypes else { return }
         let fresh = try analysis(of: portal.query, stale.isDeep, on: connection)
         try portal.statement.adopt(fresh, isDescribed: portal.isDescribed)
     }

@@ -298,6 +298,8 @@ extension Session {
         }
         describeColumns(of: portal, again: true)
         portal.statement.hasDescribedPortal = true
+        // Without a text that is the same for every run, some are open.
+        if analysis.textDescription == nil { portal.announce() }
         return nil
     }
 

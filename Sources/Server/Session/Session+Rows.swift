@@ -14,6 +14,7 @@ extension Session {
             complete(portal, changes: 0)
             return nil
         }
+        defer { if portal.announces { portal.announce() } }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
             times.rows = portal.rowsOfExecute
@@ -115,6 +116,10 @@ extension Session {
         guard mismatch.column >= 0, let column = portal.statement.analysis?.columns[mismatch.column] else {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }
+        if portal.keepsAnnouncedTypes, column.type == .open {
+            return PreparedStatement.stale(
+                "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, and is a \(mismatch.found.name) value now.")
+        }
         let table = statement?.columnTableName(mismatch.column)
         let place = table.map { " of table \"\($0)\"" } ?? ""
         let row = statement.flatMap { rowid(of: table, $0, portal) }.map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
@@ -208,6 +213,9 @@ extension Session {
             portal.encoder = makeEncoder(analysis, portal.format, nil, portal.statement.parameters)
         } else {
             portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
+            if let announced = portal.statement.announcedTypes, announced.count == portal.encoder.columns.count {
+                portal.keepsAnnouncedTypes = portal.encoder.keep(announced)
+            }
         }
         portal.isDescribed = true
     }

@@ -4,8 +4,8 @@ import SQLite
 /// Every bound of a session, each with its reason.
 enum SessionLimits {
     /// Of each thread that runs SQLite; what is not touched costs nothing, neither memory nor MemoryMax=. What clients nest may take
-    /// half of it (CHeap/heap.h), some 16,000 common table expressions; the other half is for what nests in a text of
-    /// `sql_length_limit_bytes` without any memory: 69,000 COLLATE take 2 MB.
+    /// a sixteenth of it while it is put together (CHeap/stack.h), some 2,000 common table expressions; the rest is for what runs over
+    /// that without any memory.
     static let stackBytes = 16 << 20
     /// The largest message taken: a value of 64 MiB (SQLite's length limit here) and room for its message.
     static let messageBytes = 80 << 20

@@ -31,6 +31,16 @@ struct RowEncoder {
     /// With result_typing = text, everything is text: a blob then goes out as bytea's hex.
     var isAllText = false
 
+    /// Open columns are what the client was told before, whatever the first row is. Returns whether there are any.
+    mutating func keep(_ announced: [TypeOID]) -> Bool {
+        var hasOpen = false
+        for index in columns.indices where columns[index].isOpen {
+            hasOpen = true
+            (columns[index].type, columns[index].isOpen, columns[index].isUndecided) = (announced[index], false, false)
+        }
+        return hasOpen
+    }
+
     /// Encodes a statement's current row, or a kept one.
     @inline(__always)
     mutating func encodeRow<Row: RowValues>(_ row: Row, into out: OutputBuffer) throws(ColumnMismatch) {

@@ -45,7 +45,7 @@ struct PostgresSpelling {
         if let refusal = spelling.refusal { throw refusal }
         guard isRead, spelling.hasChanged else { return nil }
         spelling.take(upTo: sql.count)
-        if !spelling.moments.isEmpty, spelling.meetsNumber() { throw DateArithmetic.refusal("a date, a time or an interval") }
+        if !spelling.moments.isEmpty, spelling.meetsNumber() { throw NumericCoercion.refusal(ofArithmeticWith: "a date, a time or an interval") }
         return spelling.result
     }
 
@@ -160,7 +160,7 @@ struct PostgresSpelling {
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
         let isMoment = Self.isMoment(type)
-        if isMoment, isOperand(range.upperBound) { return refusal = DateArithmetic.refusal("a value of type \(type.sqlName)") }
+        if isMoment, isOperand(range.upperBound) { return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)") }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
         take(upTo: range.lowerBound)

@@ -1,0 +1,86 @@
+import SQLite
+
+/// Statements of a connection: out of its cache, or prepared.
+extension PooledConnection {
+    /// A prepared statement out of the cache or freshly prepared. Pair with `giveBack`.
+    ///
+    /// - Parameter owner: asked now and then whether to go on preparing; when it is stopped by that, `stopReason` says why.
+    @inline(__always)
+    public func statement(for text: SQLText, _ owner: (any StatementOwner)? = nil) throws(SQLiteError) -> PreparedLease {
+        if let entry = statements.take(text.id) { return PreparedLease(entry: entry) }
+        return try prepare(text, owner)
+    }
+
+    /// A statement prepared against the schema as it is now. One that is in the cache keeps its old columns until it is
+    /// run, and a connection its old schema until something is.
+    public func statementAfresh(
+        for text: SQLText, _ owner: (any StatementOwner)? = nil
+    ) throws(SQLiteError) -> PreparedLease {
+        statements.remove(text.id)
+        try connection.rereadSchema()
+        return try prepare(text, owner, isNew: true)
+    }
+
+    private func prepare(
+        _ text: SQLText, _ owner: (any StatementOwner)?, isNew: Bool = false
+    ) throws(SQLiteError) -> PreparedLease {
+        if let owner { beginRun(owner) }
+        defer { if owner != nil { endRun() } }
+        connection.callbacks.denial = nil
+        let prepared: Statement?
+        do { prepared = try connection.prepare(text.bytes).statement } catch where mayBeOutdated(error) {
+            // The error may be about a schema that another connection has changed since this one read it: SQLite
+            // notices that when a statement runs, and for some errors not when one is prepared.
+            try connection.rereadSchema()
+            prepared = try connection.prepare(text.bytes).statement
+        }
+        guard let prepared else {
+            throw SQLiteError(extendedCode: 21, message: "the statement is empty")
+        }
+        // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
+        let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0
+        return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
+    }
+
+    /// It says nothing of the schema that the authorizer refused it, that it was stopped, or how deeply it nests.
+    private func mayBeOutdated(_ error: SQLiteError) -> Bool {
+        connection.callbacks.denial == nil && !wasStopped(by: error) && !error.isStackDepth
+    }
+
+    /// Whether it was the statement's owner, or somebody else, who stopped what has failed: then `stopReason` says why.
+    public func wasStopped(by error: SQLiteError) -> Bool {
+        stopReason != nil && (error.isInterrupt || error.isBusy || error.mayBeStoppedPreparation)
+    }
+}
+
+/// A prepared statement checked out of its connection's cache.
+public struct PreparedLease {
+    @usableFromInline let entry: StatementCache.Entry
+
+    @inlinable @inline(__always)
+    public var statement: Statement { entry.statement }
+
+    /// Whether the statement's columns were compared with `description` since SQLite last prepared it. SQLite does so
+    /// by itself when the schema has changed, and the columns may then be others.
+    @inlinable @inline(__always)
+    public func isVerified(for description: AnyObject) -> Bool {
+        entry.verifiedFor === description && entry.preparationsSeen == entry.statement.preparations
+    }
+
+    /// A run of it has ended, which took so long.
+    @inlinable @inline(__always)
+    public func didRun(nanoseconds: Int, rows: Int) {
+        let entry = entry
+        entry.usage.calls &+= 1
+        entry.usage.rows &+= rows
+        entry.usage.nanoseconds &+= nanoseconds
+        if nanoseconds > entry.usage.longestNanoseconds { entry.usage.longestNanoseconds = nanoseconds }
+    }
+
+    public func didChange(rows: Int) { entry.usage.rows &+= rows }
+
+    public func markVerified(for description: AnyObject) {
+        entry.verifiedFor = description
+        entry.preparationsSeen = entry.statement.preparations
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import PostgresWire
+
+/// Refuses what PostgreSQL calculates and SQLite makes a number of without a word: `now() - at`, `current_date + 30`,
+/// `CAST(at AS date)`, `CAST('true' AS boolean)`.
+enum NumericCoercion {
+    static func check(_ sql: UnsafeRawBufferPointer) throws(WireError) {
+        guard mayHaveSome(sql) else { return }
+        let table = TokenTable(sql)
+        for index in table.tokens.indices {
+            if let high = momentEnd(index, table), isOperand(index, high, table) { throw refusal(ofArithmeticWith: "a date or time") }
+            if let type = castType(index, table) { throw refusedCast(type) }
+        }
+    }
+
+    /// A statement without a sign and without CAST costs some calls of memchr; others are read once, and nothing is kept.
+    private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
+        guard has(sql, "-") || has(sql, "+") || hasCast(sql) else { return false }
+        var (hasSign, hasMoment, hasCast) = (false, false, false)
+        var last: SQLToken?
+        for token in SQLLexer(sql) {
+            // The sign of a negative number stands behind no operand.
+            hasSign = hasSign || (isSign(token) && last.map(endsOperand) == true)
+            if token.kind == .identifier {
+                hasMoment = hasMoment || isMomentWord(token) || isMomentFunction(token)
+                if hasCast, isRefusedType(token) { return true }
+                hasCast = hasCast || token.matches("cast")
+            }
+            if hasSign, hasMoment { return true }
+            last = token
+        }
+        return false
+    }
+
+    private static func has(_ sql: UnsafeRawBufferPointer, _ byte: UnicodeScalar) -> Bool {
+        sql.baseAddress.map { memchr($0, Int32(byte.value), sql.count) != nil } ?? false
+    }
+
+    private static func hasCast(_ sql: UnsafeRawBufferPointer) -> Bool {
+        guard let base = sql.baseAddress else { return false }
+        var start = 0
+        while start < sql.count, let open = memchr(base + start, Int32(UInt8(ascii: "(")), sql.count - start) {
+            start = base.distance(to: open) + 1
+            var end = start - 1
+            while end > 0, isSpace(sql[end - 1]) { end -= 1 }
+            if end > 3, sql[end - 1] | 0x20 == UInt8(ascii: "t"), sql[end - 2] | 0x20 == UInt8(ascii: "s") { return true }
+        }
+        return false
+    }
+
+    static func endsOperand(_ token: SQLToken) -> Bool {
+        switch token.kind {
+        case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: true
+        case .identifier: token.matches("null") || token.matches("end") || !token.isReservedWord
+        default: false
+        }
+    }
+}
