@@ -16,6 +16,7 @@ static int64_t total;
 static _Thread_local int64_t limit = INT64_MAX;
 static _Thread_local int64_t used;
 static _Thread_local int64_t unflushed;
+static _Thread_local int was_refused;
 
 /* While a statement is prepared; see heap.h. */
 static _Thread_local int (*asked)(void *);
@@ -64,10 +65,17 @@ static inline int may_have(int64_t bytes) {
             __atomic_load_n(&total, __ATOMIC_RELAXED) <= __atomic_load_n(&total_limit, __ATOMIC_RELAXED), 1);
 }
 
+static __attribute__((noinline)) void *refuse(void) {
+    was_refused = 1;
+    return 0;
+}
+
 static void *heap_malloc(int bytes) {
-    if (!may_have(bytes) || !may_go_on()) return 0;
+    if (!may_have(bytes)) return refuse();
+    if (!may_go_on()) return 0;
     void *memory = malloc(bytes);
-    if (memory) count(malloc_usable_size(memory));
+    if (!memory) return refuse();
+    count(malloc_usable_size(memory));
     return memory;
 }
 
@@ -78,9 +86,11 @@ static void heap_free(void *memory) {
 
 static void *heap_realloc(void *memory, int bytes) {
     int64_t before = malloc_usable_size(memory);
-    if (bytes > before && (!may_have(bytes - before) || !may_go_on())) return 0;
+    if (bytes > before && !may_have(bytes - before)) return refuse();
+    if (bytes > before && !may_go_on()) return 0;
     void *moved = realloc(memory, bytes);
-    if (moved) count((int64_t)malloc_usable_size(moved) - before);
+    if (!moved) return refuse();
+    count((int64_t)malloc_usable_size(moved) - before);
     return moved;
 }
 
@@ -120,6 +130,12 @@ void walpool_heap_end(void) {
 }
 
 void walpool_heap_begin(void) { walpool_heap_begin_limited(__atomic_load_n(&statement_limit, __ATOMIC_RELAXED)); }
+
+int walpool_heap_was_refused(void) {
+    int was = was_refused;
+    was_refused = 0;
+    return was;
+}
 
 int walpool_heap_is_beyond_limit(void) {
     return __atomic_load_n(&total, __ATOMIC_RELAXED) > __atomic_load_n(&total_limit, __ATOMIC_RELAXED);

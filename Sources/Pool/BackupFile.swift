@@ -24,12 +24,18 @@ struct BackupFile: ~Copyable {
         self.name = name
         let path = "\(directory)/\(name)"
         // Looked at before an hour of copying; `publish` is what makes sure.
-        if access(path, F_OK) == 0 { throw .fileExists(path) }
+        if let existing = Self.existing(path) { throw .fileExists(existing) }
         descriptor = try Self.make(Self.temporaryPath(directory, name), name)
         fchmod(descriptor, mode & 0o666)
     }
 
     deinit { close(descriptor) }
+
+    /// What has the name, or would be taken for a part of what has it: SQLite plays a -wal or -journal that it finds into the
+    /// database beside it ("Mispairing database files and hot journals", https://www.sqlite.org/howtocorrupt.html).
+    private static func existing(_ path: String) -> String? {
+        ["", "-wal", "-shm", "-journal"].map { path + $0 }.first { access($0, F_OK) == 0 }
+    }
 
     private static func make(_ path: String, _ name: String) throws(BackupError) -> Int32 {
         while true {
@@ -56,6 +62,7 @@ struct BackupFile: ~Copyable {
         guard fsync(descriptor) == 0 else {
             throw .system(call: "fsync", path: temporaryPath, errorNumber: errno)
         }
+        if let existing = Self.existing(path) { throw .fileExists(existing) }
         // Not rename(2), which replaces a file that has the name: link(2) fails with EEXIST.
         guard link(temporaryPath, path) == 0 else {
             throw errno == EEXIST ? .fileExists(path) : .system(call: "link", path: path, errorNumber: errno)

@@ -97,6 +97,29 @@ public struct DatabaseFiles: Sendable {
         return access(directory, W_OK | X_OK) == 0 ? nil : "the directory \(directory)"
     }
 
+    /// Why a database may not be made where there is none, or nothing in it: its -wal has commits. SQLite takes such a -wal for a
+    /// leftover and deletes it ("… the WAL file is deleted", `pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
+    /// and whoever brings the file back later has lost what was acknowledged since its last checkpoint.
+    static func abandonedWAL(_ path: String) -> String? {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        let file = resolved.map { String(cString: $0) } ?? path
+        let bytes = status(file)?.bytes
+        guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return nil }
+        return "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
+            + "or delete the -wal if they are not wanted"
+    }
+
+    /// "The WAL header is 32 bytes in size"; it begins with "0x377f0682 or 0x377f0683"
+    /// (https://www.sqlite.org/fileformat2.html#wal_file_format). Zeros are room made ahead.
+    private static func holdsFrames(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { Glibc.close(descriptor) }
+        var header: [UInt8] = Array(repeating: 0, count: 33)
+        return pread(descriptor, &header, 33, 0) == 33 && header[..<3].elementsEqual([0x37, 0x7f, 0x06]) && header[3] & 0xfe == 0x82
+    }
+
     private static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
 
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {

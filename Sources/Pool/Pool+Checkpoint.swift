@@ -68,9 +68,18 @@ extension Pool {
         if mode == .gate, !readersHaveLeft(frames.all, endSnapshots) { return ([], true) }
         let closed = state.withLock { $0.gateClosing }
         let readersHadLeft = mode == .gate && closeGate(endSnapshots, since: closed)
+        if mode == .gate, !readersHadLeft { noteReaders(frames.all) }
         var resumptions = attempt(mode, readersHadLeft: readersHadLeft).resumptions
         if mode == .gate || closed != nil { resumptions += openGate() }
         return (resumptions, false)
+    }
+
+    /// Those that did not end when they were told to: what they do is one call of a function, during which SQLite asks nobody.
+    private func noteReaders(_ frames: Int) {
+        let sessions = state.withLock { state in state.readerQueue.indexesInUse.map { "\(state.readerUsers[$0])" } }
+        log.warning(
+            .checkpointTrouble, "a statement does not end, so the WAL cannot be emptied and grows",
+            metadata: ["sessions": "\(sessions.joined(separator: ","))", "frames": "\(frames)", "bytes": "\(frames * frameBytes)"])
     }
 
     /// One checkpoint, after which nothing is left in the WAL, or something still is.
@@ -80,6 +89,11 @@ extension Pool {
         _ mode: CheckpointPolicy.Mode, readersHadLeft: Bool = false
     ) -> (isComplete: Bool, resumptions: [Resumption]) {
         guard writer.failure == nil else { return (false, []) }
+        guard files.problem == nil else {
+            // What is copied now would go into a file that nobody finds again, or over what another process has committed.
+            suspectFiles()
+            return (false, [])
+        }
         let began = MonotonicClock.now
         var resumptions = endIdleSnapshots()
         do {
@@ -217,7 +231,8 @@ extension Pool {
         do {
             let result = try writer.checkpoint(.truncate)
             log.log(
-                level: result.isBusy ? .notice : .debug, .checkpoint, "last checkpoint",
+                level: result.isComplete ? .debug : .warning, result.isComplete ? .checkpoint : .outsider,
+                result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",
                 metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
         } catch {
             log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])

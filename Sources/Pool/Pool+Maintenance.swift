@@ -73,7 +73,11 @@ extension Pool {
         let owner = MaintenanceOwner(maintenance: maintenance, writer: writer, began: began)
         let vacuum = Vacuum(writer: writer, owner: owner)
         var hasBegun = false
-        do {
+        do throws(SQLiteError) {
+            if let problem = files.problem {
+                suspectFiles()
+                throw problem
+            }
             let size = try vacuum.size()
             var isLeftOut = false
             let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()

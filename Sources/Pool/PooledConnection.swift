@@ -89,6 +89,9 @@ public class PooledConnection: @unchecked Sendable {
     /// The progress handler. A statement that ends within a thousand steps never gets here.
     private func shouldStop() -> Bool {
         guard let owner else { return false }
+        // Its owner may answer otherwise the next time (a client that is gone is looked for now and then), and who has run the
+        // statement would not hear that it was stopped.
+        if stopReason != nil { return true }
         let now = MonotonicClock.now
         if let began = runBegan {
             if !hasAnnounced, now.nanoseconds - began.nanoseconds > Self.longRunNanoseconds {

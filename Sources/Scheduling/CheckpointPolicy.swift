@@ -26,6 +26,8 @@ public struct CheckpointPolicy: Sendable {
     private var nextPassiveFrames = 0
     private var nextTruncateFrames = 0
     private var nextGateFrames = 0
+    /// The last gate was closed in vain because a reader of the pool's did not leave.
+    private var gateWaitsForReader = false
     private var lastFrames = 0
     /// The WAL is as long as VACUUM has made it.
     private var isVacuumed = false
@@ -81,10 +83,11 @@ public struct CheckpointPolicy: Sendable {
             // Every writer has waited for it in vain, so once is enough before readers have to wait.
             (nextPassiveFrames, nextTruncateFrames) = (next, isComplete ? 0 : max(next, emergencyFrames))
         case .gate:
-            // Closing the gate again and again for another process's sake would end the readers here, too, and get no further: not
-            // before the WAL is twice as long. TRUNCATE alone is tried meanwhile.
-            let isOutsiders = readersHadLeft && !isComplete
-            (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, isOutsiders ? frames * 2 : next)
+            // Closing the gate again and again for another process's sake, or for a statement that does not end when it is told to
+            // (one call of a function that works for minutes), would end the other readers and have everybody wait, and get no
+            // further: not before the WAL is twice as long. TRUNCATE alone is tried meanwhile.
+            (nextPassiveFrames, nextTruncateFrames, nextGateFrames) = (next, next, isComplete ? 0 : frames * 2)
+            gateWaitsForReader = !isComplete && !readersHadLeft
         }
         if isComplete, mode != .passive {
             nextGateFrames = 0
@@ -104,6 +107,7 @@ public struct CheckpointPolicy: Sendable {
     /// A snapshot that stood in the way has ended: what was left behind is worth another attempt.
     public mutating func snapshotEnded() {
         nextPassiveFrames = 0
+        if gateWaitsForReader { (nextGateFrames, gateWaitsForReader) = (0, false) }
         // Readers that come one after the other would have every writer wait again and again.
         if !isVacuumed { nextTruncateFrames = 0 }
     }

@@ -21,13 +21,29 @@ extension Server {
         if table.count > 0 {
             log.notice(.stopping, "ending statements that still run", metadata: ["sessions": "\(table.count)"])
             mustStopStatements.store(true, ordering: .sequentiallyConsistent)
-            let lastLimit = MonotonicClock.now.advanced(byMilliseconds: 2_000)
+            let lastLimit = MonotonicClock.now.advanced(byMilliseconds: Self.endingMilliseconds)
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
-        stopThreads()
+        let haveEnded = stopThreads(withinMilliseconds: Self.threadsMilliseconds)
         for listener in allListeners { listener.close() }
         eventLog.reportLeftOut()
+        guard haveEnded else { endWithoutThem() }
         pool.close()
+    }
+
+    /// For statements to notice that they must stop, which they are asked every thousand steps.
+    private static let endingMilliseconds: Int64 = 2_000
+    /// For those that do not: a commit on a slow disk, or one call of a function that works for long. Whoever restarts the daemon
+    /// keeps everybody waiting meanwhile.
+    private static let threadsMilliseconds: Int64 = 5_000
+
+    /// SQLite asks nobody during a call of a function, and `instr` of two large values takes a day. What was acknowledged is in the
+    /// -wal and on the disk, as after a kill, and the next start goes on from there.
+    private func endWithoutThem() -> Never {
+        log.critical(
+            .stopping, "a statement does not end: the daemon ends without its last checkpoint; the -wal has what was committed",
+            metadata: ["sessions": "\(table.sessions.map { "\($0.clientID)" }.joined(separator: ","))"])
+        _exit(0)
     }
 
     /// Ends every session nobody is at work for, again and again until none is left. One whose client is reading its reply is not
@@ -56,7 +72,7 @@ extension Server {
     }
 
     /// Statements take their time to end, and there is nothing to be told when they do.
-    private func pauseForSessions() {
+    func pauseForSessions() {
         var time = timespec(tv_sec: 0, tv_nsec: 2_000_000)
         nanosleep(&time, nil)
     }

@@ -57,6 +57,8 @@ public final class Server: Sendable {
     let consoleThreads = Atomic<Int>(0)
     /// Running statements end now.
     let mustStopStatements = Atomic<Bool>(false)
+    /// Of the crew: they have left `Worker.main`.
+    let endedThreads = Atomic<Int>(0)
 
     /// Events that are no session's: slots are far below these numbers.
     enum Event {
@@ -190,12 +192,19 @@ public final class Server: Sendable {
     }
 
     /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
-    /// connection.
-    func stopThreads() {
+    /// connection. False: one has gone on beyond the limit.
+    func stopThreads(withinMilliseconds milliseconds: Int64) -> Bool {
         crew.stop()
         var one: UInt64 = 1
         _ = write(stopSignal, &one, 8)
-        for thread in threads.withLock({ $0 }) { pthread_join(thread, nil) }
+        let threads = threads.withLock { $0 }
+        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
+        while endedThreads.load(ordering: .sequentiallyConsistent) < threads.count {
+            guard MonotonicClock.now < end else { return false }
+            pauseForSessions()
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        return true
     }
 
     // MARK: Events

@@ -119,6 +119,15 @@ def test_refusals(served, backups):
     assert os.listdir(backups.parent / "elsewhere") == ["there"]
 
 
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_what_would_be_taken_for_a_part_of_it(served, backups, ending):
+    """SQLite would play what an older file of the name has left into the new one."""
+    (backups / f"monday.db{ending}").write_bytes(b"of an older monday.db")
+    reply = console(served).query("BACKUP TO 'monday.db'")
+    assert reply.errors and f"monday.db{ending}" in str(reply.error), reply.errors
+    assert os.listdir(backups) == [f"monday.db{ending}"]
+
+
 def test_not_configured(daemon):
     reply = console(daemon).query("BACKUP TO 'x'")
     assert reply.state == "55000" and "backup_directory" in reply.error["H"]

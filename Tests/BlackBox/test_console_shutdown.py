@@ -9,7 +9,7 @@ import pytest
 from psycopg import errors
 
 import wire
-from console import console, state
+from console import client_row, console, state
 from daemon import eventually
 
 
@@ -92,6 +92,31 @@ def test_nobody_to_wait_for(db):
     # A session that has not started is none yet, and may become one.
     admin.query("SHUTDOWN WAIT_FOR_CLIENTS").check()
     ends(db)
+
+
+def test_who_turns_out_to_be_a_console_is_none_to_wait_for(db):
+    # The last to come, so that the silent one has been accepted.
+    client, silent, admin = db.client(), db.raw(), db.client(database="walpool")
+    admin.query("SHUTDOWN WAIT_FOR_CLIENTS").check()
+    client.close()
+    eventually(lambda: not any(str(client.process_id) in row for row in admin.query("SHOW CLIENTS").texts), "the client's end")
+    silent.send(wire.startup({"user": "tester", "database": "walpool"}))
+    ends(db)
+
+
+def test_one_call_of_a_function_that_goes_on(db):
+    """SQLite asks nobody during it. Whoever restarts the daemon does not wait for a day."""
+    client, other = db.client(), db.client()
+    client.send(wire.query("SELECT instr(printf('%.60000000c', 'a'), printf('%.30000000c', 'a') || 'b')"))
+    assert other.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"
+    with console(db) as admin:
+        eventually(lambda: client_row(admin, client)["state"] == "active", "its run")
+    db.may_fail = True
+    db.terminate()
+    ends(db)
+    assert "a statement does not end" in db.errors
+    db.restart()
+    assert db.value("SELECT group_concat(n) FROM t") == "1,2"
 
 
 def test_killed_clients_have_left(db):

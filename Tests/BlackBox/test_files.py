@@ -349,6 +349,38 @@ def test_two_histories_are_not_mixed_at_the_end(watched):
         assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.parametrize("how", ["moved", "emptied"])
+def test_a_start_without_the_file_of_a_wal(watched, how):
+    """SQLite would delete the -wal, and with it what was acknowledged since the last checkpoint."""
+    watched.kill()
+    kept = watched.directory / "kept.db"
+    shutil.copyfile(watched.database, kept)
+    watched.database.unlink()
+    if how == "emptied":
+        watched.database.touch()
+    refused = run(str(watched.database), "--socket-directory", str(watched.directory))
+    assert refused.returncode != 0 and f"{watched.database}-wal holds commits" in refused.stderr, refused.stderr
+    assert watched.database.exists() == (how == "emptied")
+    os.replace(kept, watched.database)
+    watched.restart()
+    assert watched.value("SELECT x FROM t") == "1"
+
+
+@pytest.mark.parametrize("what", ["CHECKPOINT", "VACUUM"])
+def test_no_upkeep_of_lost_files(watched, what):
+    """Another process has made a new -shm, and has committed by it."""
+    watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(30)])
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        with watched.client(database="walpool") as admin:
+            admin.query(what)
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
 def test_two_histories_are_not_mixed(watched):
     """What the deleted -wal holds belongs to the file as it was, and another process has gone on from there."""
     watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])

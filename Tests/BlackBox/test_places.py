@@ -51,6 +51,14 @@ def test_silent_connections_take_no_others_places(serve, user, places):
 
 
 @needs_root
+def test_a_rule_without_a_limit_takes_no_others_places(serve):
+    """BOB's has none, ALICE's has."""
+    daemon = serve(RULES)
+    assert len(silent(daemon, BOB, 100)) == 20 + 16
+    assert session_as(daemon, ALICE).query("SELECT 1").value == "1"
+
+
+@needs_root
 def test_one_too_many_is_told_so_before_it_says_anything(serve):
     daemon = serve(RULES)
     kept = silent(daemon, ALICE)

@@ -327,6 +327,10 @@ def test_default_as_a_value(dated):
     for refused in ["INSERT INTO dated VALUES (DEFAULT, '2024-01-07', 'x', 1)", "INSERT INTO dated (n) VALUES (DEFAULT), (1)"]:
         reply = dated.query(refused)
         assert reply.state == "0A000" and reply.error["H"]
+    # One with a comma too many ended the daemon.
+    for names, values in [("id, n", ", DEFAULT"), ("id, n", "DEFAULT,"), ("id,", "DEFAULT, DEFAULT"), (", n", "DEFAULT, 1"), ("", "DEFAULT"),
+                          ("id, n", "1, , DEFAULT"), (",", "DEFAULT,"), ("id, n,", "1, DEFAULT,")]:
+        assert dated.query(f"INSERT INTO dated ({names}) VALUES ({values})").state == "42601", (names, values)
 
 
 def test_definitions_stay_as_they_were_written(db):

@@ -392,3 +392,30 @@ def test_a_type_that_a_later_row_gave(db):
     assert first.of("T")[0].columns[0].type == FLOAT8
     later = client.ask(wire.bind(["3"], statement="s", result_formats=[1]), wire.execute()).check()
     assert later.rows == [[real(7, [1])]]
+
+
+@pytest.mark.parametrize("ddl", ["ALTER TABLE wide DROP COLUMN a", "ALTER TABLE wide ADD COLUMN z DEFAULT 'new'"])
+@pytest.mark.parametrize("writes", [False, True])
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_portal_goes_on_with_its_own_columns(daemon, ddl, writes, asks):
+    """Another portal of the statement meets another schema meanwhile. By its columns the first one's rows ended the daemon.
+
+        p1: Bind, Execute 1 row             3 columns
+                        ALTER TABLE
+        p2:                     Bind, Execute   2 or 4 columns
+        p1: (Describe), Execute             3 columns
+    """
+    daemon.run("CREATE TABLE wide (a INTEGER, b INTEGER, c INTEGER)", "INSERT INTO wide VALUES (1, 2, 3), (4, 5, 6), (7, 8, 'x')")
+    client = daemon.client()
+    client.query("BEGIN").check()
+    if writes:
+        client.query("UPDATE wide SET a = a WHERE a = 1").check()
+    first = client.ask(wire.parse("SELECT * FROM wide", name="s"), wire.bind(statement="s", portal="p1"), wire.execute("p1", rows=1))
+    assert first.check().texts == [("1", "2", "3")]
+    client.query(ddl).check()
+    other = client.ask(wire.bind(statement="s", portal="p2"), wire.execute("p2", rows=1)).check()
+    assert other.texts == [("2", "3") if "DROP" in ddl else ("1", "2", "3", "new")]
+    reply = client.ask(*[wire.describe_portal("p1")] * asks, wire.execute("p1"))
+    assert [[column.name for column in told.columns] for told in reply.of("T")] == [["a", "b", "c"]] * asks
+    assert reply.texts == [("4", "5", "6")] and reply.state == "42804", reply.errors
+    assert daemon.value("SELECT 1") == "1"

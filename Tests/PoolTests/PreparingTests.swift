@@ -34,6 +34,25 @@ import Testing
         #expect(questions == 3)
     }
 
+    /// Who runs several statements in one go hears of it, also where the owner answers otherwise the next time.
+    @Test func aReasonStays() throws {
+        let test = try TestPool()
+        let owner = FakeMember(1, [])
+        var questions = 0
+        owner.whileRunning = { asked in
+            questions = asked + 1
+            return asked == 0 ? .disconnected : nil
+        }
+        let (writer, sql) = (test.pool.writer, text(Self.slow))
+        writer.beginRun(owner)
+        for _ in 0..<2 {
+            let error = #expect(throws: SQLiteError.self) { _ = try writer.connection.prepare(sql.bytes).statement }
+            #expect(error?.mayBeStoppedPreparation == true)
+        }
+        #expect(writer.stopReason == .disconnected && questions == 1)
+        writer.endRun()
+    }
+
     ///     members
     ///     1 inserts
     ///     2 is prepared for longer than the group may take: stopped, at the head of the next group

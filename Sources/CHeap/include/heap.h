@@ -25,6 +25,9 @@ void walpool_heap_begin_limited(int64_t bytes);
 /* The calling thread ends: what it has counted and not added to the total yet would be missing there for ever. */
 void walpool_heap_end(void);
 
+/* Whether the calling thread was refused memory by a limit, or there was none, since the last call. */
+int walpool_heap_was_refused(void);
+
 /* Whether all threads together have more than the total limit. */
 int walpool_heap_is_beyond_limit(void);
 

@@ -30,12 +30,15 @@ extension AccessRules {
 
     /// By what the kernel says of it. Which name it claims nobody knows yet, so a rule that will not let it in for that counts it,
     /// too.
-    func startingPlace(of peer: PeerCredentials?, socketGroup: gid_t?) -> StartingPlace {
+    ///
+    /// - Parameter sessions: how many there may be of all rules, for one without a limit of its own: its connections that say
+    ///   nothing must not take the places of others.
+    func startingPlace(of peer: PeerCredentials?, socketGroup: gid_t?, sessions: Int) -> StartingPlace {
         guard let peer, let rule = rule(for: peer, socketGroup: socketGroup), case .admit(let role) = rule.outcome else {
             return StartingPlace(group: .strangers, maximum: PlaceLimits.starting)
         }
         let maximum = rule.limits.maximumSessions
         return StartingPlace(
-            group: .rule(rule.name), maximum: maximum > 0 ? maximum + PlaceLimits.starting : .max, isAdmins: role == .admin)
+            group: .rule(rule.name), maximum: (maximum > 0 ? maximum : sessions) + PlaceLimits.starting, isAdmins: role == .admin)
     }
 }

@@ -39,10 +39,12 @@ extension Server {
         let peer = Session.peer(of: socket)
         let credentials = peer.flatMap { PeerCredentials($0, socket: socket) }
         let rules = accessRules
-        let place = rules.startingPlace(of: credentials, socketGroup: rules.needSocketGroup ? socketGroup : nil)
+        let maximumSessions = current { $0.maximumSessions }
+        let place = rules.startingPlace(
+            of: credentials, socketGroup: rules.needSocketGroup ? socketGroup : nil, sessions: maximumSessions)
         // All but the metrics'.
         let taken = table.count - metricsConnections.load(ordering: .relaxed)
-        let room = current { $0.maximumSessions } + rules.placesForRefusals + (place.isAdmins ? PlaceLimits.admins : 0)
+        let room = maximumSessions + rules.placesForRefusals + (place.isAdmins ? PlaceLimits.admins : 0)
         guard taken < room, sessionCounts.withLock({ $0.arrive(place.group, atMost: place.maximum) }) else { return nil }
         return Arrival(peer: peer, credentials: credentials, group: place.group)
     }

@@ -108,12 +108,14 @@ extension Session {
         do throws(SQLiteError) {
             version = try connection.firstText("PRAGMA schema_version") ?? ""
             if writerMode == .none || !pool.writer.seesDraft, let found = server.catalogs.take(version: version) { return found }
+            _ = SQLiteLibrary.takeRefusal()
             schema = try ServedSchema(connection)
         } catch {
             throw pooled.stopReason.map { stopError($0) } ?? ErrorTranslation.wireError(error)
         }
         // A view whose columns could not be asked for has none, and others would be told so.
         if let reason = pooled.stopReason { throw stopError(reason) }
+        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }
         // What is not committed is nobody else's to see, and its number may come again with another schema.
         do { return try CatalogConnection(schema, version: writerMode == .none ? version : nil) } catch {
             throw ErrorTranslation.wireError(error)

@@ -8,7 +8,7 @@ extension Session {
     func copyOut(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws -> Wait? {
         if !simplePortal.isRunning, let wait = try prepareCopyOut(copy, options, query) { return wait }
         let portal = simplePortal
-        guard let analysis = portal.statement.analysis else { return nil }
+        guard let analysis = portal.analysis else { return nil }
         beginCopyOut(portal, analysis, options)
         guard try sendCopyRows(portal, analysis, options) else { return .output }
         let rows = portal.rowsOfExecute
@@ -45,7 +45,7 @@ extension Session {
     }
 
     private func beginCopyOut(_ portal: Portal, _ analysis: Analysis, _ options: CopyOptions) {
-        guard !portal.isDescribed, let analysis = portal.statement.analysis else { return }
+        guard !portal.isDescribed, let analysis = portal.analysis else { return }
         let format = options.wireFormat
         portal.encoder = makeEncoder(analysis, { _ in format }, format == .binary ? firstRow(of: portal) : nil)
         portal.isDescribed = true

@@ -70,7 +70,9 @@ final class Worker: @unchecked Sendable {
         let code = pthread_create(
             &thread, &attributes,
             { context in
-                Unmanaged<Worker>.fromOpaque(context!).takeRetainedValue().main()
+                let worker = Unmanaged<Worker>.fromOpaque(context!).takeRetainedValue()
+                worker.main()
+                worker.server.endedThreads.add(1, ordering: .sequentiallyConsistent)
                 return nil
             }, context)
         guard code == 0 else {

@@ -13,6 +13,9 @@ final class Portal {
     /// The encoder has been made for this run, and the client may have been told what it says.
     var isDescribed = false
     private(set) var run: Run?
+    /// What is known of the statement in the schema that it was begun in. Another portal of it may meet another one meanwhile, by
+    /// which this one's rows must not be read.
+    private var analysisOfRun: Analysis?
     private(set) var isDone = false
     /// What is left of its rows when its run had to end before them (see Session+OpenPortals).
     private(set) var kept: KeptRows?
@@ -46,6 +49,7 @@ final class Portal {
     }
 
     var query: Query { statement.prepared }
+    var analysis: Analysis? { analysisOfRun ?? statement.analysis }
     var isRunning: Bool { run != nil }
     /// It has been begun and has rows, or a failure, left to tell.
     var isBegun: Bool { run != nil || kept != nil }
@@ -98,19 +102,21 @@ final class Portal {
         var rowsOfExecute: Int
         var encoder: RowEncoder
         var kept: KeptRows?
+        var analysisOfRun: Analysis?
     }
 
     var description: Description {
         get {
             Description(
                 isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, snapshotLoss: snapshotLoss,
-                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept)
+                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
             (isDone, snapshotLoss) = (newValue.isDone, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
             kept = newValue.kept
+            analysisOfRun = newValue.analysisOfRun
         }
     }
 
@@ -124,10 +130,12 @@ final class Portal {
         isClosed = false
         rowsOfExecute = 0
         kept = nil
+        analysisOfRun = nil
     }
 
-    func begin(_ run: Run) {
+    func begin(_ run: Run, _ analysis: Analysis) {
         self.run = run
+        analysisOfRun = analysis
         pausedNanoseconds = 0
         pausedRows = 0
     }
@@ -144,7 +152,15 @@ final class Portal {
         return run
     }
     /// It was begun for others, and that failed for a reason of theirs: call `finish` first.
-    func forgetRun() { isDone = false }
+    func forgetRun() {
+        isDone = false
+        analysisOfRun = nil
+    }
+    /// Its columns as they turned out to be when it ran, which the client has not been told.
+    func take(_ fresh: Analysis) {
+        statement.take(fresh)
+        analysisOfRun = fresh
+    }
     /// Its run is over, and these are its other rows.
     func keep(_ rows: KeptRows) { kept = rows }
 }

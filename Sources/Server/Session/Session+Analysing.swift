@@ -58,10 +58,12 @@ extension Session {
     ) throws(WireError) -> Analysis {
         connection.beginRun(self)
         defer { connection.endRun() }
+        _ = SQLiteLibrary.takeRefusal()
         let found = try Analysis(
             lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: isDeep ? depth(connection) : nil)
         // Then it is not whole, and all sessions would have it.
         if let reason = connection.stopReason { throw stopError(reason) }
+        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }
         if found.schemaVersion == pool.schema.version {
             query.analysis = found
             server.registry.wasAnalysed(query)
@@ -110,13 +112,13 @@ extension Session {
     /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
     /// the columns must still be so.
     func verifyColumns(of portal: Portal, _ lease: PreparedLease, on connection: PooledConnection) throws(WireError) {
-        guard let analysis = portal.statement.analysis else { return }
+        guard let analysis = portal.analysis else { return }
         if analysis.hasSameColumns(as: lease.statement) {
             lease.markVerified(for: analysis)
             return
         }
         let fresh = try self.analysis(of: lease, portal.query, analysis.isDeep, on: connection)
         guard !portal.isDescribed, !portal.statement.areColumnsTold else { throw PreparedStatement.stale() }
-        portal.statement.take(fresh)
+        portal.take(fresh)
     }
 }

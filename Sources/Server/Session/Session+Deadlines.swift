@@ -34,6 +34,10 @@ extension Session {
         case .startup, .nothing:
             close()
         case .clientWrite:
+            // A Unix socket says that there is room when three quarters of its buffer are read (`unix_writable`,
+            // https://github.com/torvalds/linux/blob/master/net/unix/af_unix.c), but takes bytes as soon as the client has read some.
+            let unread = out.count
+            if now < blockDeadline, interest == .writable, flush(), out.count < unread { return socketIsReady(worker, isHungUp: false) }
             noteUnreadReply()
             close()
         case .copyData:

@@ -284,7 +284,7 @@ extension Session {
             describeOwn(portal.statement.query, formats: portal.resultFormats)
             return nil
         }
-        guard let analysis = portal.statement.analysis, !analysis.columns.isEmpty else {
+        guard let analysis = portal.analysis, !analysis.columns.isEmpty else {
             out.noData()
             return nil
         }

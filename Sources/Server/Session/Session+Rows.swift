@@ -32,7 +32,7 @@ extension Session {
 
     /// A portal that has run to its end gives no more rows; one that never had any does not run again.
     private func requireRows(of portal: Portal) throws(WireError) {
-        guard portal.isDone, portal.statement.analysis?.columns.isEmpty ?? true else { return }
+        guard portal.isDone, portal.analysis?.columns.isEmpty ?? true else { return }
         throw Self.cannotRunAgain(portal)
     }
 
@@ -113,9 +113,10 @@ extension Session {
     }
 
     func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement?, _ portal: Portal) -> WireError {
-        guard mismatch.column >= 0, let column = portal.statement.analysis?.columns[mismatch.column] else {
+        guard let columns = portal.analysis?.columns, columns.indices.contains(mismatch.column) else {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }
+        let column = columns[mismatch.column]
         if portal.keepsAnnouncedTypes, column.type == .open {
             return PreparedStatement.stale(
                 "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, and is a \(mismatch.found.name) value now.")
@@ -166,7 +167,7 @@ extension Session {
 
     /// What only a statement that writes may have done.
     private func endWrite(_ run: Portal.Run, of portal: Portal) {
-        guard let analysis = portal.statement.analysis else { return }
+        guard let analysis = portal.analysis else { return }
         state.counters = run.connection.connection.endCountingChanges(countsRows: analysis.countsRows)
         if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
     }
@@ -205,7 +206,7 @@ extension Session {
 
     @inline(__always)
     func ensureEncoder(of portal: Portal) {
-        guard !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty else { return }
+        guard !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
         if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
         } else if portal.statement.isDescribed {
@@ -225,7 +226,7 @@ extension Session {
     /// - Parameter again: the client asks, so it is told, however often.
     @inline(__always)
     func describeColumns(of portal: Portal, again: Bool = false) {
-        guard again || !portal.isDescribed, let analysis = portal.statement.analysis, !analysis.columns.isEmpty
+        guard again || !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty
         else { return }
         if portal.resultFormats.isEmpty, let description = analysis.textDescription,
             state.settings.typing.results == .stored
@@ -255,7 +256,7 @@ extension Session {
         commitMark = out.end
         let head = portal.query.head
         times.rows = portal.rowsOfExecute
-        if portal.statement.analysis?.countsRows == true {
+        if portal.analysis?.countsRows == true {
             times.rows = Int(changes)
             switch head.main {
             case .insert, .replace: out.commandComplete("INSERT 0", count: changes)

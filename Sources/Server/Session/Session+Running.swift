@@ -148,7 +148,8 @@ extension Session {
             connection.connection.beginCountingChanges(for: state.counters)
         }
         portal.begin(
-            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead, kind: analysis.kind))
+            Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead, kind: analysis.kind),
+            analysis)
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
         do {

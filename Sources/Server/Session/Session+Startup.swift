@@ -65,6 +65,8 @@ extension Session {
         phase = .ready
         disarmDeadline()
         noteConnected()
+        // A drain has counted it among the clients until now.
+        if isConsole { server.sessionEnded() }
     }
 
     /// Another process may have changed it while nobody ran anything here: who comes afterwards is told of the new tables.

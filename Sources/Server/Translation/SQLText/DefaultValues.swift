@@ -22,7 +22,9 @@ enum DefaultValues {
             throw refusal("DEFAULT needs the names of the columns", "Name those that get a value: INSERT INTO t (a, b) VALUES …")
         }
         let columns = items(open + 1, values - 1, table)
-        guard rows.allSatisfy({ $0.count == columns.count }) else { return nil }
+        // SQLite says what is wrong with those that have a comma too many.
+        guard rows.allSatisfy({ $0.count == columns.count && !$0.contains(where: \.isEmpty) }), !columns.contains(where: \.isEmpty)
+        else { return nil }
         let kept = columns.indices.filter { column in !rows.allSatisfy { isDefault($0[column]) } }
         guard rows.allSatisfy({ row in !kept.contains { isDefault(row[$0]) } }) else {
             throw refusal(
@@ -90,6 +92,6 @@ enum DefaultValues {
             }
             index = table.after(index)
         }
-        return start < close ? items + [start..<close] : items
+        return first < close ? items + [start..<close] : items
     }
 }
