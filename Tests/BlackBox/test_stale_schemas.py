@@ -419,3 +419,17 @@ def test_a_portal_goes_on_with_its_own_columns(daemon, ddl, writes, asks):
     assert [[column.name for column in told.columns] for told in reply.of("T")] == [["a", "b", "c"]] * asks
     assert reply.texts == [("4", "5", "6")] and reply.state == "42804", reply.errors
     assert daemon.value("SELECT 1") == "1"
+
+
+@pytest.mark.parametrize("where", ["", " WHERE a = $1"])
+def test_a_statement_is_described_as_of_now(db, where):
+    """It ran once behind a definition that was rolled back, and nobody was told."""
+    client = db.client()
+    client.ask(wire.parse("SELECT * FROM t" + where, name="s")).check()
+    client.query("BEGIN; ALTER TABLE t ADD COLUMN b").check()
+    run = [wire.bind(["x"] if where else [], statement="s"), wire.execute()]
+    client.ask(*run).check()
+    client.query("ROLLBACK").check()
+    told = client.ask(wire.describe_statement("s")).check()
+    assert [column.name for column in told.of("T")[0].columns] == ["a"]
+    client.ask(*run).check()

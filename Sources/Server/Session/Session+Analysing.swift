@@ -109,6 +109,17 @@ extension Session {
         try portal.statement.adopt(fresh, isDescribed: portal.isDescribed)
     }
 
+    /// Before it is told what a statement's columns and parameters are: what is known of it may be of a transaction that was rolled
+    /// back since, and the client would keep to that.
+    func renewAnalysis(of statement: PreparedStatement) throws -> Wait? {
+        guard case .sqlite = statement.prepared.kind, let stale = statement.analysis, stale.schemaVersion != visibleSchema
+        else { return nil }
+        var wait: Wait?
+        guard let fresh = try analysis(of: statement.prepared, isDeep: stale.isDeep, &wait) else { return wait }
+        try statement.adopt(fresh, isDescribed: false)
+        return nil
+    }
+
     /// The schema has changed, or this connection sees the statement for the first time: what the client was told of
     /// the columns must still be so.
     func verifyColumns(of portal: Portal, _ lease: PreparedLease, on connection: PooledConnection) throws(WireError) {

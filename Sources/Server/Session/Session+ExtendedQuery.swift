@@ -248,6 +248,7 @@ extension Session {
         case .statement:
             let statement = try statement(named: message.name)
             try requireUsableTransaction(for: statement.query)
+            if let wait = try renewAnalysis(of: statement) { return wait }
             if let unknown = statement.parameters.firstIndex(where: { $0.rule == .none }) {
                 throw ParameterType.indeterminate(unknown + 1)
             }
