@@ -14,7 +14,7 @@ extension ParameterType {
         for index in 0..<count {
             let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
-                result.append(explicit(given[index], inferred))
+                result.append(explicit(given[index], inferred, isTruth: index < inText.count && inText[index] == .bool))
             } else if index < inText.count, inText[index] != .unspecified {
                 result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))
             } else if inferred.isDetermined {
@@ -28,8 +28,9 @@ extension ParameterType {
 
     /// The client's word counts. But what it calls a text where only a number can be right would be compared without
     /// a word and never be equal; PostgreSQL has no such operator.
-    private static func explicit(_ type: TypeOID, _ inferred: ParameterType) -> ParameterType {
+    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, isTruth: Bool) -> ParameterType {
         let isText = type == .text || type == .varchar || type == .bpchar
+        if isText, isTruth { return ParameterType(type: type, rule: .truth, isGiven: true) }
         let rule = isText && inferred.rule == .number ? .number : rule(type, inferred)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }

@@ -15,6 +15,8 @@ struct ParameterType: Equatable, Sendable {
         case array
         /// It must be a number, integer or real, because nothing would convert it.
         case number
+        /// A boolean, of which the client says that it is text: `$1::boolean` is a cast then.
+        case truth
         /// A number if it looks like one, for `untyped_parameters = number`.
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.

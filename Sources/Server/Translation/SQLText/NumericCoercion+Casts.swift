@@ -1,21 +1,31 @@
 import PostgresWire
 
-/// CAST to types that SQLite does not know: they are NUMERIC to it (https://www.sqlite.org/lang_expr.html#castexpr).
+/// CAST to types that SQLite does not know: they are NUMERIC to it, or INTEGER as soon as INT is in their name
+/// (https://www.sqlite.org/lang_expr.html#castexpr).
 extension NumericCoercion {
     static func refusedCast(_ type: String) -> WireError {
         let hint =
             switch type.lowercased() {
-            case "boolean", "bool": "'true'::boolean is read as PostgreSQL reads it."
+            case "boolean", "bool":
+                "'true'::boolean and $1::boolean are read as PostgreSQL reads them. Of a number x <> 0 is the truth, of a text "
+                    + "x IN ('t', 'true')."
             case "json", "jsonb": "json(x) checks a text and leaves out its spaces, and $1::\(type) gives a parameter its type."
             case "bytea": "CAST(x AS BLOB) takes a text's bytes, and '\\x6162'::bytea is read as PostgreSQL reads it."
             case "regclass": "'name'::regclass is understood in questions to the catalogs."
-            default: "date(x), time(x) and datetime(x) make a date or time of SQLite's text, and $1::\(type) gives a parameter its type."
+            case _ where isMoment(type):
+                "date(x), time(x) and datetime(x) make a date or time of SQLite's text, and $1::\(type) gives a parameter its type."
+            default: "CAST(x AS TEXT) keeps a text as it is, and $1::\(type) gives a parameter its type, where Walpool knows that type."
             }
         return WireError(
             state: .featureNotSupported, message: "SQLite's CAST to \(type) makes a number, as of a text's first digits", hint: hint)
     }
 
-    /// The type, where it is one of PostgreSQL's that SQLite keeps as text. Of NULL a CAST makes NULL.
+    private static func isMoment(_ name: String) -> Bool {
+        guard let type = TypeOID(sqlName: name) else { return false }
+        return type == .timetz || PostgresSpelling.isMoment(type)
+    }
+
+    /// The type, where it is one of PostgreSQL's that is no number to it. Of NULL a CAST makes NULL.
     static func castType(_ index: Int, _ table: TokenTable) -> String? {
         guard table.tokens[index].matches("cast"), table[index + 1]?.kind == .leftParenthesis,
             let close = table.otherParenthesis(index + 1)
@@ -26,25 +36,109 @@ extension NumericCoercion {
             if table.tokens[next].matches("as") { found = next + 1 }
             next = table.after(next)
         }
-        guard let found, found < close, isRefusedType(table.tokens[found]), isWholeType(found, close, table) else { return nil }
-        let operand = found == index + 4 ? table.tokens[index + 2] : nil
-        // Of a number CAST makes itself, which is a truth to SQLite.
-        if isBoolean(table.tokens[found]), operand?.kind != .string { return nil }
-        return operand?.matches("null") == true ? nil : table.tokens[found].name
+        guard let found, found < close, let type = refusedType(found, close, table) else { return nil }
+        let operand = (index + 2)..<(found - 1)
+        if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
+        return isBoolean(table.tokens[found]) && isTruth(operand, table) ? nil : type
     }
+
+    /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a truth to SQLite.
+    /// What only the schema tells may be the text 'true'.
+    private static func isTruth(_ expression: Range<Int>, _ table: TokenTable, depth: Int = 0) -> Bool {
+        var operand = expression
+        if operand.count == 1 {
+            let token = table.tokens[operand.lowerBound]
+            if token.matches("true") || token.matches("false") || (depth == 0 && isNumbered(token)) { return true }
+        }
+        while operand.count > 2, table.tokens[operand.lowerBound].kind == .leftParenthesis,
+            table.otherParenthesis(operand.lowerBound) == operand.upperBound - 1
+        {
+            operand = (operand.lowerBound + 1)..<(operand.upperBound - 1)
+        }
+        switch ExpressionClassifier(table: table).classify(operand) {
+        case .int8, .float8, .numeric, .null: return true
+        case nil: return depth < depthLimit && isCaseOfTruths(operand, table, depth: depth + 1)
+        default: return false
+        }
+    }
+
+    /// CASE in CASE.
+    private static let depthLimit = 8
+
+    /// `$1`, of which nothing is said.
+    static func isNumbered(_ token: SQLToken) -> Bool {
+        guard token.kind == .parameter, case .numbered(_, nil) = ParameterName(token.bytes) else { return false }
+        return true
+    }
+
+    /// `CASE WHEN … THEN 1 ELSE 0 END`, and nothing behind it.
+    private static func isCaseOfTruths(_ range: Range<Int>, _ table: TokenTable, depth: Int) -> Bool {
+        guard let first = range.first, table.tokens[first].matches("case"), table.tokens[range.upperBound - 1].matches("end")
+        else { return false }
+        var (start, open): (Int?, Int) = (nil, 0)
+        var next = first
+        while next < range.upperBound {
+            let token = table.tokens[next]
+            if token.matches("case") { open += 1 }
+            let ends = token.matches("end")
+            if open == 1, ends || token.matches("when") || token.matches("then") || token.matches("else") {
+                if let begun = start, !isTruth(begun..<next, table, depth: depth) { return false }
+                start = token.matches("then") || token.matches("else") ? next + 1 : nil
+            }
+            if ends {
+                open -= 1
+                if open == 0 { return next == range.upperBound - 1 }
+            }
+            next = table.after(next)
+        }
+        return false
+    }
+
+    // MARK: Types
+
+    /// What begins at `first`, with its `[]`, where it is such a type: `timestamp(3) with time zone`, `int[]`; not `date text`, which is
+    /// a text to SQLite.
+    private static func refusedType(_ first: Int, _ close: Int, _ table: TokenTable) -> String? {
+        let token = table.tokens[first]
+        var next = first + 1
+        // `double precision[]`, `character varying[]`.
+        if next < close, table.tokens[next].matches("precision") || table.tokens[next].matches("varying") { next += 1 }
+        if next < close, table.tokens[next].kind == .leftParenthesis { next = table.after(next) }
+        if next < close, isBrackets(table.tokens[next]) || table.tokens[next].matches("array") {
+            return isText(token) ? nil : token.name + "[]"
+        }
+        let isWhole = next >= close || table.tokens[next].matches("with") || table.tokens[next].matches("without")
+        return isWhole && isRefusedType(token) ? token.name : nil
+    }
+
+    /// `[]` is the name of nothing to SQLite.
+    static func isBrackets(_ token: SQLToken) -> Bool { token.kind == .quotedIdentifier && token.firstByte == UInt8(ascii: "[") }
 
     static func isRefusedType(_ token: SQLToken) -> Bool {
-        token.matches("date") || token.matches("time") || token.matches("timetz") || token.matches("timestamp")
-            || token.matches("timestamptz") || token.matches("interval") || token.matches("uuid") || token.matches("json")
-            || token.matches("jsonb") || token.matches("bytea") || token.matches("regclass") || isBoolean(token)
+        // Longer than `regdictionary` is none of them, and no time is spent on a name that is.
+        guard token.kind == .identifier, token.bytes.count <= 16 else { return false }
+        let name = token.name
+        if others.contains(name) { return true }
+        guard let type = TypeOID(sqlName: name) else { return false }
+        if let element = type.element { return !texts.contains(element) }
+        return !numbers.contains(type) && !texts.contains(type)
     }
 
-    private static func isBoolean(_ token: SQLToken) -> Bool { token.matches("boolean") || token.matches("bool") }
+    private static let numbers: Set<TypeOID> = [.int2, .int4, .int8, .float4, .float8, .numeric, .oid, .xid, .cid]
+    private static let texts: Set<TypeOID> = [.text, .varchar, .bpchar, .char]
+    /// Types of which nothing else here knows the names: https://www.postgresql.org/docs/current/datatype.html, and of the extensions that
+    /// come with PostgreSQL.
+    private static let others: Set<String> = [
+        "bit", "box", "cidr", "circle", "cube", "datemultirange", "daterange", "geography", "geometry", "hstore", "int4multirange",
+        "int4range", "int8multirange", "int8range", "jsonpath", "line", "lquery", "lseg", "ltree", "macaddr", "macaddr8", "nummultirange",
+        "numrange", "path", "pg_lsn", "pg_snapshot", "point", "polygon", "regcollation", "regconfig", "regdictionary", "regnamespace",
+        "regoper", "regoperator", "regprocedure", "regrole", "tsmultirange", "tsquery", "tsrange", "tstzmultirange", "tstzrange",
+        "tsvector", "varbit",
+    ]
 
-    /// `timestamp`, `timestamp(3)` and `timestamp with time zone`; not `date text`, which is a text to SQLite.
-    private static func isWholeType(_ first: Int, _ close: Int, _ table: TokenTable) -> Bool {
-        var next = first + 1
-        if table.tokens[next].kind == .leftParenthesis { next = table.after(next) }
-        return next == close || table.tokens[next].matches("with") || table.tokens[next].matches("without")
+    private static func isText(_ token: SQLToken) -> Bool {
+        token.kind == .identifier && (token.matches("character") || TypeOID(sqlName: token.name).map(texts.contains) ?? false)
     }
+
+    static func isBoolean(_ token: SQLToken) -> Bool { token.matches("boolean") || token.matches("bool") }
 }

@@ -54,7 +54,7 @@ struct PostgresSpelling {
         result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains(.number) }
     }
 
-    private init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
+    init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
 
     /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[` and ANY or ALL with a parenthesis. A statement without any of these
     /// characters costs four calls of memchr.
@@ -70,12 +70,16 @@ struct PostgresSpelling {
             if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || mayBeBehindType(quote, in: sql) { return true }
             start = quote + 1
         }
-        start = 3
+        start = 4
         while let open = next("(", in: sql, start) {
             var end = open
-            while end > 3, sql[end - 1] == 0x20 { end -= 1 }
+            while end > 4, isSpace(sql[end - 1]) { end -= 1 }
             let (a, b, c) = (lowerASCII(sql[end - 3]), lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1]))
             if a == UInt8(ascii: "a"), (b, c) == (UInt8(ascii: "n"), UInt8(ascii: "y")) || (b, c) == (UInt8(ascii: "l"), UInt8(ascii: "l")) {
+                return true
+            }
+            // CAST(
+            if lowerASCII(sql[end - 4]) == UInt8(ascii: "c"), (a, b, c) == (UInt8(ascii: "a"), UInt8(ascii: "s"), UInt8(ascii: "t")) {
                 return true
             }
             start = open + 1
@@ -133,6 +137,7 @@ struct PostgresSpelling {
                 string(text, content: content, from: token.start, isEscaped: true)
             case .identifier where token.matches("array") && byte(token.end) == UInt8(ascii: "["):
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
+            case .identifier where token.matches("cast"): truth(token)
             case .identifier where token.matches("any") || token.matches("all"):
                 if let last, !quantified(last, token, depth) { return false }
             case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
@@ -213,6 +218,17 @@ struct PostgresSpelling {
         else { return }
         replace(token.start..<type.end, by: Array("$\(number)::\(name)".utf8))
         lexer = SQLLexer(sql, from: type.end)
+    }
+
+    /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.
+    private mutating func truth(_ cast: SQLToken) {
+        var ahead = lexer
+        guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), NumericCoercion.isNumbered(operand),
+            ahead.next()?.matches("as") == true, let type = ahead.next(), NumericCoercion.isBoolean(type),
+            let close = ahead.next(), close.kind == .rightParenthesis
+        else { return }
+        replace(cast.start..<close.end, by: Array("\(operand.text)::boolean".utf8))
+        lexer = ahead
     }
 
     /// A name of the type that is one word.
