@@ -285,6 +285,34 @@ def test_what_is_not_understood_is_refused(db, sql):
         client.send(wire.terminate())
 
 
+# Qt's driver prepares by SQL, and writes its values into EXECUTE.
+@pytest.mark.parametrize(
+    "argument, stored", [
+        ("TIMESTAMP WITH TIME ZONE '2024-01-02T03:04:05.600Z'", "'2024-01-02 03:04:05.600000+00:00'"),
+        ("timestamp with time zone '2024-01-02T03:04:05+02:00'", "'2024-01-02 01:04:05+00:00'"), ("TIMESTAMP '2024-01-02 03:04:05'", "'2024-01-02 03:04:05'"),
+        ("'2024-01-02'::date", "'2024-01-02'"), ("DATE '2024-01-02'", "'2024-01-02'"), ("NULL::date", "NULL"), ("'5'::int8", "5"), ("5::int4", "5"),
+        ("-1.5::float8", "-1.5"), ("-1.5", "-1.5"), ("'\\x6162'::bytea", "X'6162'"), ("'t'::boolean", "1"), ("true::bool", "1"), ("E'a\\\\b'", "'a\\b'"),
+        (f"'{str(ID).upper()}'::uuid", f"'{ID}'"), ("'1 day'::interval", "'P1D'"), ("'a''b'::text", "'a''b'"), ("'{1,2}'::int8[]", "'[1,2]'"),
+        ("'a'::varchar(5)", "'a'")])
+def test_arguments_of_execute(db, argument, stored):
+    with db.client() as client:
+        client.query("PREPARE put AS INSERT INTO s (v) VALUES ($1); PREPARE find AS SELECT quote(v) FROM s WHERE v IS $1 AND id > 3").check()
+        client.query(f"EXECUTE put ({argument})").check()
+        assert client.query(f"EXECUTE find ({argument})").texts == [(stored,)]
+        client.send(wire.terminate())
+
+
+def test_arguments_of_execute_with_types_of_their_own(db):
+    with db.client() as client:
+        client.query("PREPARE p (timestamp, boolean) AS SELECT $1, $2").check()
+        # PostgreSQL turns it into the session's time zone, which is UTC.
+        assert client.query("EXECUTE p ('2024-01-02 03:04:05+02'::timestamptz, 't'::boolean)").texts == [("2024-01-02 01:04:05", "1")]
+        for argument, state in [("'x'::date", "22007"), ("now()", "0A000"), ("1 + 1", "0A000"), ("'x'::nothing", "0A000"), ("'a' 'b'", "0A000"), ("true::date", "0A000")]:
+            assert client.query(f"EXECUTE p ({argument}, NULL)").state == state, argument
+        assert client.query("EXECUTE p ('a' : 'b', NULL)").state in ("42601", "0A000")
+        client.send(wire.terminate())
+
+
 @pytest.fixture
 def dated(db):
     with db.client() as client:

@@ -56,6 +56,7 @@ import Testing
         ("fetch 5 c", .fetch(CursorFetch(name: "c", direction: .forward(5), isMove: false))), ("fetch from c", .fetch(CursorFetch(name: "c", direction: .forward(1), isMove: false))),
         ("PREPARE p (int, varchar(10)) AS select $1", .prepare(name: "p", types: ["int", "varchar(10)"], statement: 32..<41)),
         ("execute p(1, f('a', 2))", .execute(name: "p", arguments: [10..<11, 13..<22])), ("execute p", .execute(name: "p", arguments: [])),
+        ("execute p('1'::int8, NULL::date)", .execute(name: "p", arguments: [10..<19, 21..<31])),
         ("select 1", nil), ("prepare transaction 'x'", nil), ("", nil),
     ] as [(String, SessionStatement?)])
     func session(sql: String, expected: SessionStatement?) throws {

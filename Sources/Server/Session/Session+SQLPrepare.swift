@@ -61,22 +61,11 @@ extension Session {
     }
 
     /// A literal argument; its text is nil for NULL.
-    private static func literal(
-        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>
-    ) throws -> (text: String?, type: TypeOID) {
-        let tokens = Array(SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])))
-        if tokens.count == 1, let token = tokens.first {
-            if token.matches("null") { return (nil, .unspecified) }
-            if token.matches("true") { return ("1", .int8) }
-            if token.matches("false") { return ("0", .int8) }
-            if token.kind == .string { return (token.name, .text) }
-            if token.kind == .number { return (token.text, .numeric) }
-        }
-        if tokens.count == 2, tokens[0].isSymbol("-") || tokens[0].isSymbol("+"), tokens[1].kind == .number {
-            return (tokens[0].text + tokens[1].text, .numeric)
-        }
+    private static func literal(_ sql: UnsafeRawBufferPointer, _ range: Range<Int>) throws(WireError) -> PostgresSpelling.Argument {
+        if let found = try PostgresSpelling.argument(UnsafeRawBufferPointer(rebasing: sql[range])) { return found }
         throw WireError(
             state: .featureNotSupported, message: "an argument of EXECUTE must be a literal",
+            detail: "It may have a type: '2024-01-02'::date, TIMESTAMP '2024-01-02 03:04:05'.",
             hint: "Use the extended query protocol to pass parameters.")
     }
 }

@@ -115,7 +115,9 @@ struct TokenCursor {
             }
             if token.kind == .leftParenthesis { depth += 1 }
             if token.kind == .rightParenthesis { depth -= 1 }
-            if token.kind == .semicolon || token.kind == .illegal { throw failure() }
+            // Of `::` the first is none of SQLite's tokens, and the second begins a parameter.
+            let isCast = token.kind == .illegal && token.firstByte == UInt8(ascii: ":")
+            if token.kind == .semicolon || (token.kind == .illegal && !isCast) { throw failure() }
             advance()
         }
         throw failure()
