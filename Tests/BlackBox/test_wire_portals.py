@@ -183,6 +183,18 @@ def test_facts_of_the_session(shared, client):
     assert client.value("SHOW transaction_isolation") == "read committed"
 
 
+def test_several_facts_of_the_session(shared, client):
+    """DBeaver asks for two when it connects."""
+    sql = "SELECT current_schema() AS s, session_user, pg_catalog.current_database() AS \"Base\", current_role, pg_backend_pid();"
+    reply = client.query(sql)
+    assert [c.name for c in reply.of("T")[0].columns] == ["s", "session_user", "Base", "current_role", "pg_backend_pid"]
+    assert reply.texts == [("main", "tester", shared.name, "tester", str(client.process_id))] and reply.tag == "SELECT 1"
+    reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(result_formats=[0, 0, 0, 0, 1]), wire.describe_portal(), wire.execute())
+    assert [[c.type for c in told.columns] for told in reply.of("T")] == [[wire.TEXT] * 4 + [wire.INT4]] * 2
+    assert reply.rows == [[b"main", b"tester", shared.name.encode(), b"tester", struct.pack("!i", client.process_id)]]
+    assert client.query("SELECT user, upper(session_user)").error["H"].endswith("_user().")
+
+
 def test_reset_script_of_a_pool(client):
     reply = client.query("SELECT pg_advisory_unlock_all(); CLOSE ALL; UNLISTEN *; RESET ALL;")
     assert reply.tags == ["SELECT 1", "CLOSE CURSOR ALL", "UNLISTEN", "RESET"]

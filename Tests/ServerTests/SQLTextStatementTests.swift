@@ -76,7 +76,9 @@ import Testing
         ("SELECT pg_advisory_unlock_all()", ChatterQuery(question: .advisoryUnlockAll, column: "pg_advisory_unlock_all")),
         ("SELECT set_config('a', 'b', false)", ChatterQuery(question: .setConfig(name: "a", value: "b", isLocal: false), column: "set_config")),
         ("SELECT current_setting('a', true)", ChatterQuery(question: .currentSetting(name: "a", missingOK: true), column: "current_setting")),
-        ("select version() from t", nil), ("select 1", nil), ("select user, 1", nil), ("select set_config($1, 'a', true)", nil), ("select version", nil), ("update t", nil), ("select", nil),
+        ("SELECT current_schema(),session_user", ChatterQuery([.init(question: .currentSchema, column: "current_schema"), .init(question: .sessionUser, column: "session_user")])),
+        ("select user as u, version();", ChatterQuery([.init(question: .currentUser, column: "u"), .init(question: .version, column: "version")])),
+        ("select user,", nil), ("select user, current_user from t", nil), ("select version() from t", nil), ("select 1", nil), ("select user, 1", nil), ("select set_config($1, 'a', true)", nil), ("select version", nil), ("update t", nil), ("select", nil),
     ] as [(String, ChatterQuery?)])
     func chatter(sql: String, expected: ChatterQuery?) {
         #expect(onBytes(sql) { ChatterQuery.parse($0) } == expected)

@@ -3,9 +3,9 @@ import PostgresWire
 /// Small results the session makes by itself.
 extension Session {
     func answer(_ chatter: ChatterQuery, formats: [Format], describes: Bool) throws {
-        let (value, type) = try value(of: chatter.question)
+        let answers = try chatter.items.map { try value(of: $0.question) }
         answer(
-            [chatter.column], [[value]], tag: "SELECT", formats, describes, type: type, countsRows: true)
+            chatter.columns, [answers.map(\.0)], tag: "SELECT", formats, describes, types: answers.map(\.1), countsRows: true)
     }
 
     private func value(of question: ChatterQuery.Question) throws -> (String, TypeOID) {
@@ -31,14 +31,13 @@ extension Session {
     func describeOwn(_ query: Query, formats: [Format]) {
         switch query.kind {
         case .chatter(let chatter):
-            let type = (try? value(ofDescribed: chatter.question)) ?? .text
-            describe([chatter.column], formats, type)
+            describe(chatter.columns, formats, chatter.items.map { type(of: $0.question) })
         case .catalog:
             guard let analysis = query.analysis else { return out.noData() }
             CatalogEncoder(analysis, formats: formats, allText: state.settings.typing.results == .text).describe(to: out)
-        case .session(.show(let name)): describe([name], formats, .text)
+        case .session(.show(let name)): describe([name], formats)
         case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
-        case .session(.showAll): describe(["name", "setting", "description"], formats, .text)
+        case .session(.showAll): describe(["name", "setting", "description"], formats)
         case .session(.fetch(let fetch)):
             guard let portal = state.portals[fetch.name], let analysis = portal.analysis else {
                 return out.noData()
@@ -60,7 +59,7 @@ extension Session {
     }
 
     /// The type alone: describing a statement must not do what it does.
-    private func value(ofDescribed question: ChatterQuery.Question) throws -> TypeOID {
+    private func type(of question: ChatterQuery.Question) -> TypeOID {
         switch question {
         case .backendPID: .int4
         case .isInRecovery: .bool
@@ -68,24 +67,25 @@ extension Session {
         }
     }
 
-    private func describe(_ columns: [String], _ formats: [Format], _ type: TypeOID) {
+    /// - Parameter types: of none it is text.
+    private func describe(_ columns: [String], _ formats: [Format], _ types: [TypeOID] = []) {
         out.rowDescription(
             columns.enumerated().map { index, name in
                 FieldDescription(
-                    name: name, tableOID: 0, attributeNumber: 0, type: type, typeModifier: -1,
+                    name: name, tableOID: 0, attributeNumber: 0, type: types.isEmpty ? .text : types[index], typeModifier: -1,
                     format: Self.format(index, formats))
             })
     }
 
     func answer(
         _ columns: [String], _ rows: [[String]], tag: StaticString, _ formats: [Format], _ describes: Bool,
-        type: TypeOID = .text, countsRows: Bool = false
+        types: [TypeOID] = [], countsRows: Bool = false
     ) {
-        if describes { describe(columns, formats, type) }
+        if describes { describe(columns, formats, types) }
         for row in rows {
             let mark = out.beginDataRow(columns: row.count)
             for (index, value) in row.enumerated() {
-                append(value, type, Self.format(index, formats))
+                append(value, types.isEmpty ? .text : types[index], Self.format(index, formats))
             }
             _ = out.endDataRow(mark)
         }

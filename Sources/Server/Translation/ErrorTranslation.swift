@@ -150,6 +150,8 @@ enum ErrorTranslation {
             "Common table expressions, views, or foreign keys that cascade build on one another too often."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
+        case Code.error where sessionWord(error.message) != nil:
+            sessionWord(error.message).map { "Beside other columns and inside expressions it is a function: \($0)()." }
         case Code.error where error.message == "unrecognized token: \":\"":
             "A type behind :: is understood after literals and parameters; else write CAST(x AS type) for a number or text, and date(x) or "
                 + "datetime(x) for a date. SQLite calculates with those by functions: datetime(x, '-1 day'), julianday(x) - julianday(y)."
@@ -160,6 +162,18 @@ enum ErrorTranslation {
             "This version of SQLite lets no CHECK, index, generated column, view or trigger call that function, unless walpoold's "
                 + "configuration says trusted_schema = true."
         default: nil
+        }
+    }
+
+    /// The standard writes these without parentheses, and to SQLite they are columns.
+    private static func sessionWord(_ message: String) -> String? {
+        guard message.hasPrefix("no such column: ") else { return nil }
+        switch message.dropFirst("no such column: ".count).lowercased() {
+        case "current_user", "current_role", "user": return "current_user"
+        case "session_user": return "session_user"
+        case "current_schema": return "current_schema"
+        case "current_catalog": return "current_database"
+        default: return nil
         }
     }
 

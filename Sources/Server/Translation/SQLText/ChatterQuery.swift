@@ -1,4 +1,4 @@
-/// The SELECTs that drivers and their pools send unasked and that the session answers without SQLite.
+/// The SELECTs that drivers and their pools send unasked and that the session answers without SQLite, perhaps several questions in one.
 struct ChatterQuery: Sendable, Equatable {
     enum Question: Sendable, Equatable {
         case version, currentSchema, currentDatabase, backendPID, isInRecovery, advisoryUnlockAll
@@ -7,9 +7,20 @@ struct ChatterQuery: Sendable, Equatable {
         case currentSetting(name: String, missingOK: Bool)
     }
 
-    let question: Question
-    /// The result column's name: the alias, or the function's name as PostgreSQL gives it.
-    let column: String
+    struct Item: Sendable, Equatable {
+        let question: Question
+        /// The result column's name: the alias, or the function's name as PostgreSQL gives it.
+        let column: String
+    }
+
+    let items: [Item]
+    /// What a target list may have in PostgreSQL (https://www.postgresql.org/docs/current/limits.html).
+    fileprivate static let mostItems = 1664
+
+    init(_ items: [Item]) { self.items = items }
+    init(question: Question, column: String) { items = [Item(question: question, column: column)] }
+
+    var columns: [String] { items.map(\.column) }
 
     /// nil for every other statement, nearly always decided by its second token.
     static func parse(_ statement: UnsafeRawBufferPointer) -> ChatterQuery? {
@@ -33,6 +44,14 @@ struct ChatterQuery: Sendable, Equatable {
 
 extension TokenCursor {
     fileprivate mutating func chatterQuery() throws(SQLSyntaxError) -> ChatterQuery {
+        var items = [try chatterItem()]
+        // DBeaver asks for two at once when it connects.
+        while items.count < ChatterQuery.mostItems, accept(.comma) { items.append(try chatterItem()) }
+        try expectEnd()
+        return ChatterQuery(items)
+    }
+
+    private mutating func chatterItem() throws(SQLSyntaxError) -> ChatterQuery.Item {
         let qualified = accept("pg_catalog")
         if qualified, !accept(symbol: ".") { throw failure() }
         let name = try identifier()
@@ -45,9 +64,7 @@ extension TokenCursor {
         } else {
             throw failure()
         }
-        let column = accept("as") ? try identifier() : name
-        try expectEnd()
-        return ChatterQuery(question: question, column: column)
+        return ChatterQuery.Item(question: question, column: accept("as") ? try identifier() : name)
     }
 
     /// The SQL-standard ones are written without parentheses
