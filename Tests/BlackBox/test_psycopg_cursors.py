@@ -44,6 +44,16 @@ def test_two_named_cursors(conn, hundred):
     one.close(), two.close()
 
 
+def test_named_cursor_whose_types_change(conn):
+    """An error of the server's, and none in psycopg, which was told int8."""
+    with conn.cursor("mine") as cursor:
+        cursor.itersize = 1
+        cursor.execute("SELECT value FROM json_each('[1, 2.5]')")
+        with pytest.raises(errors.DatatypeMismatch):
+            list(cursor)
+    conn.rollback()
+
+
 def test_named_cursor_skips(conn, hundred):
     with conn.cursor("mine") as cursor:
         cursor.execute("SELECT id FROM t ORDER BY id")

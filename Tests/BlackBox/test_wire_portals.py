@@ -140,6 +140,20 @@ def test_fetch_by_an_extended_query(client):
         assert reply.rows == [[first]]
 
 
+@pytest.mark.parametrize("told", [True, False], ids=["described", "only fetched"])
+def test_what_a_cursor_was_told_to_be(client, told):
+    """Who has sent a Describe reads every FETCH by its answer, as psycopg does; who has not reads each by its own."""
+    client.query("BEGIN; DECLARE c CURSOR FOR SELECT value FROM json_each('[1, 2.5]')").check()
+    if told:
+        reply = client.ask(wire.describe_portal("c")).check()
+        assert reply.of("T")[0].columns[0].type == wire.INT8
+    assert client.query("FETCH 1 FROM c").texts == [("1",)]
+    reply = client.query("FETCH 1 FROM c")
+    assert reply.of("T")[0].columns[0].type == (wire.INT8 if told else wire.FLOAT8)
+    assert (reply.state, reply.texts) == (("42804", []) if told else (None, [("2.5",)]))
+    client.query("ROLLBACK").check()
+
+
 def test_cursor_with_parameters(client):
     client.query("BEGIN").check()
     reply = client.ask(
