@@ -182,6 +182,18 @@ def test_a_value_that_is_no_such_thing(client, column, value, format):
     assert client.extended(f"SELECT {column} FROM dated WHERE id = 77").rows or column in ("d", "u", "j")
 
 
+@pytest.mark.parametrize("format", [0, 1])
+@pytest.mark.parametrize("zone", ["Z", "+00:00", " +00", "+02:00"])
+def test_a_time_zone_in_a_column_without_one(client, zone, format):
+    """Django's writes it, and would read another moment than it wrote."""
+    client.query(f"INSERT INTO dated (id, at, zoned) VALUES (77, '2024-07-01 12:00:00{zone}', '2024-07-01 12:00:00{zone}')").check()
+    client.query("SET result_typing = declared").check()
+    reply = client.extended("SELECT at FROM dated WHERE id = 77", result_formats=[format])
+    assert reply.state == "42804" and "TIMESTAMP WITH TIME ZONE" in reply.error["H"] and "CAST(at AS TEXT)" in reply.error["H"]
+    assert client.extended("SELECT zoned FROM dated WHERE id = 77", result_formats=[format]).check().rows
+    assert client.value("SELECT CAST(at AS TEXT) FROM dated WHERE id = 77") == f"2024-07-01 12:00:00{zone}"
+
+
 def test_result_typing_setting(client):
     assert client.value("SHOW result_typing") == "stored"
     assert client.query("SET result_typing = other").state == "22023"

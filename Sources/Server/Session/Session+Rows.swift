@@ -129,8 +129,13 @@ extension Session {
             message: "column \"\(column.name)\"\(place) holds a \(mismatch.found.name) value that is no "
                 + "\(mismatch.announced.sqlName)",
             detail: "It was announced as \(mismatch.announced.sqlName), in row \(row).",
-            hint: "Select CAST(\(column.name) AS TEXT), or SET result_typing = text.",
+            hint: Self.hintForZone(mismatch) + "Select CAST(\(column.name) AS TEXT), or SET result_typing = text.",
             table: table, column: column.name)
+    }
+
+    private static func hintForZone(_ mismatch: ColumnMismatch) -> String {
+        guard mismatch.announced == .timestamp, mismatch.found == .text else { return "" }
+        return "If it has a time zone, declare the column TIMESTAMP WITH TIME ZONE. "
     }
 
     /// The rowid of the current row in one of its tables, if the statement has selected that.

@@ -111,9 +111,10 @@ struct MomentText {
         return microseconds
     }
 
-    /// One that names another time zone than UTC is no timestamp without one.
+    /// One that names a time zone, be it UTC, is no timestamp without one: a client that is in another would take it for its own time, and
+    /// write it back as another moment.
     var timestamp: Int64? {
-        guard let days, offsetMicroseconds ?? 0 == 0 else { return nil }
+        guard let days, offsetMicroseconds == nil else { return nil }
         return days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0)
     }
 
