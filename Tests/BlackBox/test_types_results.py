@@ -194,6 +194,36 @@ def test_a_time_zone_in_a_column_without_one(client, zone, format):
     assert client.value("SELECT CAST(at AS TEXT) FROM dated WHERE id = 77") == f"2024-07-01 12:00:00{zone}"
 
 
+@pytest.mark.parametrize("run", [dict(), dict(prepare=True), dict(binary=True)], ids=["simple", "extended", "binary"])
+def test_what_comes_from_declared_columns_only(db, run):
+    utc = datetime.timezone.utc
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS keeps; CREATE TABLE keeps (id INTEGER PRIMARY KEY, at DATETIME, zoned TIMESTAMP WITH TIME ZONE, day DATE, d NUMERIC(10, 2), u UUID)")
+        connection.execute("INSERT INTO keeps VALUES (1, '2024-01-02 03:04:05', '2024-01-02 03:04:05+00:00', '2024-01-02', 1.5, "
+                           f"'{uuid.UUID(int=7)}'), (2, '2024-01-03 03:04:05', '2024-01-03 03:04:05+00:00', NULL, 2, NULL)")
+        connection.execute("SET result_typing = declared")
+        at, at2, day = datetime.datetime(2024, 1, 2, 3, 4, 5), datetime.datetime(2024, 1, 3, 3, 4, 5), datetime.date(2024, 1, 2)
+        for sql, value in [
+            ("SELECT max(at), min(at) FROM keeps", (at2, at)), ("SELECT max(zoned) FROM keeps", (at2.replace(tzinfo=utc),)),
+            ("SELECT coalesce(day, NULL, day) FROM keeps WHERE id = 1", (day,)), ("SELECT CASE WHEN id = 1 THEN day END FROM keeps ORDER BY id", (day,)),
+            ("SELECT iif(id = 2, NULL, u) FROM keeps ORDER BY id", (uuid.UUID(int=7),)), ("SELECT max(d), nullif(min(d), 9) FROM keeps", (decimal.Decimal(2), decimal.Decimal("1.5"))),
+            ("SELECT id, max(at) FROM keeps GROUP BY id ORDER BY id", (1, at)), ("SELECT lag(at) OVER (ORDER BY id) FROM keeps ORDER BY id DESC", (at,)),
+            ("SELECT (SELECT max(at) FROM keeps)", (at2,)), ("SELECT max(m) FROM (SELECT max(at) AS m FROM keeps GROUP BY id)", (at2,)),
+            ("SELECT max(day) FROM keeps WHERE id > 5", (None,)),
+            # Not from such columns alone.
+            ("SELECT coalesce(day, at) FROM keeps WHERE id = 1", ("2024-01-02",)), ("SELECT coalesce(at, 'never') FROM keeps WHERE id = 1", ("2024-01-02 03:04:05",)),
+            ("SELECT date(max(at)) FROM keeps", ("2024-01-03",)), ("SELECT sum(d), max(d) + 1 FROM keeps", (3.5, 3)),
+            ("SELECT CASE id WHEN 1 THEN id ELSE d END FROM keeps WHERE id = 1", (1,)),
+        ]:
+            got = connection.cursor(binary=run.get("binary", False)).execute(sql, prepare=run.get("prepare")).fetchone()
+            assert got == value and [type(v) for v in got] == [type(v) for v in value], sql
+        connection.execute("UPDATE keeps SET at = 7 WHERE id = 1")
+        with pytest.raises(psycopg.errors.DatatypeMismatch, match=r"max\(at\)"):
+            connection.cursor(binary=run.get("binary", False)).execute("SELECT max(at) FROM keeps WHERE id = 1", prepare=run.get("prepare"))
+        connection.execute("SET result_typing = stored")
+        assert connection.execute("SELECT max(at) FROM keeps").fetchone() == ("2024-01-03 03:04:05",)
+
+
 def test_result_typing_setting(client):
     assert client.value("SHOW result_typing") == "stored"
     assert client.query("SET result_typing = other").state == "22023"

@@ -222,6 +222,7 @@ final class Analysis: Sendable {
             if isCompound { contradict(&columns[index], result) }
             guard columns[index].type == .open else { continue }
             columns[index].assumed = result.assumed
+            if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
             // A text may be there that nothing has made a number of.
             if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
             columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }

@@ -117,7 +117,7 @@ extension Session {
             return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
         }
         let column = columns[mismatch.column]
-        if portal.keepsAnnouncedTypes, column.type == .open {
+        if portal.keepsAnnouncedTypes, column.type == .open, !portal.encoder.columns[mismatch.column].isDeclared {
             return PreparedStatement.stale(
                 "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, and is a \(mismatch.found.name) value now.")
         }
@@ -197,6 +197,7 @@ extension Session {
                 guard let own = column.ownType, DeclaredValue.isKnown(own) else { continue }
                 encoder.columns[index].type = own
                 encoder.columns[index].isDeclared = true
+                (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false)
             }
         }
         if state.settings.typing.results == .text {

@@ -76,7 +76,9 @@ extension Session {
                 return try continueCopyIn(copy)
             }
             var wait: Wait?
-            guard let analysis = try self.analysis(of: parsed, isDeep: false, &wait) else { return wait }
+            // What max(day) is declared as only the program tells.
+            let isDeep = state.settings.typing.results == .declared
+            guard let analysis = try self.analysis(of: parsed, isDeep: isDeep, &wait) else { return wait }
             guard analysis.slots.isEmpty else {
                 throw WireError(
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",

@@ -12,6 +12,8 @@ struct ProgramTypes: Sendable {
         var certain: TypeOID?
         /// The type they have if the database holds what its declarations say.
         var likely: TypeOID?
+        /// What all columns are declared as that its values come from: max(day), coalesce(day, other_day).
+        var declared: TypeOID?
         /// SQLite's index of the parameter that is all there is, as it came.
         var parameter: Int?
         /// Integers and reals, and nothing else.
@@ -66,6 +68,7 @@ extension ProgramTypes.Result {
         default: break
         }
         likely = value.type
+        if case .type(let type) = value.declared { declared = type }
     }
 
     /// The type to announce before there is a row.

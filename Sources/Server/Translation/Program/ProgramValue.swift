@@ -27,11 +27,22 @@ struct ProgramValue: Equatable, Sendable {
             default: return .unknown
             }
         }
+
+        /// Only of what is declared alike.
+        func joinedExactly(_ other: Likely) -> Likely {
+            switch (self, other) {
+            case (.nothing, let type), (let type, .nothing): type
+            case _ where self == other: self
+            default: .unknown
+            }
+        }
     }
 
     /// Of what is no parameter.
     var classes: Classes = []
     var likely = Likely.nothing
+    /// What all the columns that it may come from are declared as, as long as it comes from columns only.
+    var declared = Likely.nothing
     /// SQLite's indexes of the parameters whose value may be here, in order.
     var parameters: [Int] = []
     /// A column's affinity has been applied: the class in which a parameter was sent matters no more.
@@ -43,8 +54,13 @@ struct ProgramValue: Equatable, Sendable {
     init(_ classes: Classes, _ type: TypeOID?) {
         self.classes = classes
         likely = type.map { .type($0) } ?? .unknown
+        declared = .unknown
     }
-    init(parameter: Int) { parameters = [parameter] }
+    init(declared type: TypeOID?) {
+        self.init(.any, type)
+        declared = likely
+    }
+    init(parameter: Int) { (parameters, declared) = ([parameter], .unknown) }
 
     static let null: ProgramValue = {
         var value = ProgramValue()
@@ -69,6 +85,7 @@ struct ProgramValue: Equatable, Sendable {
         let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
         classes.formUnion(other.classes)
         likely = likely.joined(other.likely)
+        declared = declared.joinedExactly(other.declared)
         // Converted only if every parameter that may be here is.
         if parameters.isEmpty {
             isConverted = other.isConverted && !other.parameters.isEmpty

@@ -80,5 +80,5 @@ struct SchemaColumns {
     }
 
     /// A column holds what it was declared for in all likelihood, and anything for certain.
-    private static func value(_ declared: String) -> ProgramValue { ProgramValue(.any, DeclaredType(declared)?.own) }
+    private static func value(_ declared: String) -> ProgramValue { ProgramValue(declared: DeclaredType(declared)?.own) }
 }
