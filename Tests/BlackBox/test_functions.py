@@ -180,7 +180,7 @@ REFUSED = [
 ACCEPTED = [
     "CREATE TABLE ok1 (serial TEXT)", "CREATE TABLE ok2 (id INTEGER PRIMARY KEY, \"bigserial\" INTEGER, c CHECK (c <> 'serial'))",
     "CREATE TABLE serial (a INTEGER, b GENERATED ALWAYS AS (a + 1))", "CREATE TABLE ok3 (a TEXT DEFAULT 'serial', b NUMERIC(8, 2))",
-    "CREATE TABLE ok4 AS SELECT 1 AS serial",
+    "CREATE TABLE ok4 AS SELECT 1 AS serial", "CREATE TABLE ok5 (a DEFAULT CURRENT_TIMESTAMP, b DEFAULT (now()), c DEFAULT abc, d DEFAULT -1, e DEFAULT NULL CHECK (e > 0))",
 ]
 
 
@@ -189,6 +189,15 @@ def test_serial_is_refused_with_the_spelling(shared, sql):
     with shared.client() as client:
         error = client.query(sql).error
     assert error["C"] == "0A000" and "INTEGER PRIMARY KEY" in error["H"]
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE s (a TEXT, at TEXT DEFAULT now())", "CREATE TABLE s (n TEXT DEFAULT gen_random_uuid () NOT NULL)",
+                                 "ALTER TABLE altered ADD COLUMN at TEXT DEFAULT now()"])
+def test_a_default_without_parentheses(shared, sql):
+    with shared.client() as client:
+        error = client.query(sql).error
+    assert error["C"] == "42601" and "DEFAULT (" in error["H"] and "CURRENT_TIMESTAMP" in error["H"]
+    assert sql[int(error["P"]) - 1:].split("(")[0].strip() in ("now", "gen_random_uuid")
 
 
 @pytest.mark.parametrize("sql", ACCEPTED)

@@ -32,6 +32,7 @@ enum DefinitionCheck {
             if let column = name, depth <= 1, serials.contains(where: token.matches) {
                 throw refusal("\"\(column)\" is \(token.text.uppercased()), which SQLite would leave NULL", column)
             }
+            if token.matches("default"), isCall(cursor) { throw bareDefault(cursor, sql) }
             if token.matches("generated"), isIdentity(cursor) { throw refusal("identity columns are not SQLite's", "id") }
             name = isNamePlace && token.isIdentifierLike ? token.name : nil
             switch token.kind {
@@ -43,6 +44,23 @@ enum DefinitionCheck {
                 !isAlter && (token.kind == .leftParenthesis && depth == 1 || token.kind == .comma && depth == 1)
                 || isAlter && (token.matches("add") && !cursor.sees("column") || token.matches("column"))
         }
+    }
+
+    private static func isCall(_ cursor: TokenCursor) -> Bool {
+        var cursor = cursor
+        guard cursor.token?.kind == .identifier else { return false }
+        cursor.advance()
+        return cursor.token?.kind == .leftParenthesis
+    }
+
+    /// To SQLite a bare word is a string there, and anything longer needs parentheses:
+    /// https://www.sqlite.org/lang_createtable.html#the_default_clause
+    private static func bareDefault(_ cursor: TokenCursor, _ sql: UnsafeRawBufferPointer) -> WireError {
+        let name = cursor.token?.text ?? ""
+        return WireError(
+            state: .syntaxError, message: "syntax error at or near \"\(name)\": behind DEFAULT a function stands in parentheses",
+            hint: "Write DEFAULT (\(name)(…)); for the time CURRENT_TIMESTAMP, which the sqlite3 shell knows, too.",
+            position: cursor.token.map { ErrorTranslation.characterPosition(ofByte: $0.start, in: sql) })
     }
 
     /// `GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY`
