@@ -40,7 +40,7 @@ def test_columns(inspector):
         "id": "BIGINT", "author_id": "BIGINT", "title": "VARCHAR(100)", "price": "NUMERIC(8, 2)", "pages": "BIGINT",
         "isbn": "TEXT", "in_print": "BOOLEAN", "added": "TIMESTAMP", "cover": "BYTEA", "score": "DOUBLE PRECISION"}
     assert [name for name, column in columns.items() if not column["nullable"]] == ["id", "author_id", "title"]
-    assert columns["title"]["default"] == "'untitled'" and columns["price"]["default"] is None
+    assert columns["title"]["default"] == "'untitled'::character varying" and columns["price"]["default"] is None
 
 
 def test_keys(inspector):

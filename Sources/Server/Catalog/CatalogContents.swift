@@ -180,14 +180,15 @@ struct CatalogContents: Sendable {
     private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false) {
         let type = AttributeType(column.declared)
         let collation = CatalogTypes.entries.first { $0.oid == type.oid }?.collation ?? 0
+        let standard = column.defaultText.flatMap { DefaultExpression.spelled($0, for: type) }
         add("pg_attribute", [
             "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
             "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
-            "atthasdef": .int(column.defaultText == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
+            "atthasdef": .int(standard == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
             "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1, "attcollation": .int(collation),
             "attstattarget": -1, "attstorage": "p", "attcompression": "", "attlen": -1, "attcacheoff": -1, "attalign": "i",
         ])
-        if let text = column.defaultText {
+        if let text = standard {
             add("pg_attrdef", [
                 "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
             ])
