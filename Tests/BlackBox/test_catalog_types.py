@@ -1,5 +1,32 @@
 """What questions to the catalogs compare, calculate and are answered with, as PostgreSQL 15 does (asked there)."""
 
+import psycopg
+import pytest
+
+
+@pytest.fixture(scope="module")
+def connection(library):
+    with psycopg.connect(host=str(library.directory), dbname=library.name, user="reader", autocommit=True) as connection:
+        yield connection
+
+
+def ask(connection, sql, *values):
+    return connection.execute(sql, values or None).fetchall()
+
+
+def types(connection, sql):
+    return [psycopg.adapters.types[column.type_code].name for column in connection.execute(sql).description]
+
+
+# Names that SQLite reserves and PostgreSQL does not.
+
+def test_reserved_names(connection):
+    cursor = connection.execute("SELECT relname AS default, relkind AS index, relnatts AS table FROM pg_class WHERE relname = 'tag'")
+    assert [column.name for column in cursor.description] == ["default", "index", "table"]
+    assert ask(connection, "SELECT s.default FROM (SELECT relname AS default FROM pg_class) s WHERE s.default = 'tag'") == [("tag",)]
+    assert ask(connection, "SELECT relname AS index FROM pg_class WHERE relname LIKE 'tag%' ORDER BY index DESC") == [("tag_key",), ("tag",)]
+
+
 # Defaults.
 
 DEFAULTS = {

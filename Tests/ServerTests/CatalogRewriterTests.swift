@@ -40,6 +40,7 @@ import Testing
         ("SELECT f(a.b, 1)::text::oid", "select pg_oid(cast(f(a.b, 1) as text))"),
         ("SELECT 'pg_class'::regclass", "select pg_regclass_oid('pg_class')"),
         ("SELECT c.oid::regclass", "select pg_regclass_name(c.oid)"),
+        ("SELECT relname AS default, s.table, x AS y", "select relname as \"default\", s.\"table\", x as y"),
         ("SELECT 'book'::regclass::text", "select pg_regclass_name('book')"),
         ("SELECT CAST(CAST($2 AS REGCLASS) AS OID)", "select pg_oid(pg_regclass_oid(?2))"),
         ("SELECT x::character varying(10), y::\"char\"", "select cast(x as text), cast(y as text)"),

@@ -1,3 +1,5 @@
+import SQLite
+
 /// Makes SQLite's SQL of a statement about PostgreSQL's catalogs.
 ///
 /// Only what clients ask catalogs with is translated; anything else is an error, never another meaning. Arrays are JSON
@@ -52,12 +54,23 @@ struct CatalogRewriter {
             } else if token.isWord("collate") {
                 index += index + 3 < tokens.count && tokens[index + 2].isSymbol(".") ? 4 : 2
             } else {
-                result.append(token)
+                result.append(Self.isName(token, behind: result.last) ? .init(kind: .quoted, text: token.text) : token)
                 index += 1
             }
         }
         return result
     }
+
+    /// Behind AS and behind a period PostgreSQL takes each word for a name ("ColLabel"), and by themselves those that it does not reserve:
+    /// https://www.postgresql.org/docs/15/sql-keywords-appendix.html. SQLite reserves others: https://www.sqlite.org/lang_keywords.html
+    private static func isName(_ token: PostgresLexer.Token, behind last: PostgresLexer.Token?) -> Bool {
+        guard token.kind == .word, let last else { return false }
+        if namesByThemselves.contains(token.text) { return true }
+        guard last.isWord("as") || last.isSymbol("."), SQLWord.isKeyword(token.text) else { return false }
+        return last.isSymbol(".") || (token.text != "not" && token.text != "materialized")
+    }
+
+    private static let namesByThemselves: Set = ["index", "commit", "transaction", "autoincrement", "nothing"]
 
     // MARK: A list of nodes: a statement, or what parentheses enclose
 
