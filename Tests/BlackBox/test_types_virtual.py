@@ -64,3 +64,9 @@ def test_full_text(client):
 def test_lastval(client):
     client.query("INSERT INTO it (id) VALUES (77)").check()
     assert client.value("SELECT LASTVAL()") == "77"
+
+
+def test_a_plan_needs_no_types(client):
+    """ActiveRecord's relation.explain: what it has prepared, with its values."""
+    for explain in ("EXPLAIN", "EXPLAIN QUERY PLAN"):
+        assert client.extended(f"{explain} SELECT * FROM it WHERE id = $1 LIMIT $2", ["1", "2"]).check().rows

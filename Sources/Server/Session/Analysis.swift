@@ -85,7 +85,8 @@ final class Analysis: Sendable {
         }
         if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
         self.columns = columns
-        inferredTypes = InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
+        // The plan does not depend on values, so nothing is lost with the type: ActiveRecord explains what it has prepared.
+        inferredTypes = statement.explain != 0 ? parameterTypes.map { _ in .text } : InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil
