@@ -25,18 +25,18 @@ public final class ChangeCounters {
         // INNOCUOUS, as the built-in ones are, so that they stay usable in triggers and views while trusted_schema is
         // off: https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous
         let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
-        // PHP's PDO asks by PostgreSQL's name for it.
-        for name in ["last_insert_rowid", "lastval"] {
-            sqlite3_create_function_v2(
-                connection, name, 0, flags, context,
-                { call, _, _ in
-                    let counters = ChangeCounters.of(call)
-                    let isWriting = counters.totalChangesAtStart != nil
-                    let connection = sqlite3_context_db_handle(call)
-                    sqlite3_result_int64(
-                        call, isWriting ? sqlite3_last_insert_rowid(connection) : counters.values.lastInsertRowID)
-                }, nil, nil, nil)
-        }
+        sqlite3_create_function_v2(
+            connection, "last_insert_rowid", 0, flags, context,
+            { call, _, _ in sqlite3_result_int64(call, ChangeCounters.of(call).lastInsertRowID(call)) }, nil, nil, nil)
+        // PHP's PDO asks by PostgreSQL's name for it. "An error is reported if nextval has not yet been called in the current session":
+        // https://www.postgresql.org/docs/current/functions-sequence.html
+        sqlite3_create_function_v2(
+            connection, "lastval", 0, flags, context,
+            { call, _, _ in
+                let rowID = ChangeCounters.of(call).lastInsertRowID(call)
+                if rowID != 0 { return sqlite3_result_int64(call, rowID) }
+                sqlite3_result_error(call, "lastval is not yet defined in this session", -1)
+            }, nil, nil, nil)
         sqlite3_create_function_v2(
             connection, "changes", 0, flags, context,
             { call, _, _ in
@@ -55,6 +55,10 @@ public final class ChangeCounters {
                 }
                 sqlite3_result_int64(call, total)
             }, nil, nil, nil)
+    }
+
+    private func lastInsertRowID(_ call: OpaquePointer?) -> Int64 {
+        totalChangesAtStart == nil ? values.lastInsertRowID : sqlite3_last_insert_rowid(sqlite3_context_db_handle(call))
     }
 
     /// Whether SQLite's changes() already is the running statement's own: one statement of a trigger has ended. Until

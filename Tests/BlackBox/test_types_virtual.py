@@ -66,6 +66,14 @@ def test_lastval(client):
     assert client.value("SELECT LASTVAL()") == "77"
 
 
+def test_lastval_before_there_was_one(db):
+    with db.client() as client:
+        assert client.query("SELECT lastval()").error["C"] == "55000"
+        assert client.value("SELECT last_insert_rowid()") == "0"
+        error = client.query("SELECT currval('it_id_seq')").error
+        assert error["C"] == "42883" and "lastval()" in error["H"]
+
+
 def test_a_plan_needs_no_types(client):
     """ActiveRecord's relation.explain: what it has prepared, with its values."""
     for explain in ("EXPLAIN", "EXPLAIN QUERY PLAN"):

@@ -107,6 +107,8 @@ enum ErrorTranslation {
             ("Expression tree is too large", .statementTooComplex),
             ("stack depth limit exceeded", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
+            ("invalid input syntax for ", .invalidTextRepresentation), ("relation \"", .undefinedTable),
+            ("lastval is not yet defined", .objectNotInPrerequisiteState),
             ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
             ("cannot VACUUM", .activeSQLTransaction),
@@ -148,6 +150,10 @@ enum ErrorTranslation {
             "Another process has replaced the database by one of another text encoding; every connection is opened anew: try again."
         case _ where error.isStackDepth:
             "Common table expressions, views, or foreign keys that cascade build on one another too often."
+        case Code.error where error.message.hasPrefix("no such table: public.") || error.message == "unknown database public":
+            "Tables are in schema main, SQLite's own name for it; or write the table's name alone."
+        case Code.error where error.message == "no such function: currval" || error.message == "no such function: nextval":
+            "There are no sequences: RETURNING gives an INSERT's new key, and lastval() the last one of this session."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where sessionWord(error.message) != nil:
