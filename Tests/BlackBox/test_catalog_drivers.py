@@ -69,7 +69,7 @@ def test_functions_beside_the_tables_they_are_about(connection):
     ask = lambda sql: connection.execute(sql).fetchall()
     keys = "FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid AND r.relname = 'tag' CROSS JOIN LATERAL unnest(c.conkey)"
     assert ask(f"SELECT c.conname, k::int {keys} AS k WHERE c.contype = 'p' ORDER BY k DESC") == [("tag_key", 2), ("tag_key", 1)]
-    assert ask(f"SELECT k.* {keys} WITH ORDINALITY k(n, place) WHERE c.contype = 'p' AND k.place = 2") == [("2", "2")]
+    assert ask(f"SELECT k.* {keys} WITH ORDINALITY k(n, place) WHERE c.contype = 'p' AND k.place = 2") == [(2, 2)]
     with pytest.raises(psycopg.Error):
         ask("SELECT * FROM pg_index i, unnest(i.nosuch) k")
 

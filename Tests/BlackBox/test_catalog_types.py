@@ -18,6 +18,117 @@ def types(connection, sql):
     return [psycopg.adapters.types[column.type_code].name for column in connection.execute(sql).description]
 
 
+# Literals beside booleans and beside OIDs with names.
+
+# ActiveRecord's indexes().
+INDEXES_OF_RAILS = """
+    SELECT distinct i.relname, d.indisunique, d.indkey, pg_get_indexdef(d.indexrelid), t.oid,
+        pg_catalog.obj_description(i.oid, 'pg_class') AS comment
+    FROM pg_class t INNER JOIN pg_index d ON t.oid = d.indrelid INNER JOIN pg_class i ON d.indexrelid = i.oid
+    LEFT JOIN pg_namespace n ON n.oid = t.relnamespace
+    WHERE i.relkind IN ('i', 'I') AND d.indisprimary = 'f' AND t.relname = 'book' AND n.nspname = ANY (current_schemas(false))
+    ORDER BY i.relname"""
+
+# Sequel's primary_key().
+PRIMARY_KEY_OF_SEQUEL = """
+    SELECT pg_attribute.attname AS pk FROM pg_class, pg_attribute, pg_index, pg_namespace
+    WHERE pg_class.oid = pg_attribute.attrelid AND pg_class.relnamespace = pg_namespace.oid AND pg_class.oid = pg_index.indrelid
+        AND pg_index.indkey[0] = pg_attribute.attnum AND pg_index.indisprimary = 't'
+        AND pg_class.oid = CAST(CAST('"author"' AS regclass) AS oid)"""
+
+
+def test_booleans_written_as_texts(connection):
+    assert [row[0] for row in ask(connection, INDEXES_OF_RAILS)] == ["book_expr", "book_isbn_key", "book_title"]
+    assert ask(connection, PRIMARY_KEY_OF_SEQUEL) == [("id",)]
+    conditions = {
+        "indisprimary = 't'": 1, "indisprimary <> 't'": 3, "'false' = indisprimary": 3, "i.indisprimary IN ('yes', 'on')": 1,
+        "indisprimary NOT IN ('t')": 3, "indisprimary IS DISTINCT FROM 'f'": 1, "(indisprimary = 'f') = 't'": 3,
+        "CASE i.indisprimary WHEN 'f' THEN 1 ELSE 0 END = 1": 3,
+    }
+    for condition, count in conditions.items():
+        found = ask(connection, f"SELECT count(*) FROM pg_index i WHERE indrelid = 'book'::regclass AND {condition}")
+        assert found == [(count,)], condition
+    for value in ("t", True):
+        assert ask(connection, "SELECT count(*) FROM pg_index WHERE indrelid = %s::regclass AND indisprimary = %s", "book", value) == [(1,)]
+    assert ask(connection, "SELECT p FROM (SELECT indisprimary AS p FROM pg_index WHERE indrelid = 'book'::regclass) x WHERE p = 't'") == [(True,)]
+    with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+        ask(connection, "SELECT 1 FROM pg_index WHERE indisprimary = 'maybe'")
+
+
+OIDS = [
+    ("SELECT relname FROM pg_class WHERE oid = ('bo' || 'ok')::regclass", [("book",)]),
+    ("SELECT count(*) FROM pg_class c WHERE c.oid = c.relname::regclass AND c.relname IN ('book', 'tag')", [(2,)]),
+    ("SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+     " WHERE c.oid = (quote_ident(n.nspname) || '.' || quote_ident(c.relname))::regclass AND c.relname LIKE 'Odd%'", [("Odd Name",)]),
+    ("SELECT relname::regclass FROM pg_class WHERE relname = 'tag'", [("tag",)]),
+    ("SELECT count(*) FROM pg_attribute WHERE attrelid = 'tag'::text::regclass AND attnum > 0", [(2,)]),
+    ("SELECT count(*) FROM pg_index WHERE indrelid::regclass = 'tag'::regclass", [(1,)]),
+    ("SELECT count(*) FROM pg_index WHERE indrelid::regclass = 'tag'", [(1,)]),
+    ("SELECT count(*) FROM pg_index WHERE indrelid::regclass::text = 'tag'", [(1,)]),
+    ("SELECT count(*) FROM pg_index WHERE indrelid::regclass IN ('tag', 'author')", [(3,)]),
+    ("SELECT t FROM (SELECT indrelid::regclass AS t FROM pg_index) x WHERE t = 'tag'::regclass", [("tag",)]),
+    ("SELECT relname FROM pg_class c JOIN (SELECT indrelid::regclass AS t FROM pg_index) x ON x.t = c.oid WHERE relname = 'tag'", [("tag",)]),
+    ("SELECT count(*) FROM pg_class WHERE oid IN (SELECT indrelid::regclass FROM pg_index)", [(3,)]),
+    ("SELECT count(*) FROM pg_class WHERE oid = ANY (ARRAY(SELECT indrelid::regclass FROM pg_index))", [(3,)]),
+    ("SELECT seqtypid::regtype FROM pg_sequence WHERE seqrelid = pg_get_serial_sequence('book', 'id')::regclass", [("bigint",)]),
+    ("SELECT DISTINCT atttypid::regtype = 'int8', atttypid::regtype = 'bigint'::regtype FROM pg_attribute WHERE attname = 'id'", [(True, True)]),
+    ("SELECT 'tag'::regclass, to_regclass('main.tag'), to_regclass('nosuch'), 'pg_class'::regclass, 0::regclass", [("tag", "tag", None, "pg_class", "-")]),
+    ("SELECT 'tag'::regclass || '.x', 'x' || 'tag'::regclass", [("tag.x", "xtag")]),
+    ("SELECT to_regclass('public.tag'), to_regclass('main.tag') IS NULL", [(None, False)]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", OIDS)
+def test_relations_by_name(connection, sql, expected):
+    assert ask(connection, sql) == expected
+
+
+def test_relations_that_are_not_there(connection):
+    for sql in ("SELECT 'nosuch'::regclass", "SELECT oid FROM pg_class WHERE oid = 'public.tag'::regclass"):
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            ask(connection, sql)
+    with pytest.raises(psycopg.errors.UndefinedTable) as caught:
+        ask(connection, "SELECT * FROM public.tag")
+    assert "schema main" in caught.value.diag.message_hint
+
+
+# Values and their types.
+
+VALUES = [
+    ("SELECT (2.5)::int, (-2.5)::int, '12'::int, CAST(2.4 AS integer), avg(attnum)::int FROM pg_attribute WHERE attrelid = 'tag'::regclass",
+     [(3, -3, 12, 2, 2)]),
+    ("SELECT indisprimary::text, 'x' || indisprimary, indisprimary::int FROM pg_index WHERE indexrelid = 'book_pkey'::regclass", [("true", "xtrue", 1)]),
+    ("SELECT k.* FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(key, place) WHERE i.indexrelid = 'tag_key'::regclass", [(1, 1), (2, 2)]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", VALUES)
+def test_values(connection, sql, expected):
+    assert ask(connection, sql) == expected
+
+
+def test_what_is_no_number(connection):
+    with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+        ask(connection, "SELECT relname::int FROM pg_class")
+
+
+TYPES = [
+    ("SELECT -attnum, abs(attnum), attnum + 1, attnum + 1.5, count(*) FILTER (WHERE attnum > 1), row_number() OVER (ORDER BY attnum) FROM pg_attribute"
+     " GROUP BY attnum", ["int2", "int2", "int4", "float8", "int8", "int8"]),
+    ("SELECT conkey[1], (SELECT conkey[1]), sum(attnum) FROM pg_constraint, pg_attribute GROUP BY conkey", ["int2", "int2", "int8"]),
+    ("SELECT n, k, o, a FROM pg_constraint c, generate_series(1, 2) n, unnest(c.conkey) WITH ORDINALITY k(k, o), unnest('{a}'::text[]) a", ["int4", "int2", "int8", "text"]),
+    ("SELECT ordinal_position, position_in_unique_constraint FROM information_schema.key_column_usage", ["int4", "int4"]),
+    ("SELECT c.numeric_precision, c.numeric_scale, c.character_maximum_length FROM information_schema.columns c", ["int4", "int4", "int4"]),
+    ("SELECT u.*, true AS yes FROM (SELECT nspname, oid FROM pg_namespace) u", ["name", "oid", "bool"]),
+    ("SELECT *, 1 = 1 FROM information_schema.schemata", ["text", "name", "text", "bool"]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", TYPES)
+def test_types(connection, sql, expected):
+    assert types(connection, sql) == expected
+
+
 # Names that SQLite reserves and PostgreSQL does not.
 
 def test_reserved_names(connection):

@@ -38,8 +38,12 @@ import Testing
         ("SELECT a ~* 'x', b ILIKE 'y%'", "select a regexp '(?i)' || 'x', b regexp '(?l)' || 'y%'"),
         ("SELECT a::pg_catalog.text", "select cast(a as text)"),
         ("SELECT f(a.b, 1)::text::oid", "select pg_oid(cast(f(a.b, 1) as text))"),
-        ("SELECT 'pg_class'::regclass", "select pg_regclass_oid('pg_class')"),
-        ("SELECT c.oid::regclass", "select pg_regclass_name(c.oid)"),
+        ("SELECT 'pg_class'::regclass", "select pg_regclass_name('pg_class') as \"regclass\""),
+        ("SELECT c.oid::regclass", "select pg_regclass_name(c.oid) as \"oid\""),
+        ("SELECT 1 WHERE c.oid = f(x)::regclass", "select 1 where c.oid = pg_regclass_of(f(x))"),
+        ("SELECT 1 WHERE i.indrelid::regclass = $1", "select 1 where pg_regclass_of(i.indrelid) = pg_regclass_oid(?1)"),
+        ("SELECT 1 WHERE indisprimary = 't' AND 'f' <> x.indisunique", "select 1 where indisprimary = pg_bool('t') and pg_bool('f') <> x.indisunique"),
+        ("SELECT 1 WHERE x IN (SELECT a::regclass FROM t)", "select 1 where x in (select pg_regclass_of(a) from t)"),
         ("SELECT relname AS default, s.table, x AS y", "select relname as \"default\", s.\"table\", x as y"),
         ("SELECT 'book'::regclass::text", "select pg_regclass_name('book')"),
         ("SELECT CAST(CAST($2 AS REGCLASS) AS OID)", "select pg_oid(pg_regclass_oid(?2))"),
@@ -86,7 +90,7 @@ import Testing
         // A neighbour's columns are no business of a subquery's.
         (
             "SELECT *, key, option & 1 AS o FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY k(key, option, n) WHERE k.n > (i.a)",
-            "select \"i\".*, \"k\".value as \"key\", pg_nth(i.indoption, \"k\".key) as \"option\", \"k\".key + 1 as \"n\", "
+            "select \"i\".*, (\"k\".value) as \"key\", (pg_nth(i.indoption, \"k\".key)) as \"option\", (\"k\".key + 1) as \"n\", "
                 + "(\"k\".value) as \"key\", (pg_nth(i.indoption, \"k\".key)) & 1 as o "
                 + "from pg_index i, json_each(pg_array(i.indkey)) as \"k\" where (\"k\".key + 1) > (i.a)"
         ),
@@ -117,7 +121,7 @@ import Testing
         "SELECT " + String(repeating: "*,", count: 2_000) + "* FROM a, unnest(a.x) k",
         // Names in names: each query around it would make it five times as long.
         (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1" },
-        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY b DESC)", "SELECT 'unfinished",
+        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY b DESC)", "SELECT a::regclass[]", "SELECT 'unfinished",
         String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
     ]
 

@@ -8,8 +8,8 @@ enum CatalogCast {
     }
 
     /// Where the operand begins that ends the nodes: `a.b`, `f(x)`, `(x)`, a literal.
-    static func operandStart(_ nodes: [Node]) -> Int {
-        var start = nodes.count - 1
+    static func operandStart(_ nodes: [Node], before end: Int? = nil) -> Int {
+        var start = (end ?? nodes.count) - 1
         guard start > 0 else { return max(0, start) }
         if nodes[start].group != nil {
             guard let name = nodes[start - 1].name, !keywordsBeforeGroup.contains(name) else { return start }
@@ -53,25 +53,29 @@ enum CatalogCast {
         return TypeName(name: name, isArray: isArray)
     }
 
-    static func cast(_ operand: [Node], to type: TypeName) throws(CatalogSyntaxError) -> [Node] {
-        if type.isArray { return Node.call("pg_array", operand) }
-        // A name that is looked up is a literal or a parameter; what is shown by its name is a column.
-        let isLookup = operand.count == 1 && (operand[0].token?.kind == .string || operand[0].token?.kind == .parameter)
+    static let texts: Set = ["text", "varchar", "character varying", "name", "char", "\"char\"", "bpchar", "character", "cstring"]
+    static let integers: Set = ["int", "int2", "int4", "int8", "integer", "smallint", "bigint", "xid", "cid"]
+
+    /// - Parameter from: the operand's type, as far as it is known.
+    static func cast(_ operand: [Node], from: String?, to type: TypeName) throws(CatalogSyntaxError) -> [Node] {
+        if type.isArray {
+            guard !type.name.hasPrefix("reg") else { throw CatalogSyntaxError(message: "arrays of \(type.name) are not available") }
+            return Node.call("pg_array", operand)
+        }
+        if texts.contains(type.name) {
+            return CatalogRewriter.shown(operand, of: from) ?? Node.call("cast", operand + [.word("as"), .word("text")])
+        }
+        if integers.contains(type.name) {
+            // SQLite cuts what PostgreSQL rounds, and takes any text for a number.
+            let isInteger = from.map { integers.contains($0) || $0 == "oid" || $0 == "bool" } ?? false
+            return Node.call("cast", (isInteger ? operand : Node.call("pg_integer", operand)) + [.word("as"), .word("integer")])
+        }
         switch type.name {
-        case "text", "varchar", "character varying", "name", "char", "\"char\"", "bpchar", "character", "cstring":
-            if operand.first?.isWord("pg_regclass_oid") == true { return [.word("pg_regclass_name")] + operand.dropFirst() }
-            if operand.first?.isWord("pg_regtype_oid") == true {
-                return Node.call("format_type", operand.dropFirst() + [.symbol(","), .word("null")])
-            }
-            return Node.call("cast", operand + [.word("as"), .word("text")])
-        case "int", "int2", "int4", "int8", "integer", "smallint", "bigint", "xid", "cid":
-            return Node.call("cast", operand + [.word("as"), .word("integer")])
         case "oid": return Node.call("pg_oid", operand)
-        case "regclass": return Node.call(isLookup ? "pg_regclass_oid" : "pg_regclass_name", operand)
-        case "regtype":
-            return isLookup
-                ? Node.call("pg_regtype_oid", operand) : Node.call("format_type", operand + [.symbol(","), .word("null")])
-        case "regnamespace": return Node.call(isLookup ? "pg_regnamespace_oid" : "pg_regnamespace_name", operand)
+        // What an expression gives may be no relation's name in rows that PostgreSQL would not come to, because it joins in another order.
+        case "regclass" where !(operand.count == 1 && [.string, .parameter, .number].contains(operand[0].token?.kind)):
+            return Node.call("pg_regclass_of", operand)
+        case "regclass", "regtype", "regnamespace": return Node.call("pg_\(type.name)_oid", operand)
         case "regrole": return Node.call("pg_get_userbyid", operand)
         case "regproc", "regprocedure", "regoper", "regconfig", "regdictionary":
             return Node.call("cast", operand + [.word("as"), .word("text")])

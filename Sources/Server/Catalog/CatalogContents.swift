@@ -1,3 +1,5 @@
+import SQLite
+
 /// What the catalogs hold for one state of the served schema.
 ///
 /// Names that SQLite has none for (a rowid's key, a UNIQUE that was not named) are made as PostgreSQL makes them.
@@ -69,15 +71,24 @@ struct CatalogContents: Sendable {
         for trigger in schema.triggers { add(trigger) }
     }
 
-    /// The OID of a table, view or index by a name as a client writes it, perhaps with a schema and quotes.
+    /// The OID of a table, view or index by a name as a client writes it, perhaps with a schema and quotes. There is one schema.
     func oid(ofRelation name: String) -> UInt32? {
         var bytes = name
         let parts = bytes.withUTF8 { bytes in
             SQLLexer(UnsafeRawBufferPointer(bytes)).filter(\.isIdentifierLike).map(\.name)
         }
-        guard let last = parts.last else { return nil }
+        guard let last = parts.last, parts.count == 1 || parts[parts.count - 2] == "main" else { return nil }
         if let oid = relationOIDs[last] { return oid }
         return relationOIDs.first { $0.key.lowercased() == last }?.value ?? sequences.values.first { $0.name == last }?.oid
+    }
+
+    /// The OID that is meant by an OID, by its digits, or by a name, which may be a catalog's.
+    func oid(ofRelation call: FunctionCall) -> Int64? {
+        guard call.storageClass(0) == .text else { return call.integer(0) }
+        let text = call.text(0)
+        if let number = Int64(text) { return number }
+        if text == "-" { return 0 }
+        return oid(ofRelation: text).map { Int64($0) } ?? CatalogTableOIDs.oid(of: text)
     }
 
     private mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }

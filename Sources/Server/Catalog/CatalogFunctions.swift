@@ -8,6 +8,7 @@ enum CatalogFunctions {
         registerDefinitions(on: connection, contents)
         registerNames(on: connection, contents)
         registerConstants(on: connection)
+        registerConversions(on: connection)
         registerCursors(on: connection)
         CatalogArrays.register(on: connection)
         registerPatterns(on: connection)
@@ -91,21 +92,18 @@ enum CatalogFunctions {
         }
         connection.register("pg_regclass_name", 1, .deterministic) { call in
             guard !call.isNull(0) else { return call.answerNull() }
-            if call.storageClass(0) == .text, Int(call.text(0)) == nil { return call.answer(argument: 0) }
-            if call.integer(0) == 0 { return call.answer("-") }
-            call.answer(contents.relations[oid(call)].map(CatalogContents.quoted) ?? call.text(0))
+            guard let oid = contents.oid(ofRelation: call) else { return failed(call) }
+            if oid == 0 { return call.answer("-") }
+            let name = UInt32(exactly: oid).flatMap { contents.relations[$0].map(CatalogContents.quoted) } ?? CatalogTableOIDs.names[oid]
+            call.answer(name ?? String(oid))
         }
-        for (name, fails): (StaticString, Bool) in [("pg_regclass_oid", true), ("to_regclass", false), ("pg_oid", true)] {
+        for (name, fails): (StaticString, Bool) in [
+            ("pg_regclass_oid", true), ("pg_regclass_of", false), ("to_regclass", false), ("pg_oid", true),
+        ] {
             connection.register(name, 1, .deterministic) { call in
                 guard !call.isNull(0) else { return call.answerNull() }
-                if call.storageClass(0) == .integer { return call.answer(argument: 0) }
-                let text = call.text(0)
-                if let number = Int64(text) { return call.answer(number) }
-                if let oid = contents.oid(ofRelation: text) { return call.answer(Int64(oid)) }
-                let bare = text.hasPrefix("pg_catalog.") ? String(text.dropFirst(11)) : text
-                // A catalog's own OID only has to be no other's: comments and dependencies name it, and there are none.
-                if CatalogTables.names.contains(bare) { return call.answer(Int64(CatalogOID.hash(bare) % 16_384)) }
-                if fails { call.fail("relation \"\(text.prefix(64))\" does not exist") } else { call.answerNull() }
+                if let oid = contents.oid(ofRelation: call) { return call.answer(oid) }
+                if fails { failed(call) } else { call.answerNull() }
             }
         }
         for (name, fails): (StaticString, Bool) in [("pg_regtype_oid", true), ("to_regtype", false)] {
@@ -115,14 +113,44 @@ enum CatalogFunctions {
                 if fails { call.fail("type \"\(call.text(0).prefix(64))\" does not exist") } else { call.answerNull() }
             }
         }
-        let schemas = ["main": CatalogContents.schema, "pg_catalog": CatalogContents.catalogSchema]
+        let schemas = [
+            "main": CatalogContents.schema, "pg_catalog": CatalogContents.catalogSchema,
+            "information_schema": CatalogContents.informationSchema,
+        ]
         connection.register("pg_regnamespace_oid", 1, .deterministic) { call in
+            guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
             if let oid = schemas[call.text(0)] { call.answer(Int64(oid)) } else {
                 call.fail("schema \"\(call.text(0).prefix(64))\" does not exist")
             }
         }
         connection.register("pg_regnamespace_name", 1, .deterministic) { call in
-            call.answer(schemas.first { $0.value == Int(call.integer(0)) }?.key)
+            guard !call.isNull(0) else { return call.answerNull() }
+            if call.storageClass(0) == .text { return call.answer(argument: 0) }
+            call.answer(schemas.first { $0.value == Int(call.integer(0)) }?.key ?? call.text(0))
+        }
+    }
+
+    private static func failed(_ call: FunctionCall) { call.fail("relation \"\(call.text(0).prefix(64))\" does not exist") }
+
+    /// `x::integer` and `x::text` where SQLite's CAST makes something else.
+    private static func registerConversions(on connection: Connection) {
+        connection.register("pg_integer", 1, .deterministic) { call in
+            switch call.storageClass(0) {
+            case .text:
+                guard let number = TextCodec.parseInt(call.bytes(0)) else {
+                    return call.fail("invalid input syntax for type integer: \"\(call.text(0).prefix(64))\"")
+                }
+                call.answer(number)
+            case .real:
+                // As numeric, which an average and a number with a point are: away from zero where two are as near.
+                let rounded = call.double(0).rounded(.toNearestOrAwayFromZero)
+                guard let number = Int64(exactly: rounded) else { return call.fail("integer overflow") }
+                call.answer(number)
+            default: call.answer(argument: 0)
+            }
+        }
+        connection.register("pg_bool_text", 1, .deterministic) { call in
+            call.isNull(0) ? call.answerNull() : call.answer(call.integer(0) != 0 ? "true" : "false")
         }
     }
 

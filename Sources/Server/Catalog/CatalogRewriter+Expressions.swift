@@ -48,9 +48,10 @@ extension CatalogRewriter {
                         + [.word("from"), .word("array_")]))
             return
         case "array_agg", "string_agg":
-            return result.append(.group(try orderedAggregate(arguments)))
+            return result.append(.group(try orderedAggregate(shown(arguments, by: word))))
         case "json_build_object":
             result[result.count - 1] = .word("json_object")
+            return result.append(.group(shown(arguments, by: word)))
         case "substring":
             result[result.count - 1] = .word("substr")
             var arguments = arguments
@@ -70,7 +71,7 @@ extension CatalogRewriter {
             let characters = arguments[..<at].dropFirst(side.flatMap { names[$0] } == nil ? 0 : 1)
             let set: [Node] = characters.isEmpty ? [] : [.symbol(",")] + characters
             return result.append(.group(Array(arguments[(at + 1)...]) + set))
-        default: break
+        default: return result.append(.group(shown(arguments, by: word)))
         }
         result.append(.group(arguments))
     }
@@ -130,6 +131,6 @@ extension CatalogRewriter {
         {
             parameterTypes[number] = type.name + (type.isArray ? "[]" : "")
         }
-        result += try CatalogCast.cast(operand, to: type)
+        result += try CatalogCast.cast(operand, from: inference.type(of: operand), to: type)
     }
 }

@@ -36,27 +36,36 @@ extension CatalogRewriter {
         }
     }
 
-    /// The select list: `*` is its tables' columns one by one, and what was only a column keeps its name.
-    static func replaceColumns(inList items: [Node], _ laterals: LateralColumns, tables: [String]) throws(CatalogSyntaxError) -> [Node] {
+    /// The select list: `*` is its tables' columns one by one.
+    static func columnsOfStars(_ items: [Node], _ laterals: LateralColumns, tables: [String]) throws(CatalogSyntaxError) -> [Node] {
         let head = items.prefix { $0.isWord("distinct") || $0.isWord("all") }
         var parts: [[Node]] = []
         for item in CatalogSyntax.split(Array(items.dropFirst(head.count))) {
             let isStar = item.last?.isOp("*") == true && (item.count == 1 || item.count == 3 && item[1].isSymbol("."))
             guard isStar else {
-                let value = replaceColumns(item, laterals)
-                let isColumn = (item.count == 1 || item.count == 3) && value.count == 1 && value[0].group != nil && item[0].group == nil
-                parts.append(isColumn ? value + [.word("as"), .quoted(item[item.count - 1].name ?? "")] : value)
+                parts.append(item)
                 continue
             }
             for table in item.count == 1 ? tables : [item[0].name ?? ""] {
                 guard !table.isEmpty else { throw CatalogSyntaxError(message: "a subquery in FROM needs a name here") }
                 if let function = laterals.functions[table] {
-                    parts += function.ownColumns.map { $0.value + [.word("as"), .quoted($0.name)] }
+                    parts += function.ownColumns.map { [.quoted(table), .symbol("."), .quoted($0.name)] }
                 } else {
                     parts.append([.quoted(table), .symbol("."), .op("*")])
                 }
                 guard parts.count <= LateralColumns.longestList else { throw CatalogSyntaxError(message: "the select list is too long") }
             }
+        }
+        return Array(head) + parts.joined(separator: [.symbol(",")])
+    }
+
+    /// The select list: what was only a column keeps its name.
+    static func replaceColumns(inList items: [Node], _ laterals: LateralColumns) -> [Node] {
+        let head = items.prefix { $0.isWord("distinct") || $0.isWord("all") }
+        let parts = CatalogSyntax.split(Array(items.dropFirst(head.count))).map { item -> [Node] in
+            let value = replaceColumns(item, laterals)
+            let isColumn = (item.count == 1 || item.count == 3) && value.count == 1 && value[0].group != nil && item[0].group == nil
+            return isColumn ? value + [.word("as"), .quoted(item[item.count - 1].name ?? "")] : value
         }
         return Array(head) + parts.joined(separator: [.symbol(",")])
     }

@@ -31,7 +31,7 @@ extension CatalogRewriter {
         /// json_each(…), which every array's elements are counted by.
         var elements: [Node] { Node.call("json_each", CatalogRewriter.elements(of: name, name == "unnest" ? arrays[0] : arguments)) }
 
-        private var arrays: [[Node]] { name == "unnest" ? CatalogSyntax.split(arguments) : [arguments] }
+        var arrays: [[Node]] { name == "unnest" ? CatalogSyntax.split(arguments) : [arguments] }
 
         /// Its columns' names, and what they are of json_each's.
         func columns(of table: [Node] = []) -> [(name: String, value: [Node])] {
@@ -51,7 +51,7 @@ extension CatalogRewriter {
     }
 
     /// Those that are about their neighbours' columns are left to `replaceColumns`.
-    func functionsAsTables(_ nodes: [Node], _ laterals: inout [TableFunction]) throws(CatalogSyntaxError) -> [Node] {
+    mutating func functionsAsTables(_ nodes: [Node], _ laterals: inout [TableFunction]) throws(CatalogSyntaxError) -> [Node] {
         var result: [Node] = []
         var index = 0
         var isTablePlace = false
@@ -69,6 +69,7 @@ extension CatalogRewriter {
                 continue
             }
             let alias: [Node] = [.word("as"), .quoted(function.alias)]
+            inference.note(function)
             if Self.names(function.arguments, anyOf: tables) {
                 guard laterals.count < LateralColumns.mostFunctions, function.isShort else {
                     throw CatalogSyntaxError(message: "the functions in FROM are too many or too long")

@@ -8,7 +8,7 @@ struct CatalogRewriter {
     typealias Node = CatalogNode
 
     /// What the aliases of select lists are, inner ones first.
-    private var inference = CatalogTypeInference()
+    var inference = CatalogTypeInference()
     /// By number: the type a parameter is cast to.
     var parameterTypes: [Int: String] = [:]
     private(set) var parameterCount = 0
@@ -28,7 +28,7 @@ struct CatalogRewriter {
             throw CatalogSyntaxError(message: "the statement has a token that is not understood")
         }
         var rewriter = CatalogRewriter()
-        let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(tokens)))
+        let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(tokens)), in: .statement)
         return Result(
             sql: CatalogSyntax.text(nodes), columnTypes: rewriter.inference.outermost,
             parameterTypes: rewriter.parameterTypes, parameterCount: rewriter.parameterCount)
@@ -74,12 +74,22 @@ struct CatalogRewriter {
 
     // MARK: A list of nodes: a statement, or what parentheses enclose
 
-    private mutating func list(_ nodes: [Node]) throws(CatalogSyntaxError) -> [Node] {
+    /// What becomes of what a SELECT finds there.
+    enum Place {
+        case statement, subquery
+        /// It is compared with something.
+        case operand
+    }
+
+    private mutating func list(_ nodes: [Node], in place: Place) throws(CatalogSyntaxError) -> [Node] {
         var inner: [Node] = []
-        for node in Self.expandedArrays(nodes) {
+        let nodes = Self.expandedArrays(nodes)
+        for (index, node) in nodes.enumerated() {
             switch node {
-            case .group(let nodes): inner.append(.group(try list(nodes)))
-            case .brackets(let nodes): inner.append(.brackets(try list(nodes)))
+            case .group(let group):
+                let isOperand = Self.isOperand(behind: index > 0 ? nodes[index - 1] : nil, in: place)
+                inner.append(.group(try list(group, in: isOperand ? .operand : .subquery)))
+            case .brackets(let group): inner.append(.brackets(try list(group, in: .subquery)))
             case .token: inner.append(node)
             }
         }
@@ -89,10 +99,16 @@ struct CatalogRewriter {
         var isFirst = true
         for (separator, segment) in Self.selects(in: inner) {
             result += separator
-            result += try select(segment, isFirst: isFirst)
+            result += try select(segment, isFirst: isFirst, in: place)
             isFirst = false
         }
-        return try expressions(result)
+        return literalsAsTheirNeighbours(try expressions(result))
+    }
+
+    private static func isOperand(behind node: Node?, in place: Place) -> Bool {
+        guard let node, !node.isWord("array") else { return place == .operand }
+        if let token = node.token, token.kind == .op { return comparisons.contains(token.text) }
+        return ["in", "any", "some", "all"].contains(node.word ?? "")
     }
 
     /// `OPERATOR(~)` is `~`; those that SQLite lacks become ones it has.
@@ -179,7 +195,7 @@ struct CatalogRewriter {
 
     // MARK: SELECT
 
-    private mutating func select(_ nodes: [Node], isFirst: Bool) throws(CatalogSyntaxError) -> [Node] {
+    private mutating func select(_ nodes: [Node], isFirst: Bool, in place: Place) throws(CatalogSyntaxError) -> [Node] {
         guard nodes.first?.isWord("select") == true else { return nodes }
         let from = nodes.indices.first { $0 > 0 && nodes[$0].isWord("from") && !nodes[$0 - 1].isWord("distinct") }
         let clauses: Set = [
@@ -190,24 +206,35 @@ struct CatalogRewriter {
             from.flatMap { from in nodes.indices.first { $0 > from && (nodes[$0].word.map(clauses.contains) ?? false) } }
             ?? (from == nil ? listEnd : nodes.count)
         var items = Array(nodes[1..<listEnd])
-        inference.note(CatalogSyntax.split(items), isFirst: isFirst)
         var source = Array(nodes[listEnd..<fromEnd])
         var rest = Array(nodes[fromEnd...])
         if !source.isEmpty {
             let tables = Self.tables(in: source)
             var laterals: [TableFunction] = []
             source = Self.subqueriesWithColumns(try functionsAsTables(source, &laterals))
+            let columns = LateralColumns(laterals)
+            items = try named(items, columns, tables: tables, isFirst: isFirst, in: place)
             if !laterals.isEmpty {
-                let columns = LateralColumns(laterals)
-                items = try Self.replaceColumns(inList: items, columns, tables: tables)
+                items = Self.replaceColumns(inList: items, columns)
                 source = Self.replaceColumns(inFrom: source, columns)
                 rest = Self.replaceColumns(rest, columns)
                 guard CatalogSyntax.text(items + source + rest).utf8.count <= LateralColumns.longestSelect else {
                     throw CatalogSyntaxError(message: "the statement is too long with its names replaced")
                 }
             }
+        } else {
+            items = try named(items, LateralColumns([]), tables: [], isFirst: isFirst, in: place)
         }
         if let driver = try expandSets(&items) { source += (source.isEmpty ? [.word("from")] : [.symbol(",")]) + driver }
         return [.word("select")] + items + source + rest
+    }
+
+    /// The select list with its `*` spelt out as far as functions in FROM make it necessary, once its columns' types are noted.
+    private mutating func named(
+        _ items: [Node], _ laterals: LateralColumns, tables: [String], isFirst: Bool, in place: Place
+    ) throws(CatalogSyntaxError) -> [Node] {
+        let items = laterals.functions.isEmpty ? items : try Self.columnsOfStars(items, laterals, tables: tables)
+        inference.note(CatalogSyntax.split(items), isFirst: isFirst)
+        return place == .operand ? items : try shown(items, isOutermost: place == .statement)
     }
 }

@@ -34,9 +34,18 @@ final class CatalogStatement: Sendable {
         }
     }
 
+    /// By column of the result, which has as many: what stands for several columns is known by the others' places.
+    func types(ofColumns count: Int) -> [String?] {
+        guard let star = columnTypes.firstIndex(of: CatalogTypeInference.star) else { return columnTypes }
+        let (before, behind) = (columnTypes[..<star], columnTypes[(star + 1)...])
+        let missing = count - before.count - behind.count
+        let isOnly = missing >= 0 && !behind.contains(CatalogTypeInference.star)
+        return Array(before) + (isOnly ? Array(repeating: nil, count: missing) + behind : [])
+    }
+
     /// The type that values are sent as.
     static func oid(ofType name: String) -> TypeOID? {
-        if name.hasPrefix("reg") { return .text }
+        if name.hasPrefix("reg") { return name.hasSuffix("[]") ? .textArray : .text }
         return CatalogTypes.oid(named: name == "char" ? "\"char\"" : name).map { TypeOID(rawValue: UInt32($0)) }
     }
 

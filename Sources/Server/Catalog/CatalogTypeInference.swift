@@ -10,21 +10,36 @@ struct CatalogTypeInference {
     mutating func note(_ items: [[Node]], isFirst: Bool) {
         var types: [String?] = []
         for (index, item) in items.enumerated() {
-            var item = item[...]
-            if index == 0, let first = item.first, first.isWord("distinct") || first.isWord("all") { item = item.dropFirst() }
-            var alias: String?
-            if item.count >= 3, let name = item.last?.name, item[item.endIndex - 2].isWord("as") {
-                alias = name
-                item = item.dropLast(2)
-            } else if item.count >= 2, let name = item.last?.name, Self.endsOperand(item[item.endIndex - 2]), name != "end" {
-                alias = name
-                item = item.dropLast()
-            }
-            let type = type(of: Array(item))
+            var item = item
+            if index == 0, let first = item.first, first.isWord("distinct") || first.isWord("all") { item.removeFirst() }
+            let (value, alias) = Self.withoutAlias(item)
+            let isStar = value.last?.isOp("*") == true && (value.count == 1 || value[value.count - 2].isSymbol("."))
+            let type = isStar ? Self.star : type(of: value)
             if let alias, let type { aliases[alias] = type }
             types.append(type)
         }
         if isFirst { outermost = types }
+    }
+
+    /// What stands in `outermost` for any number of columns.
+    static let star = "*"
+
+    static func withoutAlias(_ item: [Node]) -> (value: [Node], alias: String?) {
+        if item.count >= 3, let name = item.last?.name, item[item.count - 2].isWord("as") { return (item.dropLast(2), name) }
+        if item.count >= 2, let name = item.last?.name, endsOperand(item[item.count - 2]), name != "end" { return (item.dropLast(), name) }
+        return (item, nil)
+    }
+
+    /// The columns of a function in FROM.
+    mutating func note(_ function: CatalogRewriter.TableFunction) {
+        var types: [String?]
+        switch function.name {
+        case "unnest": types = function.arrays.map { typeOfElement(of: $0) }
+        case "generate_series", "generate_subscripts": types = ["int4"]
+        default: types = [nil]
+        }
+        types.append("int8")
+        for (column, type) in zip(function.columns(), types) { if let type { aliases[column.name] = type } }
     }
 
     private static func endsOperand(_ node: Node) -> Bool {
@@ -42,7 +57,8 @@ struct CatalogTypeInference {
     private static let comparisons: Set = ["=", "<>", "!=", "<", ">", "<=", ">="]
     private static let predicates: Set = ["is", "in", "like", "regexp", "and", "or", "between"]
 
-    private func type(of nodes: [Node]) -> String? {
+    func type(of nodes: [Node]) -> String? {
+        let nodes = Self.withoutWindow(nodes)
         guard let first = nodes.first else { return nil }
         if first.isWord("case") { return typeOfCase(nodes) }
         // A cast at the end binds tighter than any operator, so without one it is the whole.
@@ -58,7 +74,7 @@ struct CatalogTypeInference {
             }
             if isPredicate { return "bool" }
             if nodes.contains(where: { $0.isOp("||") }) { return "text" }
-            return type(of: Array(nodes.prefix { $0.token?.kind != .op }))
+            return typeOfArithmetic(nodes)
         }
         if let cast = nodes.lastIndex(where: { $0.isSymbol("::") }) {
             var index = cast + 1
@@ -67,8 +83,41 @@ struct CatalogTypeInference {
         return typeOfOperand(nodes)
     }
 
+    /// `count(*) FILTER (…) OVER (…)` is what the function is.
+    private static func withoutWindow(_ nodes: [Node]) -> [Node] {
+        var nodes = nodes
+        while nodes.count > 2, nodes[nodes.count - 2].isWord("over") || nodes[nodes.count - 2].isWord("filter") { nodes.removeLast(2) }
+        return nodes
+    }
+
+    /// From the narrowest to the widest.
+    private static let numbers = ["int2", "int4", "int8", "float4", "float8"]
+
+    private func typeOfArithmetic(_ nodes: [Node]) -> String? {
+        if let json = nodes.last(where: { $0.isOp("->") || $0.isOp("->>") }) { return json.isOp("->") ? "json" : "text" }
+        let operands = nodes.split { $0.token?.kind == .op }.map { type(of: Array($0)) }
+        let ranks = operands.map { type in Self.numbers.firstIndex { $0 == (type == "oid" ? "int8" : type) } }
+        guard let first = ranks.first, first != nil, ranks.allSatisfy({ $0 != nil }) else { return operands.first ?? nil }
+        return Self.numbers[ranks.compactMap { $0 }.max()!]
+    }
+
+    private func typeOfElement(of array: some Sequence<Node>) -> String? {
+        switch type(of: Array(array)) {
+        case "int2vector": "int2"
+        case "oidvector": "oid"
+        case let type?: type.hasSuffix("[]") ? String(type.dropLast(2)) : type
+        case nil: nil
+        }
+    }
+
     private func typeOfOperand(_ nodes: [Node]) -> String? {
         guard let last = nodes.last else { return nil }
+        if last.subscriptNodes != nil {
+            // All of them at once: each by itself would be a recursion as deep as a client likes.
+            let end = nodes.lastIndex { $0.subscriptNodes == nil }
+            guard let end, !nodes[end].isWord("array") else { return nil }
+            return typeOfElement(of: nodes[...end])
+        }
         if let inside = last.group {
             guard nodes.count >= 2, let function = nodes[nodes.count - 2].name else { return typeOfGroup(inside) }
             return typeOfCall(function, inside)
@@ -78,7 +127,7 @@ struct CatalogTypeInference {
         case .string: return "text"
         case .number: return token.text.contains(".") ? "float8" : "int4"
         case .word where token.text == "true" || token.text == "false": return "bool"
-        case .word, .quoted: return aliases[token.text] ?? CatalogTables.columnTypes[token.text]
+        case .word, .quoted: return aliases[token.text] ?? CatalogTables.columnTypes[token.text] ?? CatalogViews.columnTypes[token.text]
         default: return nil
         }
     }
@@ -109,22 +158,23 @@ struct CatalogTypeInference {
             return (try? CatalogCast.typeName(arguments, &index)).map(Self.name)
         case "array_agg": return (type(of: CatalogSyntax.split(arguments)[0].prefix { !$0.isWord("order") }) ?? "text") + "[]"
         case "array": return (typeOfGroup(arguments) ?? "text") + "[]"
-        case "min", "max", "coalesce", "nullif", "greatest", "least", "unnest":
-            let type = type(of: CatalogSyntax.split(arguments)[0])
-            guard function == "unnest", let type else { return type }
-            switch type {
-            case "int2vector": return "int2"
-            case "oidvector": return "oid"
-            default: return type.hasSuffix("[]") ? String(type.dropLast(2)) : type
-            }
-        case "count", "sum": return "int8"
-        case "row_number": return "int8"
-        case "generate_subscripts", "generate_series", "array_upper", "array_length", "pg_backend_pid", "length",
-            "array_position", "cardinality", "pg_char_to_encoding", "pg_expand_n":
+        case "min", "max", "coalesce", "nullif", "greatest", "least", "abs", "lag", "lead", "first_value", "last_value":
+            return type(of: CatalogSyntax.split(arguments)[0])
+        case "unnest", "pg_element", "pg_nth": return typeOfElement(of: CatalogSyntax.split(arguments)[0])
+        case "sum": return type(of: CatalogSyntax.split(arguments)[0]).map { $0.hasPrefix("float") ? "float8" : "int8" } ?? "int8"
+        case "avg": return "float8"
+        case "count", "row_number", "rank", "dense_rank": return "int8"
+        case "generate_subscripts", "generate_series", "array_lower", "array_upper", "array_length", "pg_backend_pid", "length",
+            "char_length", "octet_length", "strpos", "instr", "position", "ascii", "array_position", "cardinality", "pg_char_to_encoding",
+            "pg_expand_n":
             return "int4"
-        case "bool_and", "bool_or", "every": return "bool"
-        case "json_build_object", "json_object": return "json"
-        case "pg_regtype_oid", "pg_regclass_oid", "pg_oid", "to_regtype", "to_regclass": return "oid"
+        case "bool_and", "bool_or", "every", "pg_bool", "pg_index_column_has_property": return "bool"
+        case "json_build_object", "json_object", "json_agg", "pg_json_agg": return "json"
+        case "jsonb_agg": return "jsonb"
+        case "pg_oid": return "oid"
+        case "pg_regclass_oid", "pg_regclass_of", "to_regclass": return "regclass"
+        case "pg_regtype_oid", "to_regtype": return "regtype"
+        case "pg_regnamespace_oid": return "regnamespace"
         case "pg_database_size", "pg_table_size", "pg_total_relation_size", "pg_relation_size", "pg_indexes_size":
             return "int8"
         default:
@@ -140,8 +190,12 @@ struct CatalogTypeInference {
     private func type(of nodes: some Sequence<Node>) -> String? { type(of: Array(nodes)) }
 
     private static func name(_ type: CatalogCast.TypeName) -> String {
-        // A relation or type is shown by its name, which is text.
-        let shown = type.name.hasPrefix("reg") ? "text" : type.name
-        return shown + (type.isArray ? "[]" : "")
+        let name = type.name.hasPrefix("reg") && CatalogRewriter.readers[type.name] == nil ? "text" : names[type.name] ?? type.name
+        return name + (type.isArray ? "[]" : "")
     }
+
+    private static let names = [
+        "boolean": "bool", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "real": "float4",
+        "double precision": "float8",
+    ]
 }

@@ -8,6 +8,14 @@ enum CatalogViews {
         "constraint_column_usage", "check_constraints", "routines", "sequences", "triggers",
     ]
 
+    /// The types of columns that SQLite knows none of, because they are calculated: where PostgreSQL's are no texts.
+    /// https://www.postgresql.org/docs/15/infoschema-datatypes.html
+    static let columnTypes = [
+        "ordinal_position": "int4", "position_in_unique_constraint": "int4", "character_maximum_length": "int4",
+        "character_octet_length": "int4", "numeric_precision": "int4", "numeric_precision_radix": "int4", "numeric_scale": "int4",
+        "datetime_precision": "int4", "hasrules": "bool", "hastriggers": "bool", "rowsecurity": "bool",
+    ]
+
     static let sql = """
         CREATE VIEW pg_roles AS SELECT current_user() AS rolname, 0 AS rolsuper, 1 AS rolinherit, 0 AS rolcreaterole,
             0 AS rolcreatedb, 1 AS rolcanlogin, 0 AS rolreplication, -1 AS rolconnlimit, '********' AS rolpassword,

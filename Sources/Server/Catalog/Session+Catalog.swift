@@ -146,11 +146,12 @@ extension Session {
 extension Analysis {
     /// Of a statement about the catalogs.
     convenience init(catalog prepared: Statement, _ statement: CatalogStatement) {
+        let types = statement.types(ofColumns: prepared.columnCount)
         let columns = (0..<prepared.columnCount).map { index in
             let declared = prepared.columnDeclaredType(index)?.split(separator: " ").last.map {
                 $0.hasPrefix("\"") ? String($0.dropFirst().dropLast()) : String($0)
             }
-            let inferred = index < statement.columnTypes.count ? statement.columnTypes[index] : nil
+            let inferred = (index < types.count ? types[index] : nil) ?? CatalogViews.columnTypes[prepared.columnName(index)]
             let type = (declared ?? inferred).flatMap { CatalogStatement.oid(ofType: $0) } ?? .text
             return Column(name: prepared.columnName(index), type: .fixed(type), assumed: type, declared: declared)
         }
