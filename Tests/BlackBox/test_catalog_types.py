@@ -74,6 +74,9 @@ OIDS = [
     ("SELECT DISTINCT atttypid::regtype = 'int8', atttypid::regtype = 'bigint'::regtype FROM pg_attribute WHERE attname = 'id'", [(True, True)]),
     ("SELECT 'tag'::regclass, to_regclass('main.tag'), to_regclass('nosuch'), 'pg_class'::regclass, 0::regclass", [("tag", "tag", None, "pg_class", "-")]),
     ("SELECT 'tag'::regclass || '.x', 'x' || 'tag'::regclass", [("tag.x", "xtag")]),
+    ("SELECT array_agg(oid::regclass ORDER BY relname DESC) FROM pg_class WHERE relname IN ('book', 'tag')", [(["tag", "book"],)]),
+    ("SELECT c.tableoid::regclass, tableoid = 'pg_class'::regclass FROM pg_class c WHERE relname = 'tag'", [("pg_class", True)]),
+    ("SELECT count(*) FROM pg_class c LEFT JOIN pg_description d ON d.objoid = c.oid AND d.classoid = c.tableoid WHERE relname = 'tag'", [(1,)]),
     ("SELECT to_regclass('public.tag'), to_regclass('main.tag') IS NULL", [(None, False)]),
 ]
 
@@ -98,6 +101,22 @@ VALUES = [
     ("SELECT (2.5)::int, (-2.5)::int, '12'::int, CAST(2.4 AS integer), avg(attnum)::int FROM pg_attribute WHERE attrelid = 'tag'::regclass",
      [(3, -3, 12, 2, 2)]),
     ("SELECT indisprimary::text, 'x' || indisprimary, indisprimary::int FROM pg_index WHERE indexrelid = 'book_pkey'::regclass", [("true", "xtrue", 1)]),
+    ("SELECT array_agg(attname ORDER BY attnotnull, attnum DESC) FROM pg_attribute WHERE attrelid = 'author'::regclass", [(["born", "name", "id"],)]),
+    ("SELECT json_agg(attname ORDER BY attnum DESC), json_agg(attnum), json_agg(attnotnull ORDER BY attname)"
+     " FROM pg_attribute WHERE attrelid = 'tag'::regclass", [(["word", "book_id"], [1, 2], [True, True])]),
+    ("SELECT json_agg(json_build_object('n', attnum) ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'tag'::regclass", [([{"n": 1}, {"n": 2}],)]),
+    ("SELECT array_agg(x ORDER BY x DESC NULLS LAST), array_agg(x ORDER BY x DESC) FROM (VALUES (1), (NULL), (20), (3)) v(x), pg_namespace"
+     " WHERE nspname = 'main'", [(["20", "3", "1", None], [None, "20", "3", "1"])]),
+    ("SELECT left(relname, 2), left(relname, -2), right(relname, 1) FROM pg_class WHERE relname = 'book'", [("bo", "bo", "k")]),
+    ("SELECT relname FROM pg_class WHERE relname SIMILAR TO '(ta|auth)%' AND relname NOT SIMILAR TO '%\\_%' ORDER BY 1", [("author",), ("tag",)]),
+    ("SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tag'), EXISTS (SELECT FROM pg_class WHERE relname = 'nosuch')", [(True, False)]),
+    ("SELECT format('%I.%L %s%%', 'a b', 'c''d', 1), format('%2$s%1$s', 'a', 'b'), format('%L|%s', NULL, NULL) FROM pg_namespace LIMIT 1",
+     [("\"a b\".'c''d' 1%", "ba", "NULL|")]),
+    ("SELECT array_lower(indkey, 1), array_lower('{1,2}'::int[], 1), array_lower('{}'::int[], 1) FROM pg_index LIMIT 1", [(0, 1, None)]),
+    ("SELECT conkey[i] FROM (SELECT conkey, generate_series(array_lower(conkey, 1), array_upper(conkey, 1)) AS i FROM pg_constraint"
+     " WHERE conname = 'tag_key') k ORDER BY i", [(1,), (2,)]),
+    ("SELECT pg_index_column_has_property('book_expr'::regclass, 1, 'asc'), pg_index_column_has_property('book_expr'::regclass, 2, 'asc'),"
+     " pg_index_column_has_property('book_expr'::regclass, 3, 'asc')", [(True, False, None)]),
     ("SELECT k.* FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(key, place) WHERE i.indexrelid = 'tag_key'::regclass", [(1, 1), (2, 2)]),
 ]
 
@@ -110,6 +129,11 @@ def test_values(connection, sql, expected):
 def test_what_is_no_number(connection):
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
         ask(connection, "SELECT relname::int FROM pg_class")
+    with pytest.raises(psycopg.Error, match="format"):
+        ask(connection, "SELECT format('%5d', 1) FROM pg_class")
+    for sql in ("SELECT pg_sort_key('a', 1, 2) FROM pg_class", "SELECT pg_sort_key() FROM pg_class"):
+        with pytest.raises(psycopg.Error):
+            ask(connection, sql)
 
 
 TYPES = [

@@ -45,6 +45,9 @@ import Testing
         ("SELECT 1 WHERE indisprimary = 't' AND 'f' <> x.indisunique", "select 1 where indisprimary = pg_bool('t') and pg_bool('f') <> x.indisunique"),
         ("SELECT 1 WHERE x IN (SELECT a::regclass FROM t)", "select 1 where x in (select pg_regclass_of(a) from t)"),
         ("SELECT relname AS default, s.table, x AS y", "select relname as \"default\", s.\"table\", x as y"),
+        ("SELECT a SIMILAR TO 'x.%_|y'", "select a regexp '^(x\\..*.|y)$'"),
+        ("SELECT EXISTS (SELECT FROM t)", "select exists (select 1 from t)"),
+        ("SELECT c.tableoid FROM pg_class c", "select \(CatalogTableOIDs.oid(of: "pg_class")!) from pg_class c"),
         ("SELECT 'book'::regclass::text", "select pg_regclass_name('book')"),
         ("SELECT CAST(CAST($2 AS REGCLASS) AS OID)", "select pg_oid(pg_regclass_oid(?2))"),
         ("SELECT x::character varying(10), y::\"char\"", "select cast(x as text), cast(y as text)"),
@@ -99,7 +102,8 @@ import Testing
             "select c.x, a.y from t as c join json_each(pg_array(c.conkey)) as \"k\" on true join a on a.n = (\"k\".value) "
                 + "where (select k from b where b.k = (\"k\".value))"
         ),
-        ("SELECT array_agg(x ORDER BY y)", "select array_agg(x, pg_sort_key(y))"),
+        ("SELECT array_agg(x ORDER BY y)", "select array_agg(x, pg_sort_key('a', y))"),
+        ("SELECT string_agg(x, ',' ORDER BY y DESC, z NULLS FIRST)", "select string_agg(x, ',', pg_sort_key('DA', y, z))"),
         ("SELECT a IS NOT DISTINCT FROM b FROM t", "select a is not distinct from b from t"),
         ("(SELECT 1) UNION (SELECT 2)", "select * from (select 1) union select * from (select 2)"),
         ("SELECT current_user, a AS current_role", "select current_user(), a as current_role"),
@@ -121,7 +125,7 @@ import Testing
         "SELECT " + String(repeating: "*,", count: 2_000) + "* FROM a, unnest(a.x) k",
         // Names in names: each query around it would make it five times as long.
         (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1" },
-        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY b DESC)", "SELECT a::regclass[]", "SELECT 'unfinished",
+        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY)", "SELECT a::regclass[]", "SELECT tableoid FROM a", "SELECT 'unfinished",
         String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
     ]
 

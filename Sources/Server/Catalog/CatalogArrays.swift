@@ -35,6 +35,10 @@ enum CatalogArrays {
                 call.answer(elements.compactMap { $0 ?? null }.joined(separator: call.text(1)))
             }
         }
+        connection.register("array_lower", 2, .deterministic) { call in
+            guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
+            call.answer(Int64(isVector(call.text(0)) ? 0 : 1))
+        }
         for name: StaticString in ["array_upper", "array_length"] {
             connection.register(name, 2, .deterministic) { call in
                 guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
@@ -55,15 +59,16 @@ enum CatalogArrays {
             else { return call.answerNull() }
             call.answer(Int64(at + (isVector(call.text(0)) ? 0 : 1)))
         }
-        // Fixed width, so that numbers sort as numbers.
-        connection.register("pg_sort_key", 1, .deterministic) { call in
-            guard call.storageClass(0) == .integer else { return call.answer(argument: 0) }
-            let digits = String(UInt64(bitPattern: call.integer(0)) ^ 1 << 63)
-            call.answer(String(repeating: "0", count: 20 - digits.count) + digits)
+        connection.register("pg_sort_key", -1, .deterministic) { call in
+            let orders = call.count > 0 ? Array(call.bytes(0)) : []
+            guard orders.count == call.count - 1 else { return call.fail("pg_sort_key() takes a letter for each key") }
+            call.answer(orders.indices.map { CatalogSortKey.text(call, $0 + 1, order: orders[$0]) }.joined())
         }
         connection.register(aggregate: "array_agg", 1, ArrayAggregate.self)
         connection.register(aggregate: "array_agg", 2, ArrayAggregate.self)
         connection.register(aggregate: "string_agg", 3, OrderedStringAggregate.self)
+        connection.register(aggregate: "pg_json_agg", 2, JSONAggregate.self)
+        connection.register(aggregate: "pg_json_agg", 3, JSONAggregate.self)
     }
 
     /// nil: it has too many numbers, or no end. Catalogs number columns with it.
@@ -128,78 +133,23 @@ enum CatalogArrays {
         let texts = elements.map { element -> String in
             guard let element else { return "null" }
             if let number = Int64(element), String(number) == element { return element }
-            var quoted = "\""
-            for scalar in element.unicodeScalars {
-                switch scalar {
-                case "\"": quoted += "\\\""
-                case "\\": quoted += "\\\\"
-                case _ where scalar.value < 0x20:
-                    let digits = String(scalar.value, radix: 16)
-                    quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                default: quoted.unicodeScalars.append(scalar)
-                }
-            }
-            return quoted + "\""
+            return quoted(element)
         }
         return "[" + texts.joined(separator: ",") + "]"
     }
-}
 
-/// What an aggregate has kept, which no limit of SQLite's counts.
-private struct AggregateSize {
-    private static let mostRows = 100_000
-    private var rows = 0
-    private var bytes = 0
-
-    /// False, with the error set: its rows would be too many, or together longer than a value may be.
-    mutating func takes(_ call: FunctionCall) -> Bool {
-        for index in 0..<call.count where !call.isNull(index) { bytes += call.bytes(index).count }
-        rows += 1
-        if rows > Self.mostRows { call.fail("there are too many rows for a catalog statement") }
-        return rows <= Self.mostRows && call.allows(length: bytes)
+    static func quoted(_ element: String) -> String {
+        var quoted = "\""
+        for scalar in element.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
-}
-
-/// array_agg(x), and array_agg(x, key) for array_agg(x ORDER BY key).
-final class ArrayAggregate: AggregateState {
-    private var rows: [(element: String?, key: String)] = []
-    private var size = AggregateSize()
-
-    func add(_ call: FunctionCall) {
-        guard size.takes(call) else { return }
-        rows.append((call.isNull(0) ? nil : call.text(0), call.count > 1 ? call.text(1) : ""))
-    }
-
-    func finish() -> String? {
-        let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
-        return CatalogArrays.json(ordered.map(\.element.element))
-    }
-}
-
-/// string_agg(x, separator ORDER BY key)
-final class OrderedStringAggregate: AggregateState {
-    private var rows: [(text: String, separator: String, key: String)] = []
-    private var size = AggregateSize()
-
-    func add(_ call: FunctionCall) {
-        guard size.takes(call) else { return }
-        if !call.isNull(0) { rows.append((call.text(0), call.isNull(1) ? "" : call.text(1), call.text(2))) }
-    }
-
-    func finish() -> String? {
-        let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
-        return rows.isEmpty ? nil : ordered.map(\.element.text).joined(separator: rows[0].separator)
-    }
-}
-
-final class EveryAggregate: AggregateState {
-    private var isTrue: Bool?
-    func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? true) && call.integer(0) != 0 } }
-    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
-}
-
-final class AnyAggregate: AggregateState {
-    private var isTrue: Bool?
-    func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? false) || call.integer(0) != 0 } }
-    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
 }

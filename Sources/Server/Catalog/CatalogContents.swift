@@ -13,7 +13,7 @@ struct CatalogContents: Sendable {
     private(set) var relationOIDs: [String: UInt32] = [:]
     /// By their tables.
     private(set) var sequences: [UInt32: IdentitySequence] = [:]
-    private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String])] = [:]
+    private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
     private(set) var constraintDefinitions: [UInt32: String] = [:]
     private(set) var viewDefinitions: [UInt32: String] = [:]
     private(set) var triggerDefinitions: [UInt32: String] = [:]
@@ -239,7 +239,7 @@ struct CatalogContents: Sendable {
         let unique = index.isUnique ? "UNIQUE " : ""
         let end = condition.map { " WHERE " + $0 } ?? ""
         indexDefinitions[UInt32(oid)] = (
-            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts
+            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts, index.columns.map(\.isDescending)
         )
     }
 

@@ -9,6 +9,7 @@ enum CatalogFunctions {
         registerNames(on: connection, contents)
         registerConstants(on: connection)
         registerConversions(on: connection)
+        CatalogFormat.register(on: connection)
         registerCursors(on: connection)
         CatalogArrays.register(on: connection)
         registerPatterns(on: connection)
@@ -59,6 +60,20 @@ enum CatalogFunctions {
                 $0.answer(contents.triggerDefinitions[oid($0)])
             }
             connection.register("pg_get_ruledef", count, .deterministic) { $0.answerNull() }
+        }
+        // The properties of a B-tree's columns, https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-INFO-INDEX-COLUMN-PROPS
+        connection.register("pg_index_column_has_property", 3, .deterministic) { call in
+            let column = Int(call.integer(1))
+            guard let descending = contents.indexDefinitions[oid(call)]?.descending, column > 0, column <= descending.count else {
+                return call.answerNull()
+            }
+            switch call.text(2) {
+            case "asc", "nulls_last": call.answer(!descending[column - 1])
+            case "desc", "nulls_first": call.answer(descending[column - 1])
+            case "orderable", "returnable", "search_array", "search_nulls": call.answer(true)
+            case "distance_orderable": call.answer(false)
+            default: call.answerNull()
+            }
         }
         // Expressions are kept as text, so that is what they are.
         for count in [2, 3] { connection.register("pg_get_expr", count, .deterministic) { $0.answer(argument: 0) } }

@@ -33,6 +33,25 @@ enum CatalogPattern {
         return regexec(&compiled, text, 0, nil, 0) == 0
     }
 
+    /// `%` and `_` as in LIKE, the rest as in regular expressions; the whole text has to match.
+    /// https://www.postgresql.org/docs/15/functions-matching.html#FUNCTIONS-SIMILARTO-REGEXP
+    static func expression(similarTo pattern: String) -> String {
+        var expression = ""
+        var isEscaped = false
+        for character in pattern {
+            switch character {
+            case _ where isEscaped: expression += character.isLetter || character.isNumber ? String(character) : "\\\(character)"
+            case "\\": break
+            case "%": expression += ".*"
+            case "_": expression += "."
+            case ".", "^", "$": expression += "\\\(character)"
+            default: expression.append(character)
+            }
+            isEscaped = !isEscaped && character == "\\"
+        }
+        return "^(\(expression))$"
+    }
+
     private static func isSimple(_ expression: String.UTF8View) -> Bool {
         var copies = expression.count
         var (isEscaped, wasRepeated) = (false, false)

@@ -49,9 +49,17 @@ extension CatalogRewriter {
             return
         case "array_agg", "string_agg":
             return result.append(.group(try orderedAggregate(shown(arguments, by: word))))
+        case "json_agg", "jsonb_agg":
+            result[result.count - 1] = .word("pg_json_agg")
+            let value = CatalogSyntax.split(arguments)[0].prefix { !$0.isWord("order") }
+            let kind = inference.type(of: Array(value)).map { ["json", "jsonb", "bool"].contains($0) ? $0 : "" } ?? ""
+            return result.append(.group([.string(kind), .symbol(",")] + (try orderedAggregate(shown(arguments, by: word)))))
         case "json_build_object":
             result[result.count - 1] = .word("json_object")
             return result.append(.group(shown(arguments, by: word)))
+        case "left", "right":
+            // A name to PostgreSQL, and a keyword of joins to SQLite.
+            result[result.count - 1] = .quoted(word)
         case "substring":
             result[result.count - 1] = .word("substr")
             var arguments = arguments
@@ -76,18 +84,29 @@ extension CatalogRewriter {
         result.append(.group(arguments))
     }
 
-    /// `f(x ORDER BY y)`: the key becomes a last argument, by which the function sorts.
+    /// `f(x ORDER BY y)`: the keys become a last argument, by which the function sorts.
     private func orderedAggregate(_ arguments: [Node]) throws(CatalogSyntaxError) -> [Node] {
         guard let at = arguments.firstIndex(where: { $0.isWord("order") }) else { return arguments }
         guard at + 2 < arguments.count, arguments[at + 1].isWord("by") else {
             throw CatalogSyntaxError(message: "ORDER BY and a key are expected")
         }
-        var key = Array(arguments[(at + 2)...])
-        if key.last?.isWord("asc") == true { key.removeLast() }
-        guard CatalogSyntax.split(key).count == 1, key.last?.isWord("desc") != true else {
-            throw CatalogSyntaxError(message: "an aggregate can be ordered by one ascending key only")
+        let parts = CatalogSyntax.split(Array(arguments[(at + 2)...]))
+        var keys = parts
+        // A letter for each: ascending and descending, and in capitals where NULLs are first.
+        var orders = ""
+        for index in keys.indices {
+            var nullsFirst: Bool?
+            if keys[index].count > 2, keys[index][keys[index].count - 2].isWord("nulls") {
+                nullsFirst = keys[index].removeLast().isWord("first")
+                keys[index].removeLast()
+            }
+            let isDescending = keys[index].last?.isWord("desc") == true
+            if isDescending || keys[index].last?.isWord("asc") == true { keys[index].removeLast() }
+            guard !keys[index].isEmpty else { throw CatalogSyntaxError(message: "ORDER BY and a key are expected") }
+            orders += nullsFirst ?? isDescending ? (isDescending ? "D" : "A") : isDescending ? "d" : "a"
         }
-        return arguments[..<at] + [.symbol(",")] + Node.call("pg_sort_key", key)
+        let key = Node.call("pg_sort_key", [.string(orders)] + keys.flatMap { [.symbol(",")] + $0 })
+        return arguments[..<at] + [.symbol(",")] + key
     }
 
     /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`.

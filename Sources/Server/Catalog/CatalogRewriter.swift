@@ -28,7 +28,7 @@ struct CatalogRewriter {
             throw CatalogSyntaxError(message: "the statement has a token that is not understood")
         }
         var rewriter = CatalogRewriter()
-        let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(tokens)), in: .statement)
+        let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(CatalogTableOIDs.replaced(tokens))), in: .statement)
         return Result(
             sql: CatalogSyntax.text(nodes), columnTypes: rewriter.inference.outermost,
             parameterTypes: rewriter.parameterTypes, parameterCount: rewriter.parameterCount)
@@ -135,6 +135,12 @@ struct CatalogRewriter {
             case (.op, "!~~"): result += [.word("not"), .word("like")]
             case (.op, "~~*"), (.word, "ilike"): result += [.word("regexp"), .string("(?l)"), .op("||")]
             case (.op, "!~~*"): result += [.word("not"), .word("regexp"), .string("(?l)"), .op("||")]
+            case (.word, "similar") where index + 1 < nodes.count && nodes[index].isWord("to"):
+                guard let pattern = nodes[index + 1].token, pattern.kind == .string else {
+                    throw CatalogSyntaxError(message: "SIMILAR TO takes a literal only")
+                }
+                result += [.word("regexp"), .string(CatalogPattern.expression(similarTo: pattern.text))]
+                index += 2
             case (.op, let op) where !Self.sharedOperators.contains(op):
                 throw CatalogSyntaxError(message: "operator \(op) is not available for catalogs")
             case (.word, let word) where Self.functionsWithoutParentheses.contains(word):
@@ -205,7 +211,8 @@ struct CatalogRewriter {
         let fromEnd =
             from.flatMap { from in nodes.indices.first { $0 > from && (nodes[$0].word.map(clauses.contains) ?? false) } }
             ?? (from == nil ? listEnd : nodes.count)
-        var items = Array(nodes[1..<listEnd])
+        // `EXISTS (SELECT FROM …)`: PostgreSQL's rows may have no columns.
+        var items = listEnd == 1 && from != nil ? [.number(1)] : Array(nodes[1..<listEnd])
         var source = Array(nodes[listEnd..<fromEnd])
         var rest = Array(nodes[fromEnd...])
         if !source.isEmpty {

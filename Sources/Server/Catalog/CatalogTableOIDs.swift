@@ -8,4 +8,46 @@ enum CatalogTableOIDs {
     }
 
     private static func number(_ name: String) -> Int64 { Int64(CatalogOID.hash(name) % 16_384) }
+
+    /// "tableoid: the OID of the table containing this row", which no column of SQLite's can be without standing in `*`, too.
+    /// https://www.postgresql.org/docs/15/ddl-system-columns.html
+    static func replaced(_ tokens: [PostgresLexer.Token]) throws(CatalogSyntaxError) -> [PostgresLexer.Token] {
+        guard tokens.contains(where: { $0.isWord("tableoid") }) else { return tokens }
+        let tables = tables(tokens)
+        var result: [PostgresLexer.Token] = []
+        for (index, token) in tokens.enumerated() {
+            guard token.isWord("tableoid"), result.last?.isWord("as") != true else {
+                result.append(token)
+                continue
+            }
+            let isQualified = index > 1 && tokens[index - 1].isSymbol(".") && tokens[index - 2].isName
+            let found = isQualified ? tables[tokens[index - 2].text] : tables.count == 1 ? tables.first?.value : nil
+            guard let table = found ?? nil, let oid = oid(of: table) else {
+                throw CatalogSyntaxError(message: "it does not say of which catalog tableoid is")
+            }
+            if isQualified { result.removeLast(2) }
+            result.append(.init(kind: .number, text: String(oid)))
+        }
+        return result
+    }
+
+    /// The catalogs by the names they have in FROM; nil for a name that stands for several.
+    private static func tables(_ tokens: [PostgresLexer.Token]) -> [String: String?] {
+        var tables: [String: String?] = [:]
+        for index in tokens.indices.dropFirst() where tokens[index].isName && CatalogTables.names.contains(tokens[index].text) {
+            let isQualified = tokens[index - 1].isSymbol(".") && index > 2
+            let before = tokens[index - (isQualified ? 3 : 1)]
+            guard before.isWord("from") || before.isWord("join") || before.isSymbol(",") || before.isSymbol("(") else { continue }
+            var next = index + 1
+            if next < tokens.count, tokens[next].isWord("as") { next += 1 }
+            let hasAlias = next < tokens.count && tokens[next].isName && !endsTable.contains(tokens[next].text)
+            let (name, table) = (hasAlias ? tokens[next].text : tokens[index].text, tokens[index].text)
+            tables[name] = .some(tables[name] == nil || tables[name] == table ? table : nil)
+        }
+        return tables
+    }
+
+    private static let endsTable = CatalogRewriter.joinWords.union([
+        "where", "order", "group", "limit", "union", "except", "intersect", "having",
+    ])
 }
