@@ -91,10 +91,12 @@ import Testing
         limited.limits.maximumSessions = 2
         let rules = AccessRules([
             limited, AccessRule("unlimited", .users([9]), .admit(.admin)), AccessRule("never", .users([10]), .reject),
+            AccessRule("writers", .users([12]), .admit(.writer)),
         ])
         let few = PlaceLimits.starting
         for (user, expected) in [
-            (7, .init(group: .rule("limited"), maximum: 2 + few)), (9, .init(group: .rule("unlimited"), maximum: 20 + few, isAdmins: true)),
+            (7, .init(group: .rule("limited"), maximum: 2 + few)), (9, .init(group: .rule("unlimited"), maximum: .max, isAdmins: true)),
+            (12, .init(group: .rule("writers"), maximum: 20 + few)),
             (10, .init(group: .strangers, maximum: few)), (11, .init(group: .strangers, maximum: few)),
         ] as [(UInt32, AccessRules.StartingPlace)] {
             #expect(rules.startingPlace(of: Self.peer(user), socketGroup: nil, sessions: 20) == expected)

@@ -32,13 +32,15 @@ extension AccessRules {
     /// too.
     ///
     /// - Parameter sessions: how many there may be of all rules, for one without a limit of its own: its connections that say
-    ///   nothing must not take the places of others.
+    ///   nothing must not take the places of others. Admins have all there are.
     func startingPlace(of peer: PeerCredentials?, socketGroup: gid_t?, sessions: Int) -> StartingPlace {
         guard let peer, let rule = rule(for: peer, socketGroup: socketGroup), case .admit(let role) = rule.outcome else {
             return StartingPlace(group: .strangers, maximum: PlaceLimits.starting)
         }
         let maximum = rule.limits.maximumSessions
+        let isAdmins = role == .admin
+        guard maximum > 0 || !isAdmins else { return StartingPlace(group: .rule(rule.name), maximum: .max, isAdmins: true) }
         return StartingPlace(
-            group: .rule(rule.name), maximum: (maximum > 0 ? maximum : sessions) + PlaceLimits.starting, isAdmins: role == .admin)
+            group: .rule(rule.name), maximum: (maximum > 0 ? maximum : sessions) + PlaceLimits.starting, isAdmins: isAdmins)
     }
 }
