@@ -101,13 +101,31 @@ public struct DatabaseFiles: Sendable {
     /// leftover and deletes it ("… the WAL file is deleted", `pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
     /// and whoever brings the file back later has lost what was acknowledged since its last checkpoint.
     static func abandonedWAL(_ path: String) -> String? {
-        let resolved = realpath(path, nil)
-        defer { free(resolved) }
-        let file = resolved.map { String(cString: $0) } ?? path
+        let file = target(of: path)
         let bytes = status(file)?.bytes
         guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return nil }
         return "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
             + "or delete the -wal if they are not wanted"
+    }
+
+    /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
+    /// points to (`unixFullPathname` in https://www.sqlite.org/src/file/src/os_unix.c, up to SQLITE_MAX_SYMLINK of them).
+    private static func target(of path: String) -> String {
+        if let resolved = realpath(path, nil) {
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        let maximumLinks = 100
+        var file = path
+        for _ in 0..<maximumLinks {
+            var bytes: [UInt8] = Array(repeating: 0, count: Int(PATH_MAX))
+            let count = bytes.withUnsafeMutableBytes { readlink(file, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count) }
+            guard count > 0 else { break }
+            let link = String(decoding: bytes[..<count], as: UTF8.self)
+            let directory = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+            file = link.utf8.first == UInt8(ascii: "/") ? link : directory + link
+        }
+        return file
     }
 
     /// "The WAL header is 32 bytes in size"; it begins with "0x377f0682 or 0x377f0683"

@@ -349,6 +349,20 @@ def test_two_histories_are_not_mixed_at_the_end(watched):
         assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.parametrize("how", ["absolute", "relative"])
+def test_a_start_by_a_link_without_the_file_of_a_wal(watched, how):
+    watched.kill()
+    link = watched.directory / "link.db"
+    link.symlink_to(watched.database if how == "absolute" else watched.database.name)
+    kept = watched.directory / "kept.db"
+    os.rename(watched.database, kept)
+    refused = run(str(link), "--socket-directory", str(watched.directory))
+    assert refused.returncode != 0 and f"{watched.database}-wal holds commits" in refused.stderr, refused.stderr
+    os.rename(kept, watched.database)
+    watched.restart()
+    assert watched.value("SELECT x FROM t") == "1"
+
+
 @pytest.mark.parametrize("how", ["moved", "emptied"])
 def test_a_start_without_the_file_of_a_wal(watched, how):
     """SQLite would delete the -wal, and with it what was acknowledged since the last checkpoint."""
