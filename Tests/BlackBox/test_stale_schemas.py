@@ -433,3 +433,20 @@ def test_a_statement_is_described_as_of_now(db, where):
     told = client.ask(wire.describe_statement("s")).check()
     assert [column.name for column in told.of("T")[0].columns] == ["a"]
     client.ask(*run).check()
+
+
+@pytest.mark.parametrize("first, second", [("stored", "text"), ("text", "stored"), ("stored", "declared"), ("declared", "text")])
+@pytest.mark.parametrize("describe", [wire.describe_statement("s"), wire.describe_portal()], ids=["statement", "portal"])
+def test_result_typing_between(db, first, second, describe):
+    """What is read by what was told must be sent by it."""
+    db.run("DROP TABLE IF EXISTS typed", "CREATE TABLE typed (n INTEGER, at TIMESTAMP)", "INSERT INTO typed VALUES (12345678, '2024-01-01')")
+    client = db.client()
+    client.query(f"SET result_typing = {first}").check()
+    run = [wire.bind(statement="s", result_formats=[1]), wire.execute()]
+    client.ask(wire.parse("SELECT n, at FROM typed", name="s"), wire.bind(statement="s", result_formats=[1]), describe, wire.execute()).check()
+    rows = client.ask(*run).check().rows
+    client.query(f"SET result_typing = {second}").check()
+    reply = client.ask(*run)
+    assert reply.state == "0A000" and reply.error["R"] == "RevalidateCachedQuery", reply.rows
+    client.query(f"SET result_typing = {first}").check()
+    assert client.ask(*run).check().rows == rows

@@ -14,6 +14,8 @@ final class PreparedStatement {
     var isDescribed = false
     /// A portal's were. pgjdbc describes the first and knows from then on.
     var hasDescribedPortal = false
+    /// By which setting of result_typing they were.
+    var announcedTyping: Typing.Results?
     /// As what, where the rows of that portal had a say.
     var announcedTypes: [TypeOID]?
     /// So were its parameters' types, and the client writes its values accordingly.

@@ -267,6 +267,7 @@ extension Session {
         if let analysis = statement.analysis, statement.query.prepared === statement.query {
             guard !analysis.columns.isEmpty else { return out.noData() }
             statement.isDescribed = true
+            statement.announcedTyping = state.settings.typing.results
             out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement.parameters)))
             return
         }
@@ -299,6 +300,7 @@ extension Session {
         }
         describeColumns(of: portal, again: true)
         portal.statement.hasDescribedPortal = true
+        portal.statement.announcedTyping = state.settings.typing.results
         // Without a text that is the same for every run, some are open.
         if analysis.textDescription == nil { portal.announce() }
         return nil

@@ -8,7 +8,12 @@ extension Session {
     @inline(__always)
     func runToEnd(_ portal: Portal, maxRows: Int, describes: Bool) throws -> Wait? {
         if let wait = try start(portal) { return wait }
-        if describes { describeColumns(of: portal) } else { ensureEncoder(of: portal) }
+        if describes {
+            describeColumns(of: portal)
+        } else {
+            try requireAnnouncedTyping(of: portal)
+            ensureEncoder(of: portal)
+        }
         guard portal.isBegun else {
             try requireRows(of: portal)
             complete(portal, changes: 0)
@@ -208,6 +213,13 @@ extension Session {
             }
         }
         return encoder
+    }
+
+    /// The client reads what it is sent by what it was told, and SET result_typing came between.
+    @inline(__always)
+    private func requireAnnouncedTyping(of portal: Portal) throws(WireError) {
+        guard !portal.isDescribed, let typing = portal.statement.announcedTyping, typing != state.settings.typing.results else { return }
+        throw PreparedStatement.stale("result_typing was another one when its columns were announced.")
     }
 
     @inline(__always)
