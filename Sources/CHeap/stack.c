@@ -14,7 +14,11 @@ static void find_floor(void) {
     size_t bytes = 0;
     walpool_stack_floor = 0;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-    if (pthread_attr_getstack(&attributes, &end, &bytes) == 0) walpool_stack_floor = (uintptr_t)end + bytes - bytes / WALPOOL_STACK_SHARE;
+    if (pthread_attr_getstack(&attributes, &end, &bytes) == 0) {
+        size_t share = bytes / WALPOOL_STACK_SHARE;
+        if (share < WALPOOL_STACK_LEAST_BYTES) share = bytes / 2 < WALPOOL_STACK_LEAST_BYTES ? bytes / 2 : WALPOOL_STACK_LEAST_BYTES;
+        walpool_stack_floor = (uintptr_t)end + bytes - share;
+    }
     pthread_attr_destroy(&attributes);
 }
 

@@ -6,6 +6,8 @@
    its way down: making the code of an expression takes five times the stack for a level that putting it together took. And it takes
    time that is the square of the depth, in which nobody can stop it. */
 enum { WALPOOL_STACK_SHARE = 16 };
+/* What the daemon's own statements take; of a first thread with less than a mebibyte (`ulimit -s`) a sixteenth would not do. */
+enum { WALPOOL_STACK_LEAST_BYTES = 64 << 10 };
 
 /* The address below which the share is used up; 0 where nobody can tell, UINTPTR_MAX while nobody has looked. */
 extern _Thread_local uintptr_t walpool_stack_floor;

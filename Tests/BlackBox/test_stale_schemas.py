@@ -421,18 +421,22 @@ def test_a_portal_goes_on_with_its_own_columns(daemon, ddl, writes, asks):
     assert daemon.value("SELECT 1") == "1"
 
 
+@pytest.mark.parametrize("how", ["statement", "portal"])
 @pytest.mark.parametrize("where", ["", " WHERE a = $1"])
-def test_a_statement_is_described_as_of_now(db, where):
+def test_a_statement_is_described_as_of_now(db, where, how):
     """It ran once behind a definition that was rolled back, and nobody was told."""
     client = db.client()
     client.ask(wire.parse("SELECT * FROM t" + where, name="s")).check()
-    client.query("BEGIN; ALTER TABLE t ADD COLUMN b").check()
+    client.query("BEGIN; ALTER TABLE t ADD COLUMN b TEXT").check()
     run = [wire.bind(["x"] if where else [], statement="s"), wire.execute()]
     client.ask(*run).check()
     client.query("ROLLBACK").check()
-    told = client.ask(wire.describe_statement("s")).check()
+    if how == "statement":
+        told = client.ask(wire.describe_statement("s")).check()
+        client.ask(*run).check()
+    else:
+        told = client.ask(run[0], wire.describe_portal(), run[1]).check()
     assert [column.name for column in told.of("T")[0].columns] == ["a"]
-    client.ask(*run).check()
 
 
 @pytest.mark.parametrize("first, second", [("stored", "text"), ("text", "stored"), ("stored", "declared"), ("declared", "text")])

@@ -286,6 +286,7 @@ extension Session {
             describeOwn(portal.statement.query, formats: portal.resultFormats)
             return nil
         }
+        if portal.isFresh, let wait = try renewAnalysis(of: portal.statement) { return wait }
         guard let analysis = portal.analysis, !analysis.columns.isEmpty else {
             out.noData()
             return nil
