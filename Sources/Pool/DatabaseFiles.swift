@@ -98,7 +98,7 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// Why a database may not be made where there is none, or nothing in it: its -wal has commits. SQLite takes such a -wal for a
-    /// leftover and deletes it ("… the WAL file is deleted", `pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
+    /// leftover and deletes it (`pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
     /// and whoever brings the file back later has lost what was acknowledged since its last checkpoint.
     static func abandonedWAL(_ path: String) -> String? {
         let file = target(of: path)
