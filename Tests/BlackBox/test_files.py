@@ -592,7 +592,7 @@ def test_an_outsider_that_writes_all_the_time(start_daemon):
     try:
         eventually(lambda: failures or all(written.get(writer, 0) >= enough for writer in range(writers + 1)),
                    "everybody's progress")
-        assert daemon.value("SELECT count(*) > 0 FROM t") == "1", "reads go on"
+        assert daemon.value("SELECT count(*) > 0 FROM t") == "t", "reads go on"
     finally:
         stop.set()
         for thread in threads:

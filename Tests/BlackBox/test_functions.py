@@ -95,7 +95,7 @@ def test_sessions_ask_about_themselves(shared):
         assert anna.value("SELECT pg_backend_pid() + 0") != bert.value("SELECT pg_backend_pid() + 0")
         anna.query("SET application_name = 'one'").check()
         assert anna.value("SELECT current_setting('application_name') || ''") == "one"
-        assert anna.value("SELECT length(version()) > 5") == "1"
+        assert anna.value("SELECT length(version()) > 5") == "t"
 
 
 def test_inside_a_table(shared):

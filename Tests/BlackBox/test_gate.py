@@ -138,7 +138,7 @@ def test_many_readers_and_writers(db):
     write(db, rows=100)
     for reader in readers:
         for _ in range(20):
-            assert reader.reply().texts == [("1",)]
+            assert reader.reply().texts == [("t",)]
     for pin in pins:
         assert pin.query("SELECT count(*) FROM t").state == "40001"
 

@@ -152,7 +152,9 @@ def shell_rows(daemon, sql):
 
 
 def same(ours, theirs):
-    """The shell prints reals with 15 digits and blobs as they are."""
+    """The shell prints reals with 15 digits, blobs as they are, and truths as the integers they are."""
+    if (ours, theirs) in [("t", b"1"), ("f", b"0")]:
+        return True
     if ours.startswith("\\x"):
         return bytes.fromhex(ours[2:]).split(b"\0")[0] == theirs  # it stops at a NUL
     if ours == theirs.decode(errors="surrogateescape"):

@@ -153,7 +153,7 @@ def test_arrays_of_asyncpg(db):
         ("SELECT '2024-01-02 03:04:05+02'::timestamp with time zone", "2024-01-02 01:04:05+00:00"),
         ("SELECT '2024-01-02 03:04:05+02'::timestamp without time zone", "2024-01-02 03:04:05"),
         ("SELECT '2024-01-02 +02'::date", "2024-01-02"),
-        ("SELECT 't'::bool", "1"),
+        ("SELECT 't'::bool", "t"),
         ("SELECT E'a\\\\b\\nc'", "a\\b\nc"),
         ("SELECT 'x'::varchar(10) AS c", "x"),
         ("SELECT '5.25'::NUMERIC(10, 2) + 1::numeric( 4 , 1 )", "6.25"),
@@ -165,7 +165,7 @@ def test_arrays_of_asyncpg(db):
         ("SELECT 2 * length(('2024-05-06'::date)) + (length('2024-05-06'::date))", "30"),
         ("SELECT count(*) FROM s WHERE t <> ALL ('{1}'::text[])", "2"),
         ("SELECT count(*) FROM s WHERE id = ANY (ARRAY[id = ANY (SELECT 1), 7])", "1"),
-        ("SELECT '2024-05-06'::date < '2024-05-07'::date", "1"),
+        ("SELECT '2024-05-06'::date < '2024-05-07'::date", "t"),
         # Nothing is true of an array that is NULL, but for an empty one everything is.
         ("SELECT count(*) FROM s WHERE id <> ALL (NULL)", "0"),
         ("SELECT count(*) FROM s WHERE id <> ALL (NULL::int8[])", "0"),
@@ -179,13 +179,13 @@ def test_arrays_of_asyncpg(db):
         ("SELECT count(*) FROM s WHERE t = ANY ('{a,\"b c\",z}')", "2"),
         ("SELECT count(*) FROM s WHERE id <> ALL (E'{1,3}')", "1"),
         ("SELECT count(*) FROM s WHERE t = ANY ('[\"a\"]')", "1"),
-        ("SELECT x'61' = ANY ('{\"\\\\x61\",NULL}'::bytea[])", "1"),
-        ("SELECT x'62' <> ALL (E'{\"\\\\\\\\x61\"}'::bytea[])", "1"),
+        ("SELECT x'61' = ANY ('{\"\\\\x61\",NULL}'::bytea[])", "t"),
+        ("SELECT x'62' <> ALL (E'{\"\\\\\\\\x61\"}'::bytea[])", "t"),
         # Reals with all their digits.
-        ("SELECT 0.1 + 0.2 = ANY (ARRAY[0.30000000000000004, 1])", "1"),
-        ("SELECT 0.1 + 0.2 <> ALL (ARRAY[ 0.30000000000000004 ]::float8[] )", "0"),
-        ("SELECT 9e999 = ANY (ARRAY['Infinity'::float])", "1"),
-        ("SELECT x'61' = ANY (ARRAY['\\x61'::bytea])", "1"),
+        ("SELECT 0.1 + 0.2 = ANY (ARRAY[0.30000000000000004, 1])", "t"),
+        ("SELECT 0.1 + 0.2 <> ALL (ARRAY[ 0.30000000000000004 ]::float8[] )", "f"),
+        ("SELECT 9e999 = ANY (ARRAY['Infinity'::float])", "t"),
+        ("SELECT x'61' = ANY (ARRAY['\\x61'::bytea])", "t"),
         ("SELECT count(*) FROM s WHERE id <> ALL (ARRAY[]::int8[])", "3"),
         ("SELECT count(*) FROM s WHERE id = ANY (ARRAY[1, 3]) AND t = ANY (ARRAY['a', 'b c'])", "1"),
         ("SELECT ARRAY[0.30000000000000004, -0.1, 1, '0.5', '1.5'::float8, 7::int8, 2 * 0.5]", '[0.30000000000000004,-0.1,1,"0.5",1.5,7,1.0]'),
@@ -306,7 +306,7 @@ def test_arguments_of_execute_with_types_of_their_own(db):
     with db.client() as client:
         client.query("PREPARE p (timestamp, boolean) AS SELECT $1, $2").check()
         # PostgreSQL turns it into the session's time zone, which is UTC.
-        assert client.query("EXECUTE p ('2024-01-02 03:04:05+02'::timestamptz, 't'::boolean)").texts == [("2024-01-02 01:04:05", "1")]
+        assert client.query("EXECUTE p ('2024-01-02 03:04:05+02'::timestamptz, 't'::boolean)").texts == [("2024-01-02 01:04:05", "t")]
         for argument, state in [("'x'::date", "22007"), ("now()", "0A000"), ("1 + 1", "0A000"), ("'x'::nothing", "0A000"), ("'a' 'b'", "0A000"), ("true::date", "0A000")]:
             assert client.query(f"EXECUTE p ({argument}, NULL)").state == state, argument
         assert client.query("EXECUTE p ('a' : 'b', NULL)").state in ("42601", "0A000")
@@ -359,6 +359,70 @@ def test_default_as_a_value(dated):
     for names, values in [("id, n", ", DEFAULT"), ("id, n", "DEFAULT,"), ("id,", "DEFAULT, DEFAULT"), (", n", "DEFAULT, 1"), ("", "DEFAULT"),
                           ("id, n", "1, , DEFAULT"), (",", "DEFAULT,"), ("id, n,", "1, DEFAULT,")]:
         assert dated.query(f"INSERT INTO dated ({names}) VALUES ({values})").state == "42601", (names, values)
+
+
+def test_explained_statements_are_spelt_as_those_that_run(db, connection, psycopg2_connection):
+    """What runs can be explained, by drivers that write values into the text, too."""
+    with db.client() as client:
+        for sql in ["SELECT * FROM s WHERE t < '2024-01-02'::date", "SELECT * FROM s WHERE id = ANY (ARRAY[1, 2])", "SELECT E'a\\\\b'",
+                    "SELECT * FROM s WHERE id = ANY ($1)", "SELECT $1::timestamp with time zone", "SELECT CAST($1 AS boolean)",
+                    "INSERT INTO s (id, v) VALUES (DEFAULT, 'x'::text)", "WITH c AS (SELECT 1) SELECT DATE '2024-01-02', 1 FROM c"]:
+            for explain in ["EXPLAIN ", "explain query plan ", "EXPLAIN /* why */ QUERY -- not\n PLAN "]:
+                if "$1" in sql:
+                    client.ask(wire.parse(explain + sql), wire.bind(["{1}"]), wire.execute()).check()
+                else:
+                    client.query(explain + sql).check()
+        for refused in ["EXPLAIN SELECT now() - at FROM s", "EXPLAIN SELECT CAST('x' AS date)"]:
+            assert client.query(refused).state == "0A000"
+        assert client.query("EXPLAIN EXPLAIN SELECT 1").state == "42601"
+        assert client.query("EXPLAIN").state == "42601"
+        client.send(wire.terminate())
+    for cursor in [psycopg2_connection.cursor(), psycopg.ClientCursor(connection)]:
+        cursor.execute("EXPLAIN QUERY PLAN SELECT * FROM s WHERE t = ANY (%s) AND v < %s AND v <> %s",
+                       [["a"], datetime.date(2024, 1, 2), b"\0"])
+        assert any("SCAN" in str(row) for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize("sql", ["SELECT ARRAY[)] x", "SELECT 1 = ANY(ARRAY[)]) x", "SELECT ARRAY[ARRAY[))", "SELECT ARRAY[(] x"])
+def test_parentheses_that_cross_brackets(db, sql):
+    """Ended the daemon."""
+    with db.client() as client:
+        assert client.query(sql).state == "42601"
+        assert client.ask(wire.parse(sql)).state == "42601"
+        assert client.value("SELECT 1") == "1"
+        client.send(wire.terminate())
+
+
+def test_types_of_prepare_with_modifiers(db):
+    with db.client() as client:
+        client.query("PREPARE p (numeric(10, 2), varchar (5), timestamp(3) with time zone, double precision, int[]) AS "
+                     "SELECT $1 + 1, $2, $3, $4, $5").check()
+        assert client.query("EXECUTE p(1.5, 'x', '2024-01-02 03:04:05+02', 2, '{1}')").check().texts == [
+            ("2.5", "x", "2024-01-02 01:04:05+00:00", "2.0", "[1]")]
+        for type in ["numeric(10", "nothing(1)", "int4 x", "numeric(10,2) x"]:
+            assert client.query(f"PREPARE q ({type}) AS SELECT $1").state in ("42704", "42601"), type
+        client.send(wire.terminate())
+
+
+def test_strings_of_execute_are_what_a_driver_would_have_bound(db):
+    """A UUID of digits, a list, a date with a zone."""
+    with db.client() as client:
+        client.query("DROP TABLE IF EXISTS se; CREATE TABLE se (u UUID, d DATE, n INTEGER, b BOOLEAN, x)").check()
+        client.query("PREPARE p AS INSERT INTO se (u, d, n, b, x) VALUES ($1, $2, $3, $4, $5)").check()
+        client.query("EXECUTE p('00000000000000000000000000000002', '2024-01-02 +01', '7', 't', '007')").check()
+        assert client.query("SELECT u, d, n, typeof(n), b, x, typeof(x) FROM se").check().texts == [
+            ("00000000-0000-0000-0000-000000000002", "2024-01-02", "7", "integer", "t", "007", "text")]
+        client.query("PREPARE q AS SELECT count(*) FROM se WHERE n = ANY($1)").check()
+        assert client.value("EXECUTE q('{1,7}')") == "1"
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("cast", ['\'true\' AS "boolean"', '\'2024-01-02\' AS "date"', "'2024-01-02' AS [Date]", "CAST(t AS \"TEXT\") AS boolean",
+                                  "?1 AS boolean", "'x' AS 'json'"])
+def test_casts_to_quoted_types_are_casts(db, cast):
+    with db.client() as client:
+        assert client.ask(wire.parse(f"SELECT CAST({cast}) FROM s")).state == "0A000"
+        client.send(wire.terminate())
 
 
 def test_definitions_stay_as_they_were_written(db):

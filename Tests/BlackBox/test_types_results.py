@@ -42,20 +42,20 @@ def db(shared):
 EXPRESSIONS = [
     ("count(*)", INT8), ("count(n)", INT8), ("sum(n)", INT8), ("sum(r)", FLOAT8), ("total(n)", FLOAT8), ("avg(n)", FLOAT8),
     ("max(n)", INT8), ("min(r)", FLOAT8), ("max(t)", TEXT), ("max(day)", TEXT), ("min(b)", BYTEA), ("group_concat(t)", TEXT),
-    ("sum(n) + 1", INT8), ("sum(n) * 1.5", FLOAT8), ("sum(f)", INT8), ("count(*) > 1", INT8), ("max(d)", FLOAT8),
+    ("sum(n) + 1", INT8), ("sum(n) * 1.5", FLOAT8), ("sum(f)", INT8), ("count(*) > 1", BOOL), ("max(d)", FLOAT8),
 ]
 
 ROW_EXPRESSIONS = [
     ("n + 1", INT8), ("n * r", FLOAT8), ("n / 2", INT8), ("n % 3", INT8), ("-n", INT8), ("n & 1", INT8), ("~n", INT8),
-    ("t || n", TEXT), ("n > 1", INT8), ("t IS NULL", INT8), ("n IN (1, 2)", INT8), ("t LIKE 'a%'", INT8),
+    ("t || n", TEXT), ("n > 1", BOOL), ("t IS NULL", BOOL), ("n IN (1, 2)", BOOL), ("t LIKE 'a%'", BOOL),
     ("CAST(n AS TEXT)", TEXT), ("CAST(t AS INTEGER)", INT8), ("CAST(n AS REAL)", FLOAT8), ("CAST(t AS BLOB)", BYTEA),
     ("CASE WHEN n > 10 THEN 'x' ELSE t END", TEXT), ("CASE n WHEN 1 THEN 2 ELSE r END", FLOAT8), ("coalesce(n, 0)", INT8),
     ("ifnull(t, 'none')", TEXT), ("coalesce(NULL, r)", FLOAT8), ("nullif(n, 10)", INT8), ("abs(n)", INT8), ("round(r)", FLOAT8),
     ("length(t)", INT8), ("upper(t)", TEXT), ("date(day)", TEXT), ("hex(b)", TEXT), ("(SELECT max(n) FROM r)", INT8),
-    ("EXISTS (SELECT 1)", INT8), ("row_number() OVER (ORDER BY n)", INT8), ("rank() OVER (ORDER BY t)", INT8),
+    ("EXISTS (SELECT 1)", BOOL), ("row_number() OVER (ORDER BY n)", INT8), ("rank() OVER (ORDER BY t)", INT8),
     ("sum(n) OVER (ORDER BY id)", INT8), ("lag(t) OVER (ORDER BY id)", TEXT), ("first_value(r) OVER (ORDER BY id)", FLOAT8),
     ("avg(r) OVER ()", FLOAT8), ("1", INT8), ("1.5", FLOAT8), ("'x'", TEXT), ("x'00'", BYTEA), ("NULL", TEXT),
-    ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", INT8), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
+    ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", BOOL), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
     ("-9223372036854775808", INT8), ("- 9223372036854775808", INT8), ("9223372036854775808", FLOAT8),
 ]
 
@@ -117,6 +117,73 @@ def test_asyncpg(db):
     asyncio.run(work())
     assert db.run("SELECT day, at, typeof(d), u FROM dated WHERE id = 9").texts == [
         ("2024-02-29", "2024-02-29 01:02:03.456000", "real", str(uuid.UUID(int=77)))]
+
+
+# What is true or false
+
+
+TRUTHS = ["n > 15", "NOT n", "n IS NULL", "n BETWEEN 1 AND 20 AND t IS NOT NULL", "EXISTS (SELECT 1 FROM r WHERE n = 0)", "n IN (10, 20)",
+          "(n = 10)", "coalesce(n > 15, false)", "true", "CASE WHEN n > 15 THEN true WHEN n IS NULL THEN NULL ELSE t LIKE 'a%' END",
+          "iif(n > 15, 1 = 1, false)", "max(n > 15, n < 5)", "t GLOB 'a*' COLLATE nocase", "'t'::boolean"]
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_truths(client, db, truth):
+    """In every protocol, wherever it stands in the list, and of what is written, too."""
+    integer = [row[0] for row in client.query(f"SELECT ({truth}) + 0 FROM r ORDER BY id").check().texts]
+    want = [{"1": "t", "0": "f", None: None}[value] for value in integer]
+    for sql in [f"SELECT {truth} FROM r ORDER BY id", f"SELECT *, {truth} AS x FROM r ORDER BY id", f"SELECT {truth} x, r.* FROM r ORDER BY id",
+                f"WITH c AS (SELECT 1) SELECT {truth} FROM r ORDER BY id", f"UPDATE r SET f = f RETURNING {truth}, *"]:
+        at = next(n for n, c in enumerate(client.query(sql).check().of("T")[0].columns) if c.type == BOOL and c.name != "f")
+        assert [row[at] for row in client.query(sql).texts] == want, sql
+        assert result_types(client, sql)[at] == BOOL
+        reply = client.ask(wire.parse(sql), wire.bind(result_formats=[1] * len(result_types(client, sql))), wire.describe_portal(), wire.execute()).check()
+        assert reply.of("T")[0].columns[at].type == BOOL
+        assert [row[at] for row in reply.rows] == [{"t": b"\1", "f": b"\0", None: None}[value] for value in want]
+    sql = f"SELECT {truth} AS x FROM r ORDER BY id"
+    assert client.query(f"SET result_typing = text; {sql}").check().texts == [(value,) for value in integer]
+    client.query("SET result_typing = stored; BEGIN").check()
+    assert client.query(f"DECLARE c CURSOR FOR {sql}; FETCH ALL c; COMMIT").check().texts == [(value,) for value in want]
+    client.send(wire.query(f"COPY ({sql}) TO STDOUT"))
+    assert [each.body.decode() for each in client.receive_until("Z") if each.kind == "d"] == [f"{value or chr(92) + 'N'}\n" for value in want]
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester") as connection:
+        for binary in [False, True]:
+            assert connection.cursor(binary=binary).execute(sql).fetchall() == [({"t": True, "f": False, None: None}[value],) for value in want]
+
+
+@pytest.mark.parametrize("integer", ["(n > 15) | 2", "(n > 15) + 1", "coalesce(n > 15, 2)", "~(n > 15)", "n IN (10) + 1", "n NOTNULL COLLATE nocase + 1",
+                                     "sum(n > 15)", "CASE WHEN n THEN true ELSE 2 END", "-(n > 15)", "iif(n > 15, true, n)"])
+def test_what_is_made_of_truths_are_integers(client, integer):
+    sql = f"SELECT {integer} FROM r"
+    assert BOOL not in result_types(client, sql)
+    assert client.query(sql).check().of("T")[0].columns[0].type == INT8
+
+
+def test_a_truth_that_is_given_back(client, db):
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester") as connection:
+        for binary in [False, True]:
+            assert connection.cursor(binary=binary).execute("SELECT %s, %s::boolean, %s", [True, "f", 7]).fetchone() == (True, False, 7)
+            rows = connection.cursor(binary=binary).execute("SELECT %s, n FROM r ORDER BY id LIMIT 2", [True]).fetchall()
+            assert [row[0] for row in rows] == [True, True]
+        with connection.cursor("named") as cursor:
+            assert cursor.execute("SELECT %s, n > 15 FROM r WHERE n = 20", [False]).fetchall() == [(False, True)]
+
+    async def work():
+        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
+        assert await connection.fetchval("SELECT $1::bool", True) is True
+        assert await connection.fetchval("SELECT EXISTS (SELECT 1 FROM r WHERE n = $1)", 20) is True
+        assert await connection.fetchval("SELECT n = $1 FROM r WHERE id = 1", 20) is False
+        await connection.close()
+
+    asyncio.run(work())
+    client.query("PREPARE p (boolean) AS SELECT $1, n FROM r ORDER BY id LIMIT 1").check()
+    for formats, want in [([], b"t"), ([1, 1], b"\1")]:
+        reply = client.ask(wire.parse("EXECUTE p(true)"), wire.describe_statement(), wire.bind(result_formats=formats), wire.execute()).check()
+        assert reply.of("T")[0].columns[0].type == BOOL
+        assert reply.rows[0][0] == want
+        reply = client.ask(wire.parse("EXECUTE p('f')"), wire.bind(result_formats=formats), wire.describe_portal(), wire.execute()).check()
+        assert reply.of("T")[0].columns[0].type == BOOL
+        assert reply.rows[0][0] in (b"f", b"\0")
 
 
 # Table and column
@@ -260,7 +327,7 @@ def test_a_number_in_a_json_column_keeps_its_digits(shared):
     ("SELECT 1 UNION ALL SELECT 2.5", [FLOAT8], ["1", "2.5"]),
     ("SELECT n IN (1, 10) * 0.5 FROM r ORDER BY 1", [FLOAT8], ["0.0", "0.5"]),
     ("SELECT n ISNULL || 'x' FROM r", [TEXT], ["0x", "0x"]), ("SELECT n NOT NULL || 'x' FROM r", [TEXT], ["1x", "1x"]),
-    ("SELECT 1.5 + NOT n FROM r", [FLOAT8], ["1.5", "1.5"]), ("SELECT n IS NOT NULL FROM r", [INT8], ["1", "1"]),
+    ("SELECT 1.5 + NOT n FROM r", [FLOAT8], ["1.5", "1.5"]), ("SELECT n IS NOT NULL FROM r", [BOOL], ["t", "t"]),
     ("SELECT CAST(5 AS '')", [FLOAT8], ["5"]), ("SELECT 6/*;", [INT8], ["6"]),
 ])
 def test_several_selects_and_operators_behind_others(db, client, sql, types, rows):

@@ -101,7 +101,7 @@ def test_doubles_both_ways(client, text):
 
 def test_infinity(client):
     assert client.query("SELECT 9e999, -9e999").texts == [("Infinity", "-Infinity")]
-    assert client.extended("SELECT $1::float8 > 1e308", ["Infinity"]).texts == [("1",)]
+    assert client.extended("SELECT $1::float8 > 1e308", ["Infinity"]).texts == [("t",)]
 
 
 def test_large_values(client, table):
@@ -132,7 +132,7 @@ def test_known_functions_have_types_before_they_run(client, table):
         wire.describe_statement())
     assert [c.type for c in reply.of("T")[0].columns] == [
         wire.INT8, wire.INT8, wire.FLOAT8, wire.FLOAT8, wire.TEXT, wire.TEXT, wire.INT8, wire.FLOAT8, wire.TEXT,
-        wire.BYTEA, wire.INT8, wire.INT8, wire.TEXT]
+        wire.BYTEA, wire.BOOL, wire.INT8, wire.TEXT]
 
 
 def test_the_first_row_decides_what_nothing_else_does(client):
@@ -186,7 +186,7 @@ def test_result_typing_text(shared, client):
         ("SELECT id FROM u WHERE substr(t, 1, 2) = $1", "10", ["1"]),
         ("SELECT id FROM u WHERE length(t) > $1 ORDER BY id", "1", ["1", "2"]),
         ("SELECT count(*) FROM u GROUP BY n > 0 HAVING count(*) > $1", "0", ["3"]),
-        ("SELECT sum(n) = $1 FROM u", "33", ["1"]),
+        ("SELECT sum(n) = $1 FROM u", "33", ["t"]),
         ("SELECT id FROM u ORDER BY id LIMIT $1", "2", ["1", "2"]),
         ("SELECT id FROM u WHERE n BETWEEN 0 AND $1 ORDER BY id", "20", ["1", "2", "3"]),
         ("SELECT id FROM u WHERE n IN (1, $1)", "20", ["2"]),

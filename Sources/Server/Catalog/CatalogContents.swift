@@ -283,13 +283,14 @@ struct CatalogContents: Sendable {
     /// A name used twice gets a number, as in PostgreSQL.
     private static func withUniqueNames(_ keys: [Key]) -> [Key] {
         var seen: Set<String> = []
+        // Where to go on: thousands of CHECKs without a name would else each be compared with all before them.
+        var numbers: [String: Int] = [:]
         var result = keys
         for index in result.indices {
             let name = result[index].name
-            var number = 0
             while !seen.insert(result[index].name).inserted {
-                number += 1
-                result[index].name = name + String(number)
+                numbers[name, default: 0] += 1
+                result[index].name = name + String(numbers[name]!)
             }
         }
         return result

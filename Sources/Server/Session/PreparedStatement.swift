@@ -102,7 +102,7 @@ struct ParameterSource {
         // else a text.
         let types = zip(prepared, literals).map { parameter, literal in
             if parameter.isGiven { return parameter.type }
-            return literal == .text && parameter.rule == .typed ? parameter.type : literal
+            return literal == .text ? .unspecified : literal
         }
         return ParameterType.list(types, analysis, typing, allowsUntyped: true)
     }

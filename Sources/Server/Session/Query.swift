@@ -88,12 +88,23 @@ final class Query: Sendable {
     private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
         switch head.main {
         case .select, .values, .insert, .replace, .update, .delete: try NumericCoercion.check(sql)
+        case .explain: return try explained(sql)
         default: return nil
         }
         guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }
         // Types stand in them, too.
         guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else { return try PostgresSpelling.rewritten(sql) }
         return try spelled(insert) ?? insert
+    }
+
+    /// EXPLAIN, or EXPLAIN QUERY PLAN, of a statement as it would be run.
+    private static func explained(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
+        var lexer = SQLLexer(sql)
+        guard let explain = lexer.next(), var first = lexer.next() else { return nil }
+        if first.matches("query"), lexer.next()?.matches("plan") == true, let next = lexer.next() { first = next }
+        guard explain.matches("explain"), !first.matches("explain") else { return nil }
+        let statement = UnsafeRawBufferPointer(rebasing: sql[first.start...])
+        return try rewritten(statement, StatementHead(statement)).map { sql[..<first.start] + $0 }
     }
 
     private static func spelled(_ sql: [UInt8]) throws(WireError) -> [UInt8]? {

@@ -44,7 +44,7 @@ extension Session {
             }
             portal.changeFormats(formats)
             if !portal.isDescribed {
-                portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal))
+                portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
                 portal.isDescribed = true
             }
             out.rowDescription(Analysis.fields(analysis.columns, portal.encoder))

@@ -189,13 +189,13 @@ extension Session {
         _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?, _ parameters: [ParameterType] = []
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
-        if firstRow == nil {
-            for (index, column) in analysis.columns.enumerated() where column.type == .open {
-                guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
-                    let type = parameters[number - 1].type.stored
-                else { continue }
-                encoder.columns[index].type = type
-            }
+        for (index, column) in analysis.columns.enumerated() where column.type == .open {
+            guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
+                let type = parameters[number - 1].type.stored
+            else { continue }
+            // The integer in the first row does not tell a truth.
+            if firstRow == nil || type == .bool { encoder.columns[index].type = type }
+            if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }
         }
         if state.settings.typing.results == .declared {
             for (index, column) in analysis.columns.enumerated() {

@@ -16,7 +16,7 @@ extension Session {
         if let wait { return wait }
         var given: [TypeOID] = []
         for type in types {
-            guard let known = TypeOID(sqlName: type) else {
+            guard let known = TypeOID(sqlName: type) ?? PostgresSpelling.type(named: type) else {
                 throw WireError(state: .undefinedObject, message: "type \"\(type)\" does not exist")
             }
             given.append(known)

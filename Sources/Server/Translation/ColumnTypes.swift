@@ -14,6 +14,7 @@ enum ColumnType: Equatable, Sendable {
     init(static type: StaticType?) {
         switch type {
         case .int8: self = .fixed(.int8)
+        case .bool: self = .fixed(.bool)
         case .float8: self = .fixed(.float8)
         case .text: self = .fixed(.text)
         case .bytea: self = .fixed(.bytea)

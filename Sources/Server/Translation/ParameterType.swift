@@ -96,6 +96,8 @@ extension ParameterType {
             if uses.contains(where: \.isCounted) { self.init(type: .numeric, rule: .numberIfPossible) }
             return
         }
+        // Bytes and what a column makes of a text are different values, as PostgreSQL says of it, too (42P08).
+        if need == .bytea, converted != nil { return }
         if let type = need {
             self = Self(needed: type)
             // What SQLite would convert anyway takes part, unless it is of another kind.
@@ -114,9 +116,12 @@ extension ParameterType {
             return
         }
         if let converted {
+            // Stored where nothing converts it, too, '007' would be 7 there.
+            let isCounted = converted.type.isNumber && converted.type != .bool
+            if isStored, isCounted { return }
             self = converted
             // Somewhere else its class counts, so it must arrive as what it is.
-            if uses.contains(where: \.isSensitive), converted.type.isNumber, converted.type != .bool { rule = .number }
+            if uses.contains(where: \.isSensitive), isCounted { rule = .number }
             return
         }
         guard !uses.contains(where: \.isSensitive), casts != nil else { return }

@@ -66,7 +66,7 @@ extension ProgramValue {
     private init(_ expression: ExpressionClass) {
         switch expression {
         case .null: self = .null
-        case .int8: self = .integerOrNull
+        case .int8, .bool: self = .integerOrNull
         case .float8: self.init([.real, .null], .float8)
         case .numeric: self.init([.integer, .real, .null], .numeric)
         case .text: self.init([.text, .null], .text)

@@ -126,7 +126,8 @@ extension TypeOID {
     /// What a value of this type is sent back as; nil where it may be of several classes.
     var stored: TypeOID? {
         switch self {
-        case .int2, .int4, .int8, .oid, .bool: .int8
+        case .int2, .int4, .int8, .oid: .int8
+        case .bool: .bool
         case .float4, .float8: .float8
         case .bytea: .bytea
         default: nil

@@ -15,7 +15,8 @@ struct ExpressionClassifier {
         guard !inner.isEmpty else { return nil }
         switch rootOperator(inner) {
         case .undecided: return nil
-        case .truth, .bitwise: return .int8
+        case .truth: return .bool
+        case .bitwise: return .int8
         case .arithmetic: return .numeric
         case .text: return .text
         case .none: return primary(inner, depth)
@@ -40,6 +41,10 @@ struct ExpressionClassifier {
         while index < range.upperBound {
             let token = table.tokens[index]
             if isMisleading(index, range.lowerBound) { return .undecided }
+            if token.matches("case"), let end = table.endOfCase(index, in: range) {
+                index = end + 1
+                continue
+            }
             let isBinary = index > range.lowerBound && table.endsOperand(index - 1)
             let found = kind(of: token, isBinary: isBinary, isFirst: index == range.lowerBound)
             if found == .undecided, !token.isSymbol("->>") { return .undecided }
@@ -57,9 +62,12 @@ struct ExpressionClassifier {
     /// Behind `x IN (…)` and `x ISNULL`, and before a NOT, an operator that binds tighter takes what the looser one has made.
     private func isMisleading(_ index: Int, _ first: Int) -> Bool {
         guard index > first else { return false }
-        let (token, before) = (table.tokens[index], table.tokens[index - 1])
-        if token.matches("not") { return isTight(before) }
+        let token = table.tokens[index]
+        if token.matches("not") { return isTight(table.tokens[index - 1]) }
         guard isTight(token) else { return false }
+        var index = index
+        while index - 3 >= first, table.tokens[index - 2].matches("collate") { index -= 2 }
+        let before = table.tokens[index - 1]
         if before.matches("isnull") || before.matches("notnull") { return true }
         if before.matches("null") {
             return index - 3 >= first && table.tokens[index - 2].matches("not") && !table.tokens[index - 3].matches("is")
@@ -110,6 +118,7 @@ struct ExpressionClassifier {
             return number("-" + table.tokens[range.lowerBound + 1].text)
         }
         if first.isSymbol("+") { return classify(range.dropFirst(), depth: depth + 1) }
+        if first.matches("case") { return branches(range, depth) }
         if range.count > 2, table.tokens[range.upperBound - 2].matches("collate") {
             return classify(range.dropLast(2), depth: depth + 1)
         }
@@ -141,6 +150,7 @@ struct ExpressionClassifier {
             return number(token.text)
         case .identifier:
             if token.matches("null") { return .null }
+            if token.matches("true") || token.matches("false") { return .bool }
             return token.matches("current_date") || token.matches("current_time")
                 || token.matches("current_timestamp") ? .text : nil
         default: return nil
@@ -158,7 +168,7 @@ struct ExpressionClassifier {
         _ name: SQLToken, arguments: Range<Int>, rest: Range<Int>, _ depth: Int
     ) -> ExpressionClass? {
         guard isWindowOrFilter(rest) else { return nil }
-        if name.matches("exists") { return rest.isEmpty ? .int8 : nil }
+        if name.matches("exists") { return rest.isEmpty ? .bool : nil }
         if name.matches("cast") { return rest.isEmpty ? cast(arguments) : nil }
         // No built-in function's name is longer, and no time is spent on a name that is.
         guard name.bytes.count < 24 else { return nil }
@@ -191,7 +201,7 @@ struct ExpressionClassifier {
         for index in arguments.suffix(16).reversed() where table.tokens[index].matches("as") {
             // SQLite takes CAST(x AS ), which converts to nothing in particular.
             guard index + 1 < arguments.upperBound else { return nil }
-            return ExpressionClass(castTo: table.tokens[(index + 1)..<arguments.upperBound].map(\.name).joined(separator: " "))
+            return ExpressionClass(castTo: table.tokens[(index + 1)..<arguments.upperBound].map { $0.name.lowercased() }.joined(separator: " "))
         }
         return nil
     }
@@ -200,6 +210,27 @@ struct ExpressionClassifier {
         var index = arguments.lowerBound
         while index < arguments.upperBound, table.tokens[index].kind != .comma { index = table.after(index) }
         return arguments.lowerBound..<Swift.min(index, arguments.upperBound)
+    }
+
+    /// What follows each THEN, and the ELSE; without one it may be NULL, as everything may.
+    private func branches(_ range: Range<Int>, _ depth: Int) -> ExpressionClass? {
+        guard table.endOfCase(range.lowerBound, in: range) == range.upperBound - 1 else { return nil }
+        var result = ExpressionClass.null
+        var start: Int?
+        var index = range.lowerBound + 1
+        while index < range.upperBound {
+            let token = table.tokens[index]
+            let ends = index == range.upperBound - 1
+            if ends || token.matches("when") || token.matches("then") || token.matches("else") {
+                if let start {
+                    guard let next = classify(start..<index, depth: depth + 1), let both = result.merged(next) else { return nil }
+                    result = both
+                }
+                start = token.matches("then") || token.matches("else") ? index + 1 : nil
+            }
+            index = token.matches("case") ? (table.endOfCase(index, in: range) ?? index) + 1 : table.after(index)
+        }
+        return result
     }
 
     /// The class that all arguments after the first `dropping` have in common.

@@ -1,18 +1,22 @@
 /// What is known of an expression's value without running it. NULL is always possible beside it.
 enum ExpressionClass: Sendable, Equatable {
     case null, int8, float8, text, bytea
+    /// 1 or 0: what comparisons, NOT, EXISTS and their like make.
+    case bool
     /// Integer or real.
     case numeric
     /// Text or, for a blob argument, a blob: substr() and its like.
     case textOrBytes
 
-    var isNumber: Bool { self == .int8 || self == .float8 || self == .numeric }
+    var isInteger: Bool { self == .int8 || self == .bool }
+    var isNumber: Bool { isInteger || self == .float8 || self == .numeric }
     var isText: Bool { self == .text || self == .textOrBytes }
 
     /// The class of a value that comes from either of two expressions.
     func merged(_ other: ExpressionClass) -> ExpressionClass? {
         if self == other || other == .null { return self }
         if self == .null { return other }
+        if isInteger, other.isInteger { return .int8 }
         if isNumber, other.isNumber { return .numeric }
         return nil
     }

@@ -44,54 +44,16 @@ extension NumericCoercion {
 
     /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a truth to SQLite.
     /// What only the schema tells may be the text 'true'.
-    private static func isTruth(_ expression: Range<Int>, _ table: TokenTable, depth: Int = 0) -> Bool {
-        var operand = expression
-        if operand.count == 1 {
-            let token = table.tokens[operand.lowerBound]
-            if token.matches("true") || token.matches("false") || (depth == 0 && isNumbered(token)) { return true }
-        }
-        while operand.count > 2, table.tokens[operand.lowerBound].kind == .leftParenthesis,
-            table.otherParenthesis(operand.lowerBound) == operand.upperBound - 1
-        {
-            operand = (operand.lowerBound + 1)..<(operand.upperBound - 1)
-        }
-        switch ExpressionClassifier(table: table).classify(operand) {
-        case .int8, .float8, .numeric, .null: return true
-        case nil: return depth < depthLimit && isCaseOfTruths(operand, table, depth: depth + 1)
-        default: return false
-        }
+    private static func isTruth(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
+        if operand.count == 1, isNumbered(table.tokens[operand.lowerBound]) { return true }
+        let found = ExpressionClassifier(table: table).classify(operand)
+        return found == .null || found?.isNumber ?? false
     }
 
-    /// CASE in CASE.
-    private static let depthLimit = 8
-
-    /// `$1`, of which nothing is said.
+    /// `$1`, of which nothing is said. Behind `?1` SQLite takes no type.
     static func isNumbered(_ token: SQLToken) -> Bool {
-        guard token.kind == .parameter, case .numbered(_, nil) = ParameterName(token.bytes) else { return false }
+        guard token.kind == .parameter, token.firstByte == UInt8(ascii: "$"), case .numbered(_, nil) = ParameterName(token.bytes) else { return false }
         return true
-    }
-
-    /// `CASE WHEN … THEN 1 ELSE 0 END`, and nothing behind it.
-    private static func isCaseOfTruths(_ range: Range<Int>, _ table: TokenTable, depth: Int) -> Bool {
-        guard let first = range.first, table.tokens[first].matches("case"), table.tokens[range.upperBound - 1].matches("end")
-        else { return false }
-        var (start, open): (Int?, Int) = (nil, 0)
-        var next = first
-        while next < range.upperBound {
-            let token = table.tokens[next]
-            if token.matches("case") { open += 1 }
-            let ends = token.matches("end")
-            if open == 1, ends || token.matches("when") || token.matches("then") || token.matches("else") {
-                if let begun = start, !isTruth(begun..<next, table, depth: depth) { return false }
-                start = token.matches("then") || token.matches("else") ? next + 1 : nil
-            }
-            if ends {
-                open -= 1
-                if open == 0 { return next == range.upperBound - 1 }
-            }
-            next = table.after(next)
-        }
-        return false
     }
 
     // MARK: Types
@@ -115,9 +77,9 @@ extension NumericCoercion {
     static func isBrackets(_ token: SQLToken) -> Bool { token.kind == .quotedIdentifier && token.firstByte == UInt8(ascii: "[") }
 
     static func isRefusedType(_ token: SQLToken) -> Bool {
-        // Longer than `regdictionary` is none of them, and no time is spent on a name that is.
-        guard token.kind == .identifier, token.bytes.count <= 16 else { return false }
-        let name = token.name
+        // Longer than `regdictionary` in quotes is none of them, and no time is spent on a name that is.
+        guard token.isIdentifierLike || token.kind == .string, token.bytes.count <= 18 else { return false }
+        let name = token.name.lowercased()
         if others.contains(name) { return true }
         guard let type = TypeOID(sqlName: name) else { return false }
         if let element = type.element { return !texts.contains(element) }
@@ -137,8 +99,10 @@ extension NumericCoercion {
     ]
 
     private static func isText(_ token: SQLToken) -> Bool {
-        token.kind == .identifier && (token.matches("character") || TypeOID(sqlName: token.name).map(texts.contains) ?? false)
+        token.isIdentifierLike && (token.matches("character") || TypeOID(sqlName: token.name).map(texts.contains) ?? false)
     }
 
-    static func isBoolean(_ token: SQLToken) -> Bool { token.matches("boolean") || token.matches("bool") }
+    static func isBoolean(_ token: SQLToken) -> Bool {
+        token.isIdentifierLike && token.bytes.count <= 16 && TypeOID(sqlName: token.name) == .bool
+    }
 }

@@ -13,7 +13,7 @@ extension PostgresSpelling {
             case .numeric:
                 guard let decimal = DecimalNumber(String(decoding: TextCodec.trimmed(bytes), as: UTF8.self)) else { return nil }
                 return decimal.text.hasPrefix("-") ? "(\(decimal.text))" : decimal.text
-            case .bool: return TextCodec.parseBool(bytes).map { $0 ? "1" : "0" }
+            case .bool: return TextCodec.parseBool(bytes).map { $0 ? "TRUE" : "FALSE" }
             case .bytea:
                 guard let value = TextCodec.parseBytea(bytes) else { return nil }
                 let digits = Array("0123456789abcdef".utf8)

@@ -15,6 +15,14 @@ extension PostgresSpelling {
         return found
     }
 
+    /// The type that this is the name of, with all that may belong to one: `numeric(10, 2)`.
+    static func type(named name: String) -> TypeOID? {
+        Array("::\(name)".utf8).withUnsafeBytes { bytes in
+            var spelling = PostgresSpelling(sql: bytes, lexer: SQLLexer(bytes))
+            return spelling.oneTypeName(0).flatMap { $0.end == bytes.count ? $0.type : nil }
+        }
+    }
+
     private static func isText(_ type: TypeOID) -> Bool { type == .text || type == .varchar || type == .bpchar }
 
     mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {

@@ -127,9 +127,11 @@ struct PostgresSpelling {
                 openers.append(last)
                 places.append(Place())
             case .rightParenthesis:
-                _ = openers.popLast()
-                if places.count > 1 { places.removeLast() }
-                if let closing = closings.popLast() ?? nil { replace(token.range, by: closing.utf8) }
+                // One that closes what is open outside of the brackets, or nothing.
+                guard openers.count > level else { return false }
+                openers.removeLast()
+                places.removeLast()
+                if let closing = closings.removeLast() { replace(token.range, by: closing.utf8) }
             case .identifier where token.matches("null"):
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
             case .identifier where token.matches("e") && byte(token.end) == UInt8(ascii: "'"):
@@ -141,6 +143,7 @@ struct PostgresSpelling {
             case .identifier where token.matches("any") || token.matches("all"):
                 if let last, !quantified(last, token, depth) { return false }
             case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
+                guard openers.count == level else { return false }
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true

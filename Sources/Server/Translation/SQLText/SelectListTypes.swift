@@ -1,6 +1,6 @@
 /// A result type that SQLite cannot contradict, except by NULL.
 enum StaticType: Sendable, Equatable {
-    case int8, float8, text, bytea
+    case int8, bool, float8, text, bytea
     /// The literal NULL: PostgreSQL's type `unknown`.
     case unknown
 }
@@ -8,13 +8,19 @@ enum StaticType: Sendable, Equatable {
 /// The types of a SELECT's result columns as far as the text of the statement decides them, for a Describe that
 /// comes before there is any row. Real columns, the rowid included, are left to `sqlite3_column_decltype`.
 enum SelectListTypes {
-    /// nil when nothing can be said of the list: a `*`, a compound SELECT, another statement, or another number of
-    /// expressions than `columnCount`, the number SQLite has found.
+    /// nil when nothing can be said of the list: a compound SELECT, another statement, or another number of
+    /// expressions than `columnCount`, the number SQLite has found. Of `*` nothing is said, nor of what is between two of them.
     static func infer(_ statement: UnsafeRawBufferPointer, columnCount: Int) -> [StaticType?]? {
         let table = TokenTable(statement)
-        guard let items = items(table), items.count == columnCount else { return nil }
+        guard let items = items(table) else { return nil }
         let classifier = ExpressionClassifier(table: table)
-        return items.map { classifier.classify(withoutAlias($0, table)).flatMap(StaticType.init) }
+        func type(_ item: Range<Int>) -> StaticType? { classifier.classify(withoutAlias(item, table)).flatMap(StaticType.init) }
+        guard let star = items.firstIndex(where: { isStar($0, table) }), let last = items.lastIndex(where: { isStar($0, table) }) else {
+            return items.count == columnCount ? items.map(type) : nil
+        }
+        let (head, tail) = (items[..<star].map(type), items[(last + 1)...].map(type))
+        let stars = columnCount - head.count - tail.count
+        return stars > 0 ? head + Array(repeating: nil, count: stars) + tail : nil
     }
 
     private static func items(_ table: TokenTable) -> [Range<Int>]? {
@@ -37,23 +43,29 @@ enum SelectListTypes {
             index = table.after(index)
         }
         if !listEnded { items.append(start..<table.count) }
-        return items.contains { isStar($0, table) } ? nil : items
+        return items
     }
 
-    /// The main SELECT: the first token, or the word after a common table expression's `)`.
+    /// The main SELECT, the first token or the word after a common table expression's `)`, or a writing statement's RETURNING, which
+    /// is a word that names nothing to SQLite.
     private static func selectIndex(_ table: TokenTable) -> Int? {
         guard let first = table[0] else { return nil }
         if first.matches("select") { return 0 }
-        guard first.matches("with") else { return nil }
-        var index = 1
-        while index < table.count {
-            let token = table.tokens[index]
-            if token.kind == .identifier, table.tokens[index - 1].kind == .rightParenthesis, !token.matches("as") {
-                return token.matches("select") ? index : nil
-            }
-            index = table.after(index)
+        var verb = 0
+        if first.matches("with") {
+            repeat {
+                verb = table.after(verb)
+                guard let token = table[verb] else { return nil }
+                if token.matches("select") { return verb }
+            } while !isWriting(table.tokens[verb]) || table.tokens[verb - 1].kind != .rightParenthesis
         }
-        return nil
+        guard isWriting(table.tokens[verb]) else { return nil }
+        while verb < table.count, !table.tokens[verb].matches("returning") { verb = table.after(verb) }
+        return verb < table.count ? verb : nil
+    }
+
+    private static func isWriting(_ token: SQLToken) -> Bool {
+        token.matches("insert") || token.matches("replace") || token.matches("update") || token.matches("delete")
     }
 
     private static func endsList(_ table: TokenTable, _ index: Int) -> Bool {
@@ -87,6 +99,7 @@ extension StaticType {
         switch expression {
         case .null: self = .unknown
         case .int8: self = .int8
+        case .bool: self = .bool
         case .float8: self = .float8
         case .text: self = .text
         case .bytea: self = .bytea

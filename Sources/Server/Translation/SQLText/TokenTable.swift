@@ -75,12 +75,27 @@ struct TokenTable {
         return index + 1
     }
 
+    /// The END of the CASE at `index`. The word may name a column, too, but not behind an operand.
+    func endOfCase(_ index: Int, in range: Range<Int>) -> Int? {
+        var open = 0
+        var next = index
+        while next < range.upperBound {
+            if tokens[next].matches("case") { open += 1 }
+            if tokens[next].matches("end"), endsOperand(next - 1) {
+                open -= 1
+                if open == 0 { return next }
+            }
+            next = after(next)
+        }
+        return nil
+    }
+
     /// Whether an expression can end with this token, so that an operator after it is a binary one.
     func endsOperand(_ index: Int) -> Bool {
         guard let token = self[index] else { return false }
         switch token.kind {
         case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: return true
-        case .identifier: return token.matches("null") || !token.isReservedWord
+        case .identifier: return token.matches("null") || token.matches("end") || !token.isReservedWord
         default: return false
         }
     }
