@@ -28,11 +28,11 @@ extension PooledConnection {
         defer { if owner != nil { endRun() } }
         connection.callbacks.denial = nil
         let prepared: Statement?
-        do { prepared = try connection.prepare(text.bytes).statement } catch where mayBeOutdated(error) {
+        do { prepared = try prepareAll(of: text.bytes) } catch where mayBeOutdated(error) {
             // The error may be about a schema that another connection has changed since this one read it: SQLite
             // notices that when a statement runs, and for some errors not when one is prepared.
             try connection.rereadSchema()
-            prepared = try connection.prepare(text.bytes).statement
+            prepared = try prepareAll(of: text.bytes)
         }
         guard let prepared else {
             throw SQLiteError(extendedCode: 21, message: "the statement is empty")
@@ -40,6 +40,16 @@ extension PooledConnection {
         // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
         let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0
         return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
+    }
+
+    /// The text was taken for one statement. Where SQLite finds more than one in it, the others must not be dropped without a word: one
+    /// of them may be a COMMIT.
+    private func prepareAll(of sql: UnsafeRawBufferPointer) throws(SQLiteError) -> Statement? {
+        let (statement, consumed) = try connection.prepare(sql)
+        guard consumed < sql.count else { return statement }
+        let rest = UnsafeRawBufferPointer(rebasing: sql[consumed...])
+        guard try connection.prepare(rest).statement == nil else { throw .severalStatements }
+        return statement
     }
 
     /// It says nothing of the schema that the authorizer refused it, that it was stopped, or how deeply it nests.

@@ -67,6 +67,10 @@ extension SQLiteError {
     static let stackDepth = SQLiteError(extendedCode: SQLITE_ERROR, message: "stack depth limit exceeded")
     public var isStackDepth: Bool { self == .stackDepth }
 
+    /// A text that was to be one statement. PostgreSQL's words for it.
+    public static let severalStatements = SQLiteError(
+        extendedCode: SQLITE_ERROR, message: "cannot insert multiple commands into a prepared statement")
+
     /// What a statement ends with when its preparation was stopped: by the allocator, or by the authorizer.
     public var mayBeStoppedPreparation: Bool { code == SQLITE_NOMEM || code == SQLITE_AUTH }
 

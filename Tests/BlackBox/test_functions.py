@@ -1,6 +1,7 @@
 """Functions that users of PostgreSQL reach for."""
 
 import hashlib
+import pathlib
 import re
 import threading
 import time
@@ -8,6 +9,7 @@ import uuid
 
 import pytest
 
+import wire
 from daemon import eventually
 
 VALUES = {
@@ -22,7 +24,7 @@ VALUES = {
     "SELECT split_part('a,b,c', ',', -1)": "c",
     "SELECT split_part('a,b,c', ',', 9)": "",
     "SELECT strpos('hällo', 'llo')": "3",
-    "SELECT starts_with('hello', 'he')": "1",
+    "SELECT starts_with('hello', 'he')": "t",
     "SELECT reverse('abä')": "äba",
     "SELECT lpad('ä', 6, 'öß€')": "öß€öß" + "ä",
     "SELECT rpad('ä', 4, 'öß€')": "ä" + "öß€",
@@ -211,3 +213,41 @@ def test_serial_is_refused_in_alter(shared):
         assert client.query("ALTER TABLE altered ADD COLUMN b SERIAL").error["C"] == "0A000"
         assert client.query("ALTER TABLE altered ADD c BIGSERIAL").error["C"] == "0A000"
         client.query("ALTER TABLE altered ADD COLUMN serial TEXT").check()
+
+
+# One call each, with the parameters as a driver sends a string: without a type. What the function gives is known before it runs.
+CALLS = {
+    "now": ("now()", [], wire.TEXT), "clock_timestamp": ("clock_timestamp()", [], wire.TEXT), "statement_timestamp": ("statement_timestamp()", [], wire.TEXT),
+    "transaction_timestamp": ("transaction_timestamp()", [], wire.TEXT), "date_trunc": ("date_trunc($1, $2)", ["month", "2024-05-06"], wire.TEXT),
+    "date_part": ("date_part($1, $2)", ["year", "2024-05-06"], wire.FLOAT8), "gen_random_uuid": ("gen_random_uuid()", [], wire.TEXT),
+    "md5": ("md5($1)", ["x"], wire.TEXT), "concat": ("concat($1, 1)", ["x"], wire.TEXT), "concat_ws": ("concat_ws($1, 1, 2)", [","], wire.TEXT),
+    "repeat": ("repeat($1, $2)", ["x", "2"], wire.TEXT), "lpad": ("lpad($1, $2, $3)", ["x", "2", "y"], wire.TEXT), "rpad": ("rpad($1, $2)", ["x", "2"], wire.TEXT),
+    "split_part": ("split_part($1, $2, $3)", ["a,b", ",", "2"], wire.TEXT), "strpos": ("strpos($1, $2)", ["ab", "b"], wire.INT8),
+    "starts_with": ("starts_with($1, $2)", ["ab", "a"], wire.BOOL), "reverse": ("reverse($1)", ["ab"], wire.TEXT), "initcap": ("initcap($1)", ["ab"], wire.TEXT),
+    "char_length": ("char_length($1)", ["ab"], wire.INT8), "character_length": ("character_length($1)", ["ab"], wire.INT8), "greatest": ("greatest(1, 2)", [], wire.INT8), "least": ("least('a', 'b')", [], wire.TEXT),
+    "string_agg": ("string_agg('x', $1)", [","], wire.TEXT), "current_user": ("current_user() || ''", [], wire.TEXT), "session_user": ("upper(session_user())", [], wire.TEXT),
+    "current_role": ("upper(current_role())", [], wire.TEXT), "current_catalog": ("upper(current_catalog())", [], wire.TEXT),
+    "current_database": ("upper(current_database())", [], wire.TEXT), "current_schema": ("upper(current_schema())", [], wire.TEXT), "pg_backend_pid": ("pg_backend_pid() + 0", [], wire.INT8),
+    "version": ("upper(version())", [], wire.TEXT), "current_setting": ("upper(current_setting($1))", ["timezone"], wire.TEXT), "pg_sleep": ("pg_sleep($1)", ["0"], wire.TEXT),
+    "generate_series": ("(SELECT sum(value) FROM generate_series($1, $2))", ["1", "2"], None), "hex": ("hex($1)", ["ab"], wire.TEXT), "sign": ("sign($1)", ["-5"], wire.INT8),
+    "mod": ("mod($1, 3)", ["5"], wire.FLOAT8), "group_concat": ("group_concat('x', $1)", [","], wire.TEXT),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_parameters_and_types_of_functions(shared, name):
+    call, values, type = CALLS[name]
+    with shared.client() as client:
+        reply = client.ask(wire.parse(f"SELECT {call}"), wire.describe_statement(), wire.bind(values), wire.describe_portal(), wire.execute()).check()
+        described, run = [answer.columns[0].type for answer in reply.of("T")]
+        assert described == run or type is None
+        assert type in (None, described)
+        assert reply.rows[0][0] is not None
+        client.send(wire.terminate())
+
+
+def test_calls_are_of_every_function_that_readme_names():
+    readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
+    table = readme.split("Functions beside SQLite's own")[1].split("A definition that uses one of them")[0]
+    named = {word for line in table.splitlines() if line.startswith("| `") for word in re.findall(r"`([a-z_0-9]+)(?:\(|`)", line)}
+    assert named - {"left", "right", "substr", "value", "max", "writer_idle_limit"} <= set(CALLS) and len(named) > 30

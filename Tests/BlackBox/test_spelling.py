@@ -3,6 +3,8 @@
 import asyncio
 import datetime
 import decimal
+import io
+import json
 import uuid
 
 import asyncpg
@@ -366,10 +368,10 @@ def test_explained_statements_are_spelt_as_those_that_run(db, connection, psycop
     with db.client() as client:
         for sql in ["SELECT * FROM s WHERE t < '2024-01-02'::date", "SELECT * FROM s WHERE id = ANY (ARRAY[1, 2])", "SELECT E'a\\\\b'",
                     "SELECT * FROM s WHERE id = ANY ($1)", "SELECT $1::timestamp with time zone", "SELECT CAST($1 AS boolean)",
-                    "INSERT INTO s (id, v) VALUES (DEFAULT, 'x'::text)", "WITH c AS (SELECT 1) SELECT DATE '2024-01-02', 1 FROM c"]:
+                    "INSERT INTO s (id, v) VALUES (DEFAULT, 'x'::text)", "SELECT DATE '2024-01-02', 1"]:
             for explain in ["EXPLAIN ", "explain query plan ", "EXPLAIN /* why */ QUERY -- not\n PLAN "]:
                 if "$1" in sql:
-                    client.ask(wire.parse(explain + sql), wire.bind(["{1}"]), wire.execute()).check()
+                    client.ask(wire.parse(explain + sql), wire.bind([None]), wire.execute()).check()
                 else:
                     client.query(explain + sql).check()
         for refused in ["EXPLAIN SELECT now() - at FROM s", "EXPLAIN SELECT CAST('x' AS date)"]:
@@ -393,9 +395,101 @@ def test_parentheses_that_cross_brackets(db, sql):
         client.send(wire.terminate())
 
 
+BRACKETS = ["a]", "b']", "];", "x] FROM s; DROP TABLE sv; --", "] - date(x)", "] FROM pg_class WHERE '", "a)]", "\\]'", "ARRAY['", "/*]*/"]
+
+
+def test_lists_of_texts_with_brackets(db, psycopg2_connection, connection):
+    """To SQLite's tokenizer `['a]` is a name: values were read as SQL, and statements behind them dropped without a word."""
+    db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (array TEXT, x TEXT)")
+    for cursor in [psycopg2_connection.cursor(), psycopg.ClientCursor(connection)]:
+        for text in BRACKETS:
+            db.run("DELETE FROM sv", "INSERT INTO sv (array) VALUES ('column')")
+            cursor.execute("INSERT INTO sv (x) VALUES (%s); UPDATE sv SET x = 'found' WHERE x = ANY(%s); INSERT INTO sv (x) VALUES ('behind')",
+                           [text, [text, "b"]])
+            cursor.execute("SELECT x FROM sv WHERE x IS NOT NULL ORDER BY rowid")
+            assert cursor.fetchall() == [("found",), ("behind",)], text
+            cursor.execute("BEGIN; DELETE FROM sv WHERE x = ANY(%s); COMMIT", [["found", text]])
+            cursor.execute("SELECT count(*) FROM sv")
+            assert cursor.fetchone() == (2,), text
+            if hasattr(cursor, "copy_expert"):
+                cursor.execute("SELECT %s FROM sv", [[text]])
+                assert [json.loads(row[0]) for row in cursor.fetchall()] == [[text]] * 2
+                copied = io.StringIO()
+                cursor.copy_expert(cursor.mogrify("COPY (SELECT count(*) FROM sv WHERE 'b' = ANY(%s)) TO STDOUT", [[text, "b"]]).decode(), copied)
+                assert copied.getvalue() == "2\n"
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT ARRAY['x] FROM sv; DROP TABLE sv; --']", "SELECT array\n[ 'x] FROM sv; DROP TABLE sv; --']", "SELECT ARRAY /* */ ['x] FROM sv; DROP TABLE sv; --']",
+    "SELECT array['x] FROM sv; DROP TABLE sv; --'] FROM sv"])
+def test_what_is_quoted_is_no_statement(db, sql):
+    db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (array TEXT)")
+    with db.client() as client:
+        assert json.loads(client.query(sql).check().texts[0][0] if "] FROM sv" not in sql[-9:] else '["x] FROM sv; DROP TABLE sv; --"]') == [
+            "x] FROM sv; DROP TABLE sv; --"]
+        assert client.value("SELECT count(*) FROM sv") == "0"
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT x['y] FROM sv; DROP TABLE sv; --'] FROM sv", "SELECT x[ E'y] FROM sv; DROP TABLE sv; --'] FROM sv", "SELECT x['y'] FROM sv",
+    "SELECT ARRAY[['x] FROM sv; DROP TABLE sv; --']]", "UPDATE sv SET x['y] = 1; DROP TABLE sv; --'] = 2"])
+def test_subscripts_and_brackets_in_brackets_are_refused(db, sql):
+    db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (x TEXT)")
+    with db.client() as client:
+        for reply in [client.query(sql), client.ask(wire.parse(sql))]:
+            assert reply.state == "42601"
+        assert client.query("SELECT [x], [x] AS [y z] FROM [sv]").check().texts == []
+        client.send(wire.terminate())
+
+
+def test_a_text_that_sqlite_cuts_elsewhere_is_refused(db):
+    """Nothing behind the end that SQLite finds is dropped without a word."""
+    db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (x TEXT)")
+    sql = "CREATE VIEW nv AS SELECT x['y] FROM sv; DROP TABLE sv; --'] FROM sv"
+    with db.client() as client:
+        for reply in [client.query(sql), client.ask(wire.parse(sql))]:
+            assert reply.state == "42601" and "multiple commands" in reply.error["M"]
+        assert client.value("SELECT count(*) FROM sv") == "0"
+        assert client.value("SELECT count(*) FROM sqlite_schema WHERE name = 'nv'") == "0"
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("sql, want", [
+    ("SELECT id FROM s WHERE id < 9 ORDER BY id LIMIT'1'::int8", [("1",)]), ("SELECT id FROM s WHERE'0'::bool", []),
+    ("SELECT count(*) FROM s WHERE'1'::int8=1 AND'2'::int8=2", [("3",)]), ("SELECT count(*)FROM s WHERE id='1'::int8OR id=2", None)])
+def test_literals_beside_words(db, sql, want):
+    """`LIMIT1` would be another name for the table."""
+    with db.client() as client:
+        reply = client.query(sql)
+        assert reply.texts == want if want is not None else reply.state == "42704" or reply.state == "42601"
+        assert client.ask(wire.parse("SELECT 1 WHERE CAST($1 AS boolean)AND true"), wire.bind(["t"]), wire.execute()).check().texts == [("1",)]
+        assert client.ask(wire.parse("SELECT 1 WHERE $1::numeric(10, 2)AND true"), wire.bind(["1"]), wire.execute()).check().texts == [("1",)]
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("sql, place", [
+    ("SELECT nmae, '2024-01-02'::date FROM s", "nmae"), ("SELECT '2024-01-02'::date, nmae FROM s", None),
+    ("SELECT id = ANY('{1,2}'::int8[]), nmae FROM s", None), ("INSERT INTO s (id, v) VALUES (DEFAULT, nmae)", None), ("SELECT 'é', nmae FROM s", "nmae")])
+def test_the_position_of_an_error_is_one_in_what_was_sent(db, sql, place):
+    with db.client() as client:
+        error = client.query(sql).error
+        assert error["C"] == "42703" and error.get("P") == (None if place is None else str(sql.index(place) + 1))
+        client.send(wire.terminate())
+
+
+@pytest.mark.parametrize("argument", ["'abc'::int8::text", "'2024-13-45'::date::int8", "5::int4::text", "true::date"])
+def test_chains_of_types_are_refused_in_execute_too(db, argument):
+    with db.client() as client:
+        client.query("PREPARE p AS SELECT $1").check()
+        assert client.query(f"EXECUTE p({argument})").state == "0A000"
+        assert client.query("EXECUTE p(true)").check().texts == [("t",)]
+        client.send(wire.terminate())
+
+
 def test_types_of_prepare_with_modifiers(db):
     with db.client() as client:
-        client.query("PREPARE p (numeric(10, 2), varchar (5), timestamp(3) with time zone, double precision, int[]) AS "
+        client.query("PREPARE p (numeric(10, 2), varchar(5), timestamp(3) with time zone, double precision, int[]) AS "
                      "SELECT $1 + 1, $2, $3, $4, $5").check()
         assert client.query("EXECUTE p(1.5, 'x', '2024-01-02 03:04:05+02', 2, '{1}')").check().texts == [
             ("2.5", "x", "2024-01-02 01:04:05+00:00", "2.0", "[1]")]

@@ -400,6 +400,25 @@ def test_what_the_statement_calls_a_text_is_one(client):
     assert client.extended("SELECT n + 0 = $1 FROM p WHERE id = 1", [b"10"], types=[25]).check().value == "t"
 
 
+UNTYPED = [("u UUID", "00000000000000000000000000000002", "00000000-0000-0000-0000-000000000002"), ("d DATE", "2024-01-02 +01", "2024-01-02")]
+
+
+@pytest.mark.parametrize("column, text, stored", UNTYPED)
+def test_a_text_is_taken_for_what_its_column_is(client, column, text, stored):
+    """In both formats; and a text of digits is a UUID, whatever type the driver gives it."""
+    client.query(f"DROP TABLE IF EXISTS one; CREATE TABLE one ({column})").check()
+    for formats in [[], [1]]:
+        for type in [0, wire.TEXT, 1043] if "UUID" in column else [0]:
+            client.ask(wire.parse("INSERT INTO one VALUES ($1)", types=[type]), wire.bind([text], formats=formats), wire.execute()).check()
+    assert set(client.query("SELECT *, typeof(one.rowid) FROM one").check().texts) == {(stored, "integer")}
+
+
+def test_an_untyped_list_in_binary(client):
+    for formats in [[], [1]]:
+        reply = client.ask(wire.parse("SELECT count(*) FROM p WHERE n = ANY ($1)"), wire.bind(["{10,20}"], formats=formats), wire.execute())
+        assert reply.check().texts == [("2",)]
+
+
 @pytest.mark.parametrize("columns", ["b BLOB, x TEXT", "b BLOB, x DATE", "b BLOB, x INTEGER", "b, x INTEGER", "b, x REAL"])
 def test_one_value_for_columns_of_different_kinds(client, columns):
     """Bytes in a text's column, or 7 for '007': as in PostgreSQL it must be said what it is. What the client says holds."""

@@ -132,6 +132,10 @@ import Testing
         ("select 1 where a < '2024-01-02'::date", "select 1 where a < '2024-01-02'"),
         ("select 1 where a = any((('{1,x}')))", "select 1 where a  IN (SELECT value FROM json_each('[\"1\",\"x\"]'))"),
         ("select 1 where a = any (('{\"\\\\x61\"}'::bytea[]))", "select 1 where a  IN (x'61')"),
+        ("select 1 where a = any(ARRAY ['a]', 'b'])", "select 1 where a  IN ('a]', 'b')"), ("select array /* ] */ ['];']", "select json_array('];')"),
+        ("select array[array['a]'], array['b;']]", "select json_array(json_array('a]'), json_array('b;'))"),
+        ("select a limit'1'::int8", "select a limit 1"),
+        ("select $1::numeric(10, 2)and x", "select $1::numeric and x"), ("select 'a'::text'b'", "select 'a' 'b'"),
     ])
     func spelling(sql: String, expected: String) throws {
         let found = try onBytes(sql) { try PostgresSpelling.rewritten($0) }
@@ -184,13 +188,16 @@ import Testing
     /// Each ended the daemon, or might have: parentheses that cross the brackets, for SQLite to complain about.
     @Test(arguments: [
         "select array[)] x", "select 1 = any(array[)]) x", "select array[array[))", "select array[(] x", "select array[(]) x", "select )1::int8 x",
-        "select f(array[)], 1::int8) x", "select any(array[1)] x]",
+        "select f(array[)], 1::int8) x", "select any(array[1)] x]", "create view v as select 1",
     ])
     func spellingThatIsNone(sql: String) throws {
         #expect(try onBytes(sql) { try PostgresSpelling.rewritten($0) } == nil)
     }
 
-    @Test(arguments: ["select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8"])
+    @Test(arguments: [
+        "select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8", "select doc['a]'", "select x[e'a]",
+        "select array[[1]]", "select array[ ['a]'] ]",
+    ])
     func spellingRefuses(sql: String) {
         #expect(throws: WireError.self) { _ = try onBytes(sql) { try PostgresSpelling.rewritten($0) } }
     }

@@ -31,6 +31,8 @@ extension ParameterType {
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType, isTruth: Bool) -> ParameterType {
         let isText = type == .text || type == .varchar || type == .bpchar
         if isText, isTruth { return ParameterType(type: type, rule: .truth, isGiven: true) }
+        // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
+        if isText, inferred.type == .uuid, inferred.rule == .verbatim { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number ? .number : rule(type, inferred)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }

@@ -90,7 +90,7 @@ extension Session {
     ) -> WireError {
         if connection.wasStopped(by: error), let reason = connection.stopReason { return stopError(reason) }
         var translated = ErrorTranslation.wireError(
-            error, denial: connection.connection.callbacks.denial, sql: query.text.bytes)
+            error, denial: connection.connection.callbacks.denial, sql: query.text.bytes, source: query.source?.bytes)
         // Drivers ask PostgreSQL's catalogs for this and that, and cope with a table that is missing; some of their
         // questions SQLite cannot even parse.
         if translated.state != .insufficientPrivilege, translated.state != .undefinedFunction,
@@ -204,7 +204,7 @@ extension Session {
         // here as well.
         defer { connection.connection.callbacks.denial = nil }
         var translated = ErrorTranslation.wireError(
-            error, denial: connection.connection.callbacks.denial, sql: query.text.bytes)
+            error, denial: connection.connection.callbacks.denial, sql: query.text.bytes, source: query.source?.bytes)
         translated.mayQuoteParameters = hasParameters && error.mayQuoteValues
         return translated
     }

@@ -10,8 +10,10 @@ enum ErrorTranslation {
     /// - Parameters:
     ///   - denial: what the authorizer refused, if it was the authorizer.
     ///   - sql: the statement, for the position of the error in it.
+    ///   - source: what the client sent in its place. Where the two differ a position in one is none in the other.
     static func wireError(
-        _ error: SQLiteError, denial: Authorizer.Denial? = nil, sql: UnsafeRawBufferPointer? = nil
+        _ error: SQLiteError, denial: Authorizer.Denial? = nil, sql: UnsafeRawBufferPointer? = nil,
+        source: UnsafeRawBufferPointer? = nil
     ) -> WireError {
         if let denial {
             return WireError(state: .insufficientPrivilege, message: denial.message, hint: denial.hint)
@@ -23,7 +25,9 @@ enum ErrorTranslation {
             if offset < sql.count, sql[offset] == UInt8(ascii: "\""), translated.state == .undefinedColumn {
                 translated.hint = "In SQLite, text in double quotes is a name; a string literal takes single quotes."
             }
-            translated.position = characterPosition(ofByte: offset, in: sql)
+            if source.map({ $0.prefix(offset).elementsEqual(sql.prefix(offset)) }) ?? true {
+                translated.position = characterPosition(ofByte: offset, in: sql)
+            }
         }
         if error.code == Code.constraint { addConstraint(error, to: &translated) }
         return translated
@@ -111,7 +115,7 @@ enum ErrorTranslation {
             ("lastval is not yet defined", .objectNotInPrerequisiteState),
             ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
-            ("cannot VACUUM", .activeSQLTransaction),
+            ("cannot VACUUM", .activeSQLTransaction), ("cannot insert multiple commands", .syntaxError),
         ]
         if message.hasSuffix("already exists") { return alreadyExists(message) }
         if message.contains("has no column named") || message.contains("cannot be used as a column") {

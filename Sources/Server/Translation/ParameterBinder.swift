@@ -226,6 +226,8 @@ enum ParameterBinder {
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
             if parameter.rule == .truth { return try bindText(bytes, slot, .bool, statement) }
+            if parameter.rule == .array { return try bindArray(bytes, slot, statement) }
+            if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
             try bindValidText(bytes, slot, statement)
         default:
             var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }

@@ -25,7 +25,10 @@ struct ComputedNames {
         if name.kind == .leftParenthesis || name.matches("materialized") || name.matches("not") {
             // A common table expression: the columns of its list, if it has one.
             guard let open = table.otherParenthesis(index - 1), open < index else { return }
-            for column in table.tokens[open..<index] where column.isIdentifierLike { names.insert(Self.key(column)) }
+            // A list of columns has no parentheses in it. Other groups nest, and would each be read as often as they are deep.
+            let list = table.tokens[(open + 1)..<index].prefix { $0.kind != .leftParenthesis }
+            guard list.count == index - open - 1 else { return }
+            for column in list where column.isIdentifierLike { names.insert(Self.key(column)) }
             return
         }
         guard name.isIdentifierLike || name.kind == .string, !isPlainColumn(table, endingAt: index - 1) else { return }

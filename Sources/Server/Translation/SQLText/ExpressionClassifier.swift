@@ -175,7 +175,7 @@ struct ExpressionClassifier {
         let function = name.name
         switch function {
         case "coalesce", "ifnull": return merged(arguments, depth, dropping: 0)
-        case "min", "max": return merged(arguments, depth, dropping: 0)
+        case "min", "max", "greatest", "least": return merged(arguments, depth, dropping: 0)
         case "iif": return merged(arguments, depth, dropping: 1)
         case "substr", "substring":
             return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes

@@ -38,22 +38,28 @@ enum ExpressionClass: Sendable, Equatable {
     }
 
     /// The result of SQLite's built-in functions where it does not depend on the arguments
-    /// (https://www.sqlite.org/lang_corefunc.html, lang_aggfunc.html, lang_datefunc.html, lang_mathfunc.html).
+    /// (https://www.sqlite.org/lang_corefunc.html, lang_aggfunc.html, lang_datefunc.html, lang_mathfunc.html), and of the daemon's own
+    /// (see `registerFunctions` in SQLite).
     init?(function: String) {
         switch function {
         case "count", "length", "octet_length", "instr", "unicode", "changes", "total_changes", "last_insert_rowid", "lastval",
-            "row_number", "rank", "dense_rank", "ntile", "random", "json_array_length", "json_valid", "glob", "like":
+            "row_number", "rank", "dense_rank", "ntile", "random", "json_array_length", "json_valid", "glob", "like", "sign",
+            "char_length", "character_length", "strpos", "pg_backend_pid":
             self = .int8
-        case "total", "avg", "julianday", "round", "percent_rank", "cume_dist", "sqrt", "exp", "ln", "log", "log2",
+        case "starts_with": self = .bool
+        case "total", "avg", "julianday", "round", "mod", "date_part", "percent_rank", "cume_dist", "sqrt", "exp", "ln", "log", "log2",
             "log10", "pow", "power", "pi", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "radians", "degrees":
             self = .float8
-        case "sum", "abs", "sign", "ceil", "ceiling", "floor", "trunc", "mod", "unixepoch":
+        case "sum", "abs", "ceil", "ceiling", "floor", "trunc", "unixepoch":
             self = .numeric
         case "upper", "lower", "trim", "ltrim", "rtrim", "printf", "format", "hex", "quote", "typeof",
             "group_concat", "string_agg", "concat", "concat_ws", "date", "time", "datetime", "strftime", "timediff",
             "char", "soundex", "sqlite_version", "sqlite_source_id", "json", "json_array", "json_object",
             "json_insert", "json_replace", "json_set", "json_patch", "json_remove", "json_quote", "json_type",
-            "json_group_array", "json_group_object":
+            "json_group_array", "json_group_object", "md5", "repeat", "reverse", "initcap", "left", "right", "lpad", "rpad",
+            "split_part", "now", "clock_timestamp", "statement_timestamp", "transaction_timestamp", "date_trunc", "gen_random_uuid",
+            "current_user", "session_user", "current_role", "current_database", "current_catalog", "current_schema", "version",
+            "set_config", "current_setting", "pg_sleep":
             self = .text
         case "substr", "substring": self = .textOrBytes
         case "zeroblob", "randomblob", "unhex": self = .bytea
@@ -68,12 +74,17 @@ enum ExpressionClass: Sendable, Equatable {
         switch function {
         case "upper", "lower", "trim", "ltrim", "rtrim", "replace", "instr", "length", "unicode", "date", "time",
             "datetime", "strftime", "julianday", "unixepoch", "like", "glob", "json", "json_extract", "json_valid",
-            "json_array_length", "json_type", "json_each", "json_tree", "soundex", "unhex", "concat", "concat_ws":
+            "json_array_length", "json_type", "json_each", "json_tree", "soundex", "unhex", "concat", "concat_ws", "hex", "md5", "reverse",
+            "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part", "current_setting":
             .text
+        case "set_config": index < 2 ? .text : nil
+        case "string_agg", "group_concat": index == 1 ? .text : nil
+        case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .text
+        case "split_part": index == 2 ? .numeric : .text
         case "printf", "format": index == 0 ? .text : nil
         case "substr", "substring": index == 0 ? .text : .numeric
         case "abs", "sign", "ceil", "ceiling", "floor", "trunc", "mod", "round", "sqrt", "exp", "ln", "log", "log2",
-            "log10", "pow", "power", "sum", "total", "avg", "char", "zeroblob", "randomblob", "ntile":
+            "log10", "pow", "power", "sum", "total", "avg", "char", "zeroblob", "randomblob", "ntile", "pg_sleep":
             .numeric
         default: nil
         }

@@ -23,9 +23,9 @@ enum NumericCoercion {
             hasSign = hasSign || (isSign(token) && last.map(endsOperand) == true)
             if token.kind == .identifier {
                 hasMoment = hasMoment || isMomentWord(token) || isMomentFunction(token)
-                if hasCast, last?.matches("as") == true, isRefusedType(token) { return true }
                 hasCast = hasCast || token.matches("cast")
             }
+            if hasCast, last?.matches("as") == true, isRefusedType(token) { return true }
             if hasCast, isBrackets(token) || token.matches("array") { return true }
             if hasSign, hasMoment { return true }
             last = token

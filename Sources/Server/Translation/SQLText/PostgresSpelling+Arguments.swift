@@ -28,8 +28,8 @@ extension PostgresSpelling {
         default: return nil
         }
         if first.matches("null") { return try typed(Argument(text: nil, type: .unspecified), first.end) }
-        if first.matches("true") { return try typed(Argument(text: "1", type: .int8), first.end) }
-        if first.matches("false") { return try typed(Argument(text: "0", type: .int8), first.end) }
+        if first.matches("true") { return try typed(Argument(text: "1", type: .bool), first.end) }
+        if first.matches("false") { return try typed(Argument(text: "0", type: .bool), first.end) }
         if first.matches("e"), byte(first.end) == UInt8(ascii: "'") {
             guard let text = lexer.next(), text.kind == .string, let content = Self.unescaped(text) else { return nil }
             return try typed(Argument(text: String(decoding: content, as: UTF8.self), type: .text), text.end)
@@ -45,7 +45,7 @@ extension PostgresSpelling {
         guard let type = typeName(end) else { return lexer.next() == nil ? literal : nil }
         guard lexer.next() == nil else { return nil }
         // A truth is no date, and PostgreSQL has no such cast.
-        if literal.type == .int8, type.type != .bool { return nil }
+        if literal.type == .bool, type.type != .bool { return nil }
         return try canonical(Argument(text: literal.text, type: type.type))
     }
 

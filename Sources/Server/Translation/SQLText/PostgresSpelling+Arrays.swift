@@ -3,12 +3,25 @@ import PostgresWire
 /// Arrays, and what is compared with them.
 extension PostgresSpelling {
     mutating func array(_ token: SQLToken, _ depth: Int) -> Bool {
-        replace(token.start..<(token.end + 1), by: "json_array(".utf8)
-        lexer = SQLLexer(sql, from: token.end + 1)
+        guard let start = bracketEnd(behind: token) else { return false }
+        replace(token.start..<start, by: "json_array(".utf8)
+        lexer = SQLLexer(sql, from: start)
         places.append(Place())
         defer { places.removeLast() }
         return read(depth: depth + 1, form: .json)
     }
+
+    /// Behind the `[` that follows the word ARRAY.
+    func bracketEnd(behind word: SQLToken) -> Int? {
+        var ahead = SQLLexer(sql, from: word.start)
+        guard ahead.next() != nil, ahead.isBehindArray, let bracket = ahead.next(), bracket.firstByte == UInt8(ascii: "[") else { return nil }
+        return bracket.end
+    }
+
+    static let strayBracket = WireError(
+        state: .syntaxError, message: "syntax error at or near \"[\"",
+        hint: "Arrays are written ARRAY[1, 2], and those in arrays ARRAY[ARRAY[1], ARRAY[2]]. SQLite has no subscripts: "
+            + "doc ->> '$.key' reads JSON. A name that begins with a quote is written in \"double quotes\".")
 
     // MARK: Elements of JSON
 
@@ -63,8 +76,8 @@ extension PostgresSpelling {
         var end = open.end
         if first.matches("select") || first.matches("values") || first.matches("with") {
             (text, closing) = (isIn, nil)
-        } else if first.matches("array"), depth < Self.depthLimit, isAllOfArgument(first) {
-            enter(comparison, upTo: first.end + 1, isIn, closing: "")
+        } else if first.matches("array"), depth < Self.depthLimit, let start = bracketEnd(behind: first), isAllOfArgument(start) {
+            enter(comparison, upTo: start, isIn, closing: "")
             return read(depth: depth + 1, form: .list)
         } else if let array = arrayLiteral(inside(first)) {
             (text, closing, end) = (isIn + "SELECT value FROM json_each(" + array.json, "))", array.end)
@@ -103,9 +116,9 @@ extension PostgresSpelling {
         )
     }
 
-    /// Whether the `ARRAY[…]` that begins here, with its type, is all that stands in the parentheses.
-    private mutating func isAllOfArgument(_ first: SQLToken) -> Bool {
-        guard byte(first.end) == UInt8(ascii: "["), let end = arrayEnd(first.end + 1) else { return false }
+    /// Whether the `ARRAY[…]` whose elements begin here, with its type, is all that stands in the parentheses.
+    private mutating func isAllOfArgument(_ start: Int) -> Bool {
+        guard let end = arrayEnd(start) else { return false }
         let before = lexer
         defer { lexer = before }
         return argumentEnd(typeName(end)?.end ?? end, 0) != nil
@@ -116,9 +129,9 @@ extension PostgresSpelling {
         var ahead = SQLLexer(sql, from: start)
         var depth = 1
         while let token = ahead.next() {
-            if token.matches("array"), byte(token.end) == UInt8(ascii: "[") {
+            if token.matches("array"), let start = bracketEnd(behind: token) {
                 depth += 1
-                ahead = SQLLexer(sql, from: token.end + 1)
+                ahead = SQLLexer(sql, from: start)
             } else if Self.closesArray(token) {
                 depth -= 1
                 if depth == 0 { return token.end }

@@ -5,11 +5,15 @@ extension PostgresSpelling {
     /// The type behind `::`, and where it ends; the lexer is moved there. Of several (`'…'::uuid::UUID`: psycopg2 writes one and
     /// SQLAlchemy another) a text is no type of its own before another, and the same one twice is one.
     mutating func typeName(_ start: Int) -> (type: TypeOID, end: Int)? {
+        let before = lexer
         guard var found = oneTypeName(start) else { return nil }
         while let next = oneTypeName(found.end) {
             // A number or a truth as text is another text than it was written as.
             guard next.type == found.type || Self.isText(found.type) || (Self.isText(next.type) && found.type.isStoredAsText)
-            else { return nil }
+            else {
+                lexer = before
+                return nil
+            }
             found = (Self.isText(next.type) ? found.type : next.type, next.end)
         }
         return found

@@ -102,11 +102,19 @@ struct PostgresSpelling {
         taken = end
     }
 
-    mutating func replace(_ range: Range<Int>, by text: some Sequence<UInt8>) {
+    mutating func replace(_ range: Range<Int>, by text: some Collection<UInt8>) {
         take(upTo: range.lowerBound)
+        // `LIMIT'1'::int8` must not become the name LIMIT1.
+        if let first = text.first, let before = result.last, growsTogether(before, first) { result.append(UInt8(ascii: " ")) }
         result += text
         taken = range.upperBound
+        if !text.isEmpty, let end = result.last, growsTogether(end, byte(taken)) { result.append(UInt8(ascii: " ")) }
         hasChanged = true
+    }
+
+    /// Two tokens become one where nothing stands between them: words and numbers, and strings.
+    private func growsTogether(_ a: UInt8, _ b: UInt8) -> Bool {
+        (isIdentifierByte(a) && (isIdentifierByte(b) || b == UInt8(ascii: "'"))) || (a == UInt8(ascii: "'") && b == a)
     }
 
     /// Until the end, or inside an array until its `]`. False when something is not understood.
@@ -137,7 +145,7 @@ struct PostgresSpelling {
             case .identifier where token.matches("e") && byte(token.end) == UInt8(ascii: "'"):
                 guard let text = lexer.next(), text.kind == .string, let content = Self.unescaped(text) else { return false }
                 string(text, content: content, from: token.start, isEscaped: true)
-            case .identifier where token.matches("array") && byte(token.end) == UInt8(ascii: "["):
+            case .identifier where token.matches("array") && bracketEnd(behind: token) != nil:
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
             case .identifier where token.matches("cast"): truth(token)
             case .identifier where token.matches("any") || token.matches("all"):
@@ -147,6 +155,8 @@ struct PostgresSpelling {
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
+            case .illegal where token.firstByte == UInt8(ascii: "["), .quotedIdentifier where depth > 0 && NumericCoercion.isBrackets(token):
+                refusal = Self.strayBracket
             case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
             }

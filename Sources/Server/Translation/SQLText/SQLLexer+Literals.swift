@@ -14,6 +14,23 @@ extension SQLLexer {
         return (.illegal, end)
     }
 
+    /// Behind the word ARRAY stand values that a driver has written as literals. Read as a name, `['a]` would end inside one of them,
+    /// and what somebody has sent as a value would be SQL. So is what begins with a quote, as the subscript in `doc['a]']` does.
+    /// `PostgresSpelling` makes SQLite's words of the first and refuses the other.
+    func opensArray(_ bracket: Int) -> Bool {
+        if isBehindArray { return true }
+        var next = bracket + 1
+        while isSpace(byte(next)) { next += 1 }
+        guard byte(next) | 0x20 == UInt8(ascii: "e") else { return byte(next) == UInt8(ascii: "'") }
+        next += 1
+        while isSpace(byte(next)) { next += 1 }
+        return byte(next) == UInt8(ascii: "'")
+    }
+
+    func isArray(_ word: Range<Int>) -> Bool {
+        word.count == 5 && zip(bytes[word], "array".utf8).allSatisfy { lowerASCII($0) == $1 }
+    }
+
     func bracketed(from start: Int) -> (SQLToken.Kind, Int) {
         var index = start + 1
         while index < end {

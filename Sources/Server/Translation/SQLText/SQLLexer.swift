@@ -2,11 +2,14 @@
 /// (https://www.sqlite.org/src/file?name=src/tokenize.c), skipping whitespace and comments.
 ///
 /// Nothing is allocated, every byte is looked at a constant number of times, and no input is refused: what SQLite
-/// cannot read comes out as an `illegal` token, so that SQLite is the one to complain.
+/// cannot read comes out as an `illegal` token, so that SQLite is the one to complain. In one thing it is PostgreSQL's rules that
+/// count: the bracket of `ARRAY['a]', 'b']` opens an array (see `opensArray`).
 struct SQLLexer: Sequence, IteratorProtocol {
     let bytes: UnsafeRawBufferPointer
     /// Where the next token is looked for.
     private(set) var position: Int
+    /// The token before was the word ARRAY.
+    private(set) var isBehindArray = false
     /// SQLite takes at most 2 GiB of SQL; what lies beyond is not read, and a token's offsets fit 32 bits.
     let end: Int
 
@@ -26,6 +29,7 @@ struct SQLLexer: Sequence, IteratorProtocol {
         let start = position
         let (kind, past) = token(at: start)
         position = past
+        isBehindArray = kind == .identifier && isArray(start..<past)
         return SQLToken(kind, base: base, start: start, end: past)
     }
 
@@ -73,7 +77,7 @@ struct SQLLexer: Sequence, IteratorProtocol {
         case UInt8(ascii: ";"): (.semicolon, start + 1)
         case UInt8(ascii: "'"): quoted(from: start, kind: .string)
         case UInt8(ascii: "\""), UInt8(ascii: "`"): quoted(from: start, kind: .quotedIdentifier)
-        case UInt8(ascii: "["): bracketed(from: start)
+        case UInt8(ascii: "["): opensArray(start) ? (.illegal, start + 1) : bracketed(from: start)
         case UInt8(ascii: "?"): (.parameter, digits(from: start + 1))
         case UInt8(ascii: "$"), UInt8(ascii: "@"), UInt8(ascii: ":"), UInt8(ascii: "#"): variable(from: start)
         case UInt8(ascii: "0")...UInt8(ascii: "9"): number(from: start)

@@ -18,11 +18,12 @@ enum SentinelInsert {
             tokens[close + 1].matches("order"), tokens[close + 2].matches("by"),
             let order = names.firstIndex(of: tokens[close + 3].name)
         else { return nil }
+        let indexes = Dictionary(zip(names, names.indices), uniquingKeysWith: min)
         var result: [UInt8] = Array(sql[..<tokens[select].end])
         var isFirst = true
         for item in items(Array(tokens[(select + 1)..<from])) {
             // `p0` alone, or with its type.
-            guard let name = item.first?.name, let index = names.firstIndex(of: name),
+            guard let name = item.first?.name, let index = indexes[name],
                 item.count == 1 || item[1].firstByte == UInt8(ascii: ":")
             else { return nil }
             result += Array((isFirst ? " column" : ", column").utf8) + Array(String(index + 1).utf8)

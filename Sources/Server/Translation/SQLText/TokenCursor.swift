@@ -113,11 +113,11 @@ struct TokenCursor {
                 start = self.token?.start ?? end
                 continue
             }
-            if token.kind == .leftParenthesis { depth += 1 }
-            if token.kind == .rightParenthesis { depth -= 1 }
-            // Of `::` the first is none of SQLite's tokens, and the second begins a parameter.
-            let isCast = token.kind == .illegal && token.firstByte == UInt8(ascii: ":")
-            if token.kind == .semicolon || (token.kind == .illegal && !isCast) { throw failure() }
+            let illegal = token.kind == .illegal ? token.firstByte : nil
+            if token.kind == .leftParenthesis || illegal == UInt8(ascii: "[") { depth += 1 }
+            if token.kind == .rightParenthesis || illegal == UInt8(ascii: "]") { depth -= 1 }
+            // Of `::` the first is none of SQLite's tokens, and the second begins a parameter; brackets are an array's.
+            if token.kind == .semicolon || (illegal != nil && !":[]".utf8.contains(illegal!)) { throw failure() }
             advance()
         }
         throw failure()
