@@ -364,3 +364,20 @@ def test_fetch_count(chinook):
     script = "\\set FETCH_COUNT 100\nSELECT TrackId FROM Track ORDER BY TrackId;\n"
     result = psql(chinook, "-At", input=script)
     assert [int(line) for line in result.stdout.split()] == list(range(1, 3504))
+
+
+TRIGGER = "CREATE TRIGGER gone AFTER DELETE ON kept BEGIN INSERT INTO log VALUES (old.id){0}; DELETE FROM log WHERE id > 5{0}; END;"
+
+
+def test_triggers(start_daemon):
+    """psql cuts at semicolons. What it makes of that is told, and the ways around it that README names work."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE kept (id INTEGER PRIMARY KEY)", "CREATE TABLE log (id INTEGER)", "INSERT INTO kept VALUES (1)")
+    for cut in [TRIGGER.format(""), TRIGGER.format("").replace("CREATE", "create /* it */")]:
+        failed = psql(daemon, "-v", "ON_ERROR_STOP=1", input=cut, check=False)
+        assert failed.returncode == 3 and "incomplete input" in failed.stderr and "psql -c" in failed.stderr
+    other = psql(daemon, "-v", "ON_ERROR_STOP=1", input="CREATE VIEW v AS;", check=False)
+    assert "incomplete input" in other.stderr and "psql -c" not in other.stderr
+    psql(daemon, input=TRIGGER.format("\\"))
+    psql(daemon, "-c", "DELETE FROM kept; DROP TRIGGER gone", "-c", TRIGGER.format(""), "-c", "INSERT INTO kept VALUES (2); DELETE FROM kept")
+    assert daemon.run("SELECT id FROM log ORDER BY id").texts == [("1",), ("2",)]

@@ -29,8 +29,17 @@ enum ErrorTranslation {
                 translated.position = characterPosition(ofByte: offset, in: sql)
             }
         }
+        if error.message == "incomplete input", let sql, isTrigger(sql) {
+            translated.hint = "psql cuts a text at its semicolons, also those inside of a trigger, and sends the rest as statements of its own: "
+                + "write \\; for each inside, or pass the whole with psql -c."
+        }
         if error.code == Code.constraint { addConstraint(error, to: &translated) }
         return translated
+    }
+
+    private static func isTrigger(_ sql: UnsafeRawBufferPointer) -> Bool {
+        var lexer = SQLLexer(sql)
+        return lexer.next()?.matches("create") == true && lexer.next()?.matches("trigger") == true
     }
 
     /// "positions are measured in characters not bytes", and SQLite counts bytes.
