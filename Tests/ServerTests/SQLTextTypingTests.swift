@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8", "select doc['a]'", "select x[e'a]",
+        "select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8", "select 1 where'2024-01-02'::date>=(a + 1)", "select doc['a]'", "select x[e'a]",
         "select array[[1]]", "select array[ ['a]'] ]",
     ])
     func spellingRefuses(sql: String) {

@@ -86,7 +86,10 @@ final class Analysis: Sendable {
         if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
         self.columns = columns
         // The plan does not depend on values, so nothing is lost with the type: ActiveRecord explains what it has prepared.
-        inferredTypes = statement.explain != 0 ? parameterTypes.map { _ in .text } : InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
+        inferredTypes =
+            statement.explain != 0
+            ? parameterTypes.map { _ in .text }
+            : InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil
@@ -228,7 +231,9 @@ final class Analysis: Sendable {
             if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
             columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
             // A column of a table may hold anything; what is declared there has been seen to.
-            if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric { columns[index].type = .fixed(.float8) }
+            if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric {
+                columns[index].type = .fixed(.float8)
+            }
             if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
         }
     }

@@ -39,7 +39,8 @@ final class Query: Sendable {
     /// What it takes, roughly, with what is known of it.
     var keptBytes: Int {
         text.bytes.count + (source?.bytes.count ?? 0) + (inner?.keptBytes ?? 0)
-            + (numbered.map { $0.text.bytes.count + $0.textForSQLite.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0) + (analysis?.keptBytes ?? 0)
+            + (numbered.map { $0.text.bytes.count + $0.textForSQLite.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0)
+            + (analysis?.keptBytes ?? 0)
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
@@ -93,7 +94,9 @@ final class Query: Sendable {
         }
         guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }
         // Types stand in them, too.
-        guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else { return try PostgresSpelling.rewritten(sql) }
+        guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else {
+            return try PostgresSpelling.rewritten(sql)
+        }
         return try spelled(insert) ?? insert
     }
 

@@ -83,7 +83,8 @@ final class BoundParameters {
     func value(_ number: Int) -> (format: Format, bytes: UnsafeRawBufferPointer?) {
         let value = values[number - 1]
         guard value.count >= 0 else { return (value.format, nil) }
-        return (value.format, UnsafeRawBufferPointer(start: storage.baseAddress.map { UnsafeRawPointer($0) + value.offset }, count: value.count))
+        let start = storage.baseAddress.map { UnsafeRawPointer($0) + value.offset }
+        return (value.format, UnsafeRawBufferPointer(start: start, count: value.count))
     }
 }
 

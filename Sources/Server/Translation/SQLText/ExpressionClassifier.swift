@@ -201,7 +201,8 @@ struct ExpressionClassifier {
         for index in arguments.suffix(16).reversed() where table.tokens[index].matches("as") {
             // SQLite takes CAST(x AS ), which converts to nothing in particular.
             guard index + 1 < arguments.upperBound else { return nil }
-            return ExpressionClass(castTo: table.tokens[(index + 1)..<arguments.upperBound].map { $0.name.lowercased() }.joined(separator: " "))
+            let words = table.tokens[(index + 1)..<arguments.upperBound]
+            return ExpressionClass(castTo: words.map { $0.name.lowercased() }.joined(separator: " "))
         }
         return nil
     }

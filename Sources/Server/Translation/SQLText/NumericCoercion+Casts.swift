@@ -52,8 +52,9 @@ extension NumericCoercion {
 
     /// `$1`, of which nothing is said. Behind `?1` SQLite takes no type.
     static func isNumbered(_ token: SQLToken) -> Bool {
-        guard token.kind == .parameter, token.firstByte == UInt8(ascii: "$"), case .numbered(_, nil) = ParameterName(token.bytes) else { return false }
-        return true
+        guard token.kind == .parameter, token.firstByte == UInt8(ascii: "$") else { return false }
+        if case .numbered(_, nil) = ParameterName(token.bytes) { return true }
+        return false
     }
 
     // MARK: Types

@@ -14,7 +14,8 @@ extension PostgresSpelling {
     /// Behind the `[` that follows the word ARRAY.
     func bracketEnd(behind word: SQLToken) -> Int? {
         var ahead = SQLLexer(sql, from: word.start)
-        guard ahead.next() != nil, ahead.isBehindArray, let bracket = ahead.next(), bracket.firstByte == UInt8(ascii: "[") else { return nil }
+        guard ahead.next() != nil, ahead.isBehindArray, let bracket = ahead.next(), bracket.firstByte == UInt8(ascii: "[")
+        else { return nil }
         return bracket.end
     }
 

@@ -5,8 +5,8 @@ import PostgresWire
 ///
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
 /// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is
-/// rewritten: literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer would not keep together, arrays, `= ANY`
-/// and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column.
+/// rewritten: literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
+/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column.
 /// Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
     let sql: UnsafeRawBufferPointer
@@ -45,7 +45,9 @@ struct PostgresSpelling {
         if let refusal = spelling.refusal { throw refusal }
         guard isRead, spelling.hasChanged else { return nil }
         spelling.take(upTo: sql.count)
-        if !spelling.moments.isEmpty, spelling.meetsNumber() { throw NumericCoercion.refusal(ofArithmeticWith: "a date, a time or an interval") }
+        if !spelling.moments.isEmpty, spelling.meetsNumber() {
+            throw NumericCoercion.refusal(ofArithmeticWith: "a date, a time or an interval")
+        }
         return spelling.result
     }
 
@@ -102,10 +104,14 @@ struct PostgresSpelling {
         taken = end
     }
 
+    /// `LIMIT'1'::int8` must not become the name LIMIT1.
+    private mutating func take(upTo end: Int, before text: some Collection<UInt8>) {
+        take(upTo: end)
+        if let first = text.first, let last = result.last, growsTogether(last, first) { result.append(UInt8(ascii: " ")) }
+    }
+
     mutating func replace(_ range: Range<Int>, by text: some Collection<UInt8>) {
-        take(upTo: range.lowerBound)
-        // `LIMIT'1'::int8` must not become the name LIMIT1.
-        if let first = text.first, let before = result.last, growsTogether(before, first) { result.append(UInt8(ascii: " ")) }
+        take(upTo: range.lowerBound, before: text)
         result += text
         taken = range.upperBound
         if !text.isEmpty, let end = result.last, growsTogether(end, byte(taken)) { result.append(UInt8(ascii: " ")) }
@@ -155,7 +161,8 @@ struct PostgresSpelling {
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
-            case .illegal where token.firstByte == UInt8(ascii: "["), .quotedIdentifier where depth > 0 && NumericCoercion.isBrackets(token):
+            case .illegal where token.firstByte == UInt8(ascii: "["),
+                .quotedIdentifier where depth > 0 && NumericCoercion.isBrackets(token):
                 refusal = Self.strayBracket
             case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
@@ -178,10 +185,12 @@ struct PostgresSpelling {
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
         let isMoment = Self.isMoment(type)
-        if isMoment, isOperand(range.upperBound) { return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)") }
+        if isMoment, isOperand(range.upperBound) {
+            return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
+        }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
-        take(upTo: range.lowerBound)
+        take(upTo: range.lowerBound, before: literal.utf8)
         if isMoment { moments.append(result.count) }
         replace(range, by: literal.utf8)
     }
