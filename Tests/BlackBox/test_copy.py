@@ -381,3 +381,19 @@ def test_what_is_no_uuid_and_no_moment_stays(db, connection):
     assert stored(db, "SELECT * FROM same") == [
         ("x", 1700000000, "2024-01-02 03:04:05.123456789+00:00", "2024-01-02 00:00:00"), (5, "soon", "12:00:00+02:00", "2024-01-02"),
         *[tuple(line.split("\t")) for line in lines[2:]]]
+
+
+@pytest.mark.parametrize("column", ["x", "x INTEGER", "x REAL", "x NUMERIC", "x BOOLEAN"])
+def test_truths_are_read_back_as_what_they_are(daemon, column):
+    """In PostgreSQL a file of `t` and `f` is refused by a column of numbers. Here a column without a type would take the letters."""
+    daemon.run("CREATE TABLE flags (a INTEGER, b BOOLEAN)", "INSERT INTO flags VALUES (1, 1), (2, 0)", f"CREATE TABLE target ({column})")
+    with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, user="tester", autocommit=True) as connection, connection.cursor() as cursor:
+        with cursor.copy("COPY (SELECT a > 1 FROM flags) TO STDOUT") as copy:
+            data = b"".join(bytes(part) for part in copy)
+        assert data == b"0\n1\n"
+        with cursor.copy("COPY target FROM STDIN") as copy:
+            copy.write(data)
+        assert cursor.execute("SELECT count(*) FROM target WHERE x").fetchone() == (1,)
+        with cursor.copy("COPY (SELECT a > 1, b FROM flags) TO STDOUT (FORMAT binary)") as copy:
+            copy.set_types(["int8", "bool"])
+            assert list(copy.rows()) == [(0, True), (1, False)]

@@ -251,3 +251,18 @@ def test_calls_are_of_every_function_that_readme_names():
     table = readme.split("Functions beside SQLite's own")[1].split("A definition that uses one of them")[0]
     named = {word for line in table.splitlines() if line.startswith("| `") for word in re.findall(r"`([a-z_0-9]+)(?:\(|`)", line)}
     assert named - {"left", "right", "substr", "value", "max", "writer_idle_limit"} <= set(CALLS) and len(named) > 30
+
+
+@pytest.mark.parametrize("sql, type, value, stored", [
+    ("INSERT INTO files (data, digest) VALUES ($1, md5($1))", 17, b"\0\xff", "md5"), ("INSERT INTO files (data, digest) VALUES ($1, hex($1))", 17, b"\0\xff", "hex"),
+    ("INSERT INTO files (n, digest) VALUES ($1, md5($1))", 20, "5", "md5"), ("INSERT INTO files (n, digest) VALUES ($1, lpad($1, 3, '0'))", 20, "5", "lpad")])
+def test_a_column_says_what_a_functions_argument_is(shared, sql, type, value, stored):
+    """The usual way to store a file with its checksum."""
+    shared.run("DROP TABLE IF EXISTS files", "CREATE TABLE files (data BLOB, n INTEGER, digest TEXT)")
+    with shared.client() as client:
+        binary = isinstance(value, bytes)
+        reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind([value], formats=[1] if binary else []), wire.execute()).check()
+        assert reply.of("t")[0].body[-4:] == type.to_bytes(4, "big")
+        want = {"md5": hashlib.md5(value if binary else value.encode()).hexdigest(), "hex": value.hex().upper() if binary else None, "lpad": "005"}[stored]
+        assert client.query("SELECT digest FROM files").check().texts == [(want,)]
+        client.send(wire.terminate())

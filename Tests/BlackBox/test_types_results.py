@@ -145,7 +145,7 @@ def test_truths(client, db, truth):
     client.query("SET result_typing = stored; BEGIN").check()
     assert client.query(f"DECLARE c CURSOR FOR {sql}; FETCH ALL c; COMMIT").check().texts == [(value,) for value in want]
     client.send(wire.query(f"COPY ({sql}) TO STDOUT"))
-    assert [each.body.decode() for each in client.receive_until("Z") if each.kind == "d"] == [f"{value or chr(92) + 'N'}\n" for value in want]
+    assert [each.body.decode() for each in client.receive_until("Z") if each.kind == "d"] == [f"{value or chr(92) + 'N'}\n" for value in integer]
     with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester") as connection:
         for binary in [False, True]:
             assert connection.cursor(binary=binary).execute(sql).fetchall() == [({"t": True, "f": False, None: None}[value],) for value in want]

@@ -14,6 +14,8 @@ import Testing
         ("'a' ISNULL, 'a' x, 'a' \"y\", (('a')), (select 1), 'a' COLLATE nocase", [.bool, .text, .text, .text, nil, .text]),
         ("a REGEXP b, case when a then 1 end, coalesce(count(a),0), max(a), like, t.like, ~a, a|b, +'x', -a", [nil, .int8, .int8, nil, nil, nil, .int8, .int8, .text, nil]),
         ("a IN (1,2) * 0.5, a ISNULL || 'x', 1.5 + NOT a, a NOT NULL - 1, a IN t * 2, a NOTNULL -> 'x'", Array(repeating: nil, count: 6)),
+        ("~NOT a, a IN main.t + 1, a IN main.f(1) & 1, a IN main.t, a IN t.f(1) OR b", [nil, nil, nil, .bool, .bool]),
+        ("case when a then b isnull end, case when a then b else c notnull end + 1", [.bool, nil]),
         ("a NOTNULL COLLATE nocase % 7, a IN (1) COLLATE nocase COLLATE rtrim + 1, a COLLATE nocase = 1, a NOT NULL COLLATE nocase", [nil, nil, .bool, .bool]),
         ("a IS NOT NULL, a IN (1) OR b, a = NOT b, NOT a, a NOT IN (1, 2), a NOT NULL", Array(repeating: .bool, count: 6)),
         ("a IS DISTINCT FROM b, 2", [.bool, .int8]), ("$1, current_timestamp, \"a\", true, 1 x, iif(a, 'b', 'c')", [nil, .text, nil, .bool, .int8, .text]),
@@ -185,6 +187,25 @@ import Testing
         #expect(throws: WireError.self) { _ = try onBytes(sql) { try DefaultValues.rewritten($0) } }
     }
 
+    /// What is left in brackets must be to SQLite what it is to us.
+    @Test(arguments: [
+        "select doc['a]'", "select x[e'a]", "select x[1:'a]']", "select x[lower('a]')]", "select x[/**/'a]']", "select array[ ['a]'] ]",
+        "select array[array[array[array[array[array[array['a]']]]]]]]", "create view v as select array['a]']", "select array['a]'], e'\\x41'",
+        "explain select doc['a]']", "create table t ([it's] text)", "select [unterminated",
+        "select e'\\''", "create view v as select e'\\n'", "select E'\\x41'",
+    ])
+    func brackets(sql: String) {
+        #expect(throws: WireError.self) { try onBytes(sql) { _ = try Query($0) } }
+    }
+
+    @Test(arguments: [
+        "select [a], t.[b c] as [d] from [main].[t]", "select '[''', \"['\", 1 /* ['] */ -- ['", "select array[t.[a], (select [b] from t)]",
+        "create table [t] ([a b] text default '['']')", "select t.array [z], t.array[z] from t", "select array['a]', 'b'], [c]",
+    ])
+    func bracketsThatAreNames(sql: String) throws {
+        _ = try onBytes(sql) { try Query($0) }
+    }
+
     /// Each ended the daemon, or might have: parentheses that cross the brackets, for SQLite to complain about.
     @Test(arguments: [
         "select array[)] x", "select 1 = any(array[)]) x", "select array[array[))", "select array[(] x", "select array[(]) x", "select )1::int8 x",
@@ -195,8 +216,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8", "select 1 where'2024-01-02'::date>=(a + 1)", "select doc['a]'", "select x[e'a]",
-        "select array[[1]]", "select array[ ['a]'] ]",
+        "select a - b < '1 day'::interval", "select 1 where '2024-01-02'::date >= (a + 1)", "select 'NaN'::float8", "select 1 where'2024-01-02'::date>=(a + 1)",
     ])
     func spellingRefuses(sql: String) {
         #expect(throws: WireError.self) { _ = try onBytes(sql) { try PostgresSpelling.rewritten($0) } }
@@ -205,7 +225,7 @@ import Testing
     @Test(arguments: [
         "(", ")", "'", "\"", "[", "/*", "--", "$1(", "$1=", "$1,", "max(", "max($1=", "1+", "- ", "x OVER w ", "a.", "a IN ($1) ", "BETWEEN $1 AND ", "case ", "a as b,", "f(a)||", ":", "x'",
         "not ", "coalesce(a,", "(($1),", "1 in (", ";", "create trigger ; ", "over ", "date '2024-01-02', ", "(default),", "any((",
-        "array[", "array[)", "=any(array[)", "(]", "case when a then ", "case a = ", " end",
+        "[a", "['", "array[", "array[)", "=any(array[)", "(]", "case when a then ", "case a = ", " end",
     ])
     func hostile(piece: String) {
         let repeated = String(repeating: piece, count: 100_000 / piece.utf8.count)

@@ -55,7 +55,7 @@ enum PlainFunctions {
         // a function's among others.
         connection.register("set_config", 3, .direct) { call in
             if call.text(0) == "jit" { return call.answer("off") }
-            call.fail("set_config() must be the whole of a statement: SELECT set_config('name', 'value', false)")
+            call.fail("set_config() must be the whole of a statement, and its arguments literals: SELECT set_config('name', 'value', false)")
         }
         for count in [1, 2] {
             connection.register("current_setting", count, .volatile) { call in

@@ -48,6 +48,10 @@ extension Session {
         guard !portal.isDescribed, let analysis = portal.analysis else { return }
         let format = options.wireFormat
         portal.encoder = makeEncoder(analysis, { _ in format }, format == .binary ? firstRow(of: portal) : nil)
+        // What is sent is what each value is, so that it can be read back into any column: a computed truth is 1 or 0.
+        for (index, column) in analysis.columns.enumerated() where column.type == .fixed(.bool) && column.declared == nil {
+            portal.encoder.columns[index].type = portal.encoder.isAllText ? .text : .int8
+        }
         portal.isDescribed = true
         out.copyOutResponse(columns: analysis.columns.count, format: format)
         if options.header == .present {

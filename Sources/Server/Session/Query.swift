@@ -58,6 +58,8 @@ final class Query: Sendable {
         var rewritten: [UInt8]?
         if case .sqlite = kind {
             rewritten = try Self.rewritten(sql, head)
+            if rewritten == nil { try ForeignQuotes.check(sql) }
+            try rewritten?.withUnsafeBufferPointer { bytes throws(WireError) in try ForeignQuotes.check(UnsafeRawBufferPointer(bytes)) }
             numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
             rewritten = numbered?.textForSQLite ?? rewritten
         } else {

@@ -86,8 +86,10 @@ extension ParameterType {
         let casts = Self.united(uses.flatMap(\.casts))
         let isStored = uses.contains(where: \.isStored)
         // What is made of a value for the client says nothing of what is to be stored.
-        let needs = uses.flatMap { isStored ? $0.needs : $0.needs + $0.resultNeeds }
+        var needs = uses.flatMap { isStored ? $0.needs : $0.needs + $0.resultNeeds }
         let conversions = uses.flatMap(\.conversions)
+        let isTextual = uses.contains(where: \.isTextual)
+        if isTextual, needs.isEmpty, conversions.isEmpty { needs = [.text] }
         defer { meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 } }
         guard let need = Self.united(needs) else { return }
         let converted = Self.converted(conversions)
@@ -121,7 +123,7 @@ extension ParameterType {
             if isStored, isCounted { return }
             self = converted
             // Somewhere else its class counts, so it must arrive as what it is.
-            if uses.contains(where: \.isSensitive), isCounted { rule = .number }
+            if isTextual || uses.contains(where: \.isSensitive), isCounted { rule = .number }
             return
         }
         guard !uses.contains(where: \.isSensitive), casts != nil else { return }

@@ -13,6 +13,8 @@ struct ParameterUses {
         var casts: [TypeOID] = []
         /// The class makes a difference there, and nothing says which is meant.
         var isSensitive = false
+        /// A text, if nothing else says what it is.
+        var isTextual = false
         /// It is stored as it comes.
         var isStored = false
         /// It is calculated with.
@@ -45,6 +47,8 @@ struct ParameterUses {
     }
 
     mutating func addSensitive(_ value: ProgramValue) { update(value) { $0.isSensitive = true } }
+
+    mutating func addTextual(_ value: ProgramValue) { update(value) { $0.isTextual = true } }
 
     mutating func addIndifferent(_ value: ProgramValue) { update(value) { $0.isIndifferent = true } }
 

@@ -97,6 +97,7 @@ extension ProgramInterpreter {
         for (index, value) in arguments.enumerated() where !value.parameters.isEmpty {
             switch ExpressionClass.argument(of: name, at: index) {
             case .text: note { $0.need(value, .text) }
+            case .textOrBytes: note { $0.addTextual(value) }
             case .numeric: note { $0.need(value, .numeric) }
             default:
                 // count() asks only whether it is NULL.

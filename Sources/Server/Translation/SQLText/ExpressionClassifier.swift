@@ -63,7 +63,7 @@ struct ExpressionClassifier {
     private func isMisleading(_ index: Int, _ first: Int) -> Bool {
         guard index > first else { return false }
         let token = table.tokens[index]
-        if token.matches("not") { return isTight(table.tokens[index - 1]) }
+        if token.matches("not") { return isTight(table.tokens[index - 1]) || table.tokens[index - 1].isSymbol("~") }
         guard isTight(token) else { return false }
         var index = index
         while index - 3 >= first, table.tokens[index - 2].matches("collate") { index -= 2 }
@@ -72,7 +72,10 @@ struct ExpressionClassifier {
         if before.matches("null") {
             return index - 3 >= first && table.tokens[index - 2].matches("not") && !table.tokens[index - 3].matches("is")
         }
-        let operand = before.kind == .rightParenthesis ? table.otherParenthesis(index - 1) ?? index - 1 : index - 1
+        var operand = before.kind == .rightParenthesis ? table.otherParenthesis(index - 1) ?? index - 1 : index - 1
+        // `main.t`, `main.f(x)`.
+        if before.kind == .rightParenthesis, operand - 2 > first, table.tokens[operand - 2].isSymbol(".") { operand -= 1 }
+        while operand - 2 > first, table.tokens[operand - 1].isSymbol(".") { operand -= 2 }
         guard operand > first, before.kind == .rightParenthesis || before.isIdentifierLike else { return false }
         // IN takes a table's name, or a call, as well as a list.
         return table.tokens[operand - 1].matches("in") || (operand - 1 > first && table.tokens[operand - 2].matches("in"))

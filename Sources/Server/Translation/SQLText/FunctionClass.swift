@@ -69,18 +69,20 @@ enum ExpressionClass: Sendable, Equatable {
     }
 
     /// What the argument of a function has to be: nil where the function tells integers from text, so that the
-    /// class of the value matters and nothing says which is meant.
+    /// class of the value matters and nothing says which is meant. `textOrBytes`: a text, unless a column that the same value meets says
+    /// otherwise, as in `VALUES ($1, md5($1))`.
     static func argument(of function: String, at index: Int) -> ExpressionClass? {
         switch function {
         case "upper", "lower", "trim", "ltrim", "rtrim", "replace", "instr", "length", "unicode", "date", "time",
             "datetime", "strftime", "julianday", "unixepoch", "like", "glob", "json", "json_extract", "json_valid",
-            "json_array_length", "json_type", "json_each", "json_tree", "soundex", "unhex", "concat", "concat_ws", "hex", "md5", "reverse",
-            "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part", "current_setting":
+            "json_array_length", "json_type", "json_each", "json_tree", "soundex", "unhex", "concat", "concat_ws":
             .text
-        case "set_config": index < 2 ? .text : nil
-        case "string_agg", "group_concat": index == 1 ? .text : nil
-        case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .text
-        case "split_part": index == 2 ? .numeric : .text
+        case "hex", "md5", "reverse", "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part",
+            "current_setting":
+            .textOrBytes
+        case "string_agg", "group_concat": index == 1 ? .textOrBytes : nil
+        case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .textOrBytes
+        case "split_part": index == 2 ? .numeric : .textOrBytes
         case "printf", "format": index == 0 ? .text : nil
         case "substr", "substring": index == 0 ? .text : .numeric
         case "abs", "sign", "ceil", "ceiling", "floor", "trunc", "mod", "round", "sqrt", "exp", "ln", "log", "log2",

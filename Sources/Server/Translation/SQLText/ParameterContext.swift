@@ -205,7 +205,7 @@ private struct ParameterReader {
         if before.matches("json_each"), parameter.ordinal == 0 { return .array }
         if before.matches("generate_series") || before.matches("pg_sleep") { return .number }
         switch ExpressionClass.argument(of: before.name, at: parameter.ordinal) {
-        case .text: return .text
+        case .text, .textOrBytes: return .text
         case .numeric: return .number
         default: return .undecided
         }

@@ -19,11 +19,6 @@ extension PostgresSpelling {
         return bracket.end
     }
 
-    static let strayBracket = WireError(
-        state: .syntaxError, message: "syntax error at or near \"[\"",
-        hint: "Arrays are written ARRAY[1, 2], and those in arrays ARRAY[ARRAY[1], ARRAY[2]]. SQLite has no subscripts: "
-            + "doc ->> '$.key' reads JSON. A name that begins with a quote is written in \"double quotes\".")
-
     // MARK: Elements of JSON
 
     /// An element that is a real: json_array() would write 15 of its digits (`%!.15g`), and 0.30000000000000004 is then another number.

@@ -89,7 +89,7 @@ struct PostgresSpelling {
         return false
     }
 
-    private static func next(_ byte: UnicodeScalar, in sql: UnsafeRawBufferPointer, _ start: Int) -> Int? {
+    static func next(_ byte: UnicodeScalar, in sql: UnsafeRawBufferPointer, _ start: Int) -> Int? {
         guard let base = sql.baseAddress, start < sql.count,
             let found = memchr(base + start, Int32(byte.value), sql.count - start)
         else { return nil }
@@ -151,7 +151,7 @@ struct PostgresSpelling {
             case .identifier where token.matches("e") && byte(token.end) == UInt8(ascii: "'"):
                 guard let text = lexer.next(), text.kind == .string, let content = Self.unescaped(text) else { return false }
                 string(text, content: content, from: token.start, isEscaped: true)
-            case .identifier where token.matches("array") && bracketEnd(behind: token) != nil:
+            case .identifier where token.matches("array") && last?.isSymbol(".") != true && bracketEnd(behind: token) != nil:
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
             case .identifier where token.matches("cast"): truth(token)
             case .identifier where token.matches("any") || token.matches("all"):
@@ -161,9 +161,6 @@ struct PostgresSpelling {
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
-            case .illegal where token.firstByte == UInt8(ascii: "["),
-                .quotedIdentifier where depth > 0 && NumericCoercion.isBrackets(token):
-                refusal = Self.strayBracket
             case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
             }

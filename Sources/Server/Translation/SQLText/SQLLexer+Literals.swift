@@ -14,30 +14,29 @@ extension SQLLexer {
         return (.illegal, end)
     }
 
-    /// Behind the word ARRAY stand values that a driver has written as literals. Read as a name, `['a]` would end inside one of them,
-    /// and what somebody has sent as a value would be SQL. So is what begins with a quote, as the subscript in `doc['a]']` does.
-    /// `PostgresSpelling` makes SQLite's words of the first and refuses the other.
-    func opensArray(_ bracket: Int) -> Bool {
-        if isBehindArray { return true }
-        var next = bracket + 1
-        while isSpace(byte(next)) { next += 1 }
-        guard byte(next) | 0x20 == UInt8(ascii: "e") else { return byte(next) == UInt8(ascii: "'") }
-        next += 1
-        while isSpace(byte(next)) { next += 1 }
-        return byte(next) == UInt8(ascii: "'")
+    /// `[a name]`, unless it is not one.
+    ///
+    /// Behind the word ARRAY stand values that a driver has written as literals, and so may they in what PostgreSQL takes for a
+    /// subscript: `doc['a]']`, `list[1:'2']`. Read as a name, either would end inside a value, and what somebody has sent as a value
+    /// would be SQL. Such a bracket is illegal. `PostgresSpelling` makes an array of the first, and what then is left is refused
+    /// (`Query`), as SQLite would read it otherwise. So a name with an apostrophe is written in double quotes.
+    mutating func bracket(at start: Int) -> (SQLToken.Kind, Int) {
+        if isBehindArray || start < quoteAhead { return (.illegal, start + 1) }
+        var index = start + 1
+        while index < end {
+            if bytes[index] == UInt8(ascii: "]") { return (.quotedIdentifier, index + 1) }
+            if bytes[index] == UInt8(ascii: "'") {
+                // Many brackets before one quote would each be read up to it.
+                quoteAhead = index
+                return (.illegal, start + 1)
+            }
+            index += 1
+        }
+        return (.illegal, end)
     }
 
     func isArray(_ word: Range<Int>) -> Bool {
         word.count == 5 && zip(bytes[word], "array".utf8).allSatisfy { lowerASCII($0) == $1 }
-    }
-
-    func bracketed(from start: Int) -> (SQLToken.Kind, Int) {
-        var index = start + 1
-        while index < end {
-            if bytes[index] == UInt8(ascii: "]") { return (.quotedIdentifier, index + 1) }
-            index += 1
-        }
-        return (.illegal, end)
     }
 
     func blob(from start: Int) -> (SQLToken.Kind, Int) {

@@ -3,13 +3,17 @@
 ///
 /// Nothing is allocated, every byte is looked at a constant number of times, and no input is refused: what SQLite
 /// cannot read comes out as an `illegal` token, so that SQLite is the one to complain. In one thing it is PostgreSQL's rules that
-/// count: the bracket of `ARRAY['a]', 'b']` opens an array (see `opensArray`).
+/// count: the bracket of `ARRAY['a]', 'b']` opens an array (see `bracket`).
 struct SQLLexer: Sequence, IteratorProtocol {
     let bytes: UnsafeRawBufferPointer
     /// Where the next token is looked for.
     private(set) var position: Int
     /// The token before was the word ARRAY.
     private(set) var isBehindArray = false
+    /// The token before was a dot: what follows is a column's name, though it be ARRAY.
+    private var isBehindDot = false
+    /// Up to here no `[` is closed before a quote.
+    var quoteAhead = 0
     /// SQLite takes at most 2 GiB of SQL; what lies beyond is not read, and a token's offsets fit 32 bits.
     let end: Int
 
@@ -27,9 +31,10 @@ struct SQLLexer: Sequence, IteratorProtocol {
         skipSpaceAndComments()
         guard position < end, let base = bytes.baseAddress else { return nil }
         let start = position
-        let (kind, past) = token(at: start)
+        let (kind, past) = bytes[start] == UInt8(ascii: "[") ? bracket(at: start) : token(at: start)
         position = past
-        isBehindArray = kind == .identifier && isArray(start..<past)
+        isBehindArray = kind == .identifier && !isBehindDot && isArray(start..<past)
+        isBehindDot = past == start + 1 && bytes[start] == UInt8(ascii: ".")
         return SQLToken(kind, base: base, start: start, end: past)
     }
 
@@ -77,7 +82,6 @@ struct SQLLexer: Sequence, IteratorProtocol {
         case UInt8(ascii: ";"): (.semicolon, start + 1)
         case UInt8(ascii: "'"): quoted(from: start, kind: .string)
         case UInt8(ascii: "\""), UInt8(ascii: "`"): quoted(from: start, kind: .quotedIdentifier)
-        case UInt8(ascii: "["): opensArray(start) ? (.illegal, start + 1) : bracketed(from: start)
         case UInt8(ascii: "?"): (.parameter, digits(from: start + 1))
         case UInt8(ascii: "$"), UInt8(ascii: "@"), UInt8(ascii: ":"), UInt8(ascii: "#"): variable(from: start)
         case UInt8(ascii: "0")...UInt8(ascii: "9"): number(from: start)

@@ -81,13 +81,17 @@ struct TokenTable {
         var next = index
         while next < range.upperBound {
             if tokens[next].matches("case") { open += 1 }
-            if tokens[next].matches("end"), endsOperand(next - 1) {
+            if tokens[next].matches("end"), endsOperand(next - 1) || isPostfix(next - 1) {
                 open -= 1
                 if open == 0 { return next }
             }
             next = after(next)
         }
         return nil
+    }
+
+    private func isPostfix(_ index: Int) -> Bool {
+        self[index].map { $0.matches("isnull") || $0.matches("notnull") } ?? false
     }
 
     /// Whether an expression can end with this token, so that an operator after it is a binary one.
