@@ -46,9 +46,11 @@ public struct DatabaseFiles: Sendable {
         return status
     }
 
-    var hasWAL: Bool { Self.identity(path + "-wal") == wal }
+    func areOfSameDatabase(as other: DatabaseFiles) -> Bool { database == other.database }
 
-    private var hasIndex: Bool { Self.identity(path + "-shm") == index }
+    var hasWAL: Bool { Self.isInPlace(path + "-wal", wal) }
+
+    var hasIndex: Bool { Self.isInPlace(path + "-shm", index) }
 
     var hasWALAndIndex: Bool { hasWAL && hasIndex }
 
@@ -140,6 +142,12 @@ public struct DatabaseFiles: Sendable {
 
     private static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
 
+    /// One that was not there when it was looked for, right after SQLite had opened it, was deleted by then.
+    private static func isInPlace(_ path: String, _ identity: FileIdentity?) -> Bool {
+        guard let identity else { return false }
+        return Self.identity(path) == identity
+    }
+
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
         var file = walpool_file()
         if walpool_look_at_file(path, &file) == 0 { return FileIdentity(file) != identity }
@@ -149,6 +157,10 @@ public struct DatabaseFiles: Sendable {
     static func lost(_ message: String) -> SQLiteError {
         SQLiteError(extendedCode: ioError, message: message)
     }
+
+    /// No disk has failed: a file was lost. SQLite's own errors of that kind say which operation it was, in a second byte
+    /// (https://www.sqlite.org/rescode.html#extrc).
+    static func isLoss(_ error: SQLiteError) -> Bool { error.extendedCode == ioError }
 
     /// SQLITE_IOERR
     private static let ioError: Int32 = 10

@@ -24,10 +24,10 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
         do {
-            if let reason = try lostFiles() { return giveUp(reason) }
+            if let reason = try lostFiles(after: failure) { return giveUp(reason) }
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
-            let fileName = writer.fileName
+            let (fileName, places) = (writer.fileName, writer.places)
             guard limits.durability == .full || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds)
             else {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
@@ -36,6 +36,7 @@ extension Pool {
             Self.dropCachedWAL(of: fileName)
             schema.forget()
             try openWriter()
+            guard writer.places.areOfSameDatabase(as: places) else { return giveUp(Self.loss(of: path)) }
             let check = try writer.connection.checkIntegrity(.quick)
             if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }
             if let violation = check.violation {
@@ -60,24 +61,31 @@ extension Pool {
         return SQLiteError(extendedCode: 1, message: "the database was replaced by one of another text encoding")
     }
 
-    /// Why what is open cannot be put together with what is at its place now; nil: it can. A -wal that was deleted is copied first.
+    /// Why what is open cannot be put together with what is at its place now; nil: it can. A -wal that was deleted is copied first,
+    /// and so is one that may be the next.
     ///
     /// Only with the writer, when no reader of the pool's is open, and when the files can be looked at.
-    func lostFiles() throws(SQLiteError) -> String? {
+    ///
+    /// - Parameter failure: what the writer has met.
+    func lostFiles(after failure: SQLiteError? = nil) throws(SQLiteError) -> String? {
         guard writer.places.databaseInPlace != nil else {
             emptyWALOfLostFile()
-            return "\(path) was emptied, moved, replaced or deleted while it was served"
+            return Self.loss(of: path)
         }
         guard !writer.places.isWALReplaced else {
             return "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
                 + "cannot be put together with that"
         }
         try rescueWAL()
+        // What was written into the -wal and not onto the disk must not get into the database.
+        if failure.map(DatabaseFiles.isLoss) ?? true { emptyWALOfLostIndex() }
         guard !writer.places.isIndexReplaced else {
             return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
         }
         return nil
     }
+
+    private static func loss(of path: String) -> String { "\(path) was emptied, moved, replaced or deleted while it was served" }
 
     private func giveUp(_ reason: String) -> [Resumption] {
         cannotGoOn(reason)
@@ -106,6 +114,24 @@ extension Pool {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
+    }
+
+    /// Who deletes the -shm may delete the -wal next (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart), and for some
+    /// milliseconds nobody has it open, while the database is opened anew: nothing that was committed may rest on it by then.
+    ///
+    /// It is emptied, too, for the database's file may be the next (`mv backup.db app.db`), and to that these frames do not belong. But
+    /// a process that makes another -shm writes into it from then on: so what takes long comes before the last look for one.
+    /// Who keeps it from being copied or emptied has the -shm that was deleted, and the database is not opened again beside that.
+    private func emptyWALOfLostIndex() {
+        guard writer.places.hasWAL, !writer.places.hasIndex, !writer.places.isIndexReplaced else { return }
+        do {
+            guard try writer.checkpoint(.passive).isComplete, !writer.places.isIndexReplaced,
+                try truncate(patienceMilliseconds: 0).isComplete
+            else { return }
+            log.warning(.recovery, "the -shm was deleted; what the -wal held is in the database now")
+        } catch {
+            log.error(.ioError, "the -shm was deleted, and the -wal cannot be copied", metadata: ["error": "\(error.message)"])
+        }
     }
 
     /// Without a sync at each commit the WAL's index names frames before they are on the disk. Another process that has the database

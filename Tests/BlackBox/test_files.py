@@ -313,6 +313,77 @@ def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
     assert set(range(1, 20)) <= set(rows(watched.database))
 
 
+@pytest.fixture(params=["full", "pipelined", "normal"])
+def committing(start_daemon, request):
+    """A daemon with commits in its -wal."""
+    daemon = start_daemon(options=["--synchronous", request.param])
+    daemon.run("CREATE TABLE t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(1, 20)])
+    return daemon
+
+
+def test_nothing_rests_on_the_wal_of_a_lost_index(committing):
+    """Who deletes the -shm deletes the -wal next, and nobody may have it open by then."""
+    os.unlink(shm(committing))
+    check_not_acknowledged([committing.client().query("INSERT INTO t VALUES (20)")])
+    eventually(lambda: "opened again and is whole" in committing.errors)
+    committing.kill()
+    os.unlink(wal(committing))
+    os.unlink(shm(committing))
+    committing.may_fail = True
+    assert set(range(1, 20)) <= set(rows(committing.database))
+
+
+def test_an_index_and_a_wal_that_are_lost_one_after_the_other(committing):
+    """A shell's two processes, under a client that commits all the time: wherever the second of them meets the daemon."""
+    committing.may_fail = True
+    acknowledged, ends = set(range(1, 20)), []
+
+    def commit():
+        number = 20
+        with committing.client() as client:
+            while not ends:
+                if not client.query(f"INSERT INTO t VALUES ({number})").errors:
+                    acknowledged.add(number)
+                number += 1
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        for _ in range(5):
+            subprocess.run(f"rm {shm(committing)}; rm {wal(committing)}", shell=True)
+            count = len(acknowledged)
+            eventually(lambda: len(acknowledged) > count or not thread.is_alive(), "another commit")
+    finally:
+        ends.append(True)
+        thread.join()
+    committing.stop()
+    assert acknowledged <= set(rows(committing.database)), committing.errors
+
+
+def test_an_index_and_a_database_that_are_lost_one_after_the_other(committing):
+    """The old -wal's frames are not the new file's."""
+    committing.may_fail = True
+    other = committing.directory / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE filler (x); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    ends = []
+
+    def commit():
+        with committing.client() as client:
+            while not ends and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
+                pass
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        subprocess.run(f"rm {shm(committing)}; mv {other} {committing.database}", shell=True, check=True)
+        check_exit(committing)
+    finally:
+        ends.append(True)
+        thread.join()
+    assert rows(committing.database) == [1000]
+
+
 @pytest.mark.parametrize("lost", [["-wal"], ["-wal", "-shm"]])
 def test_a_wal_that_is_lost_before_the_end(watched, lost):
     """Nobody has committed since."""
