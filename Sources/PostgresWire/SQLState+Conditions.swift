@@ -61,6 +61,9 @@ extension SQLState {
     public static let invalidAuthorizationSpecification: SQLState = "28000"
     public static let invalidPassword: SQLState = "28P01"
 
+    // Class 2B: dependent privilege descriptors still exist
+    public static let dependentObjectsStillExist: SQLState = "2BP01"
+
     // Class 2D, 34, 3B, 3D, 3F: invalid transaction termination, cursor, savepoint, catalog and schema name
     public static let invalidTransactionTermination: SQLState = "2D000"
     public static let invalidCursorName: SQLState = "34000"

@@ -119,7 +119,11 @@ public enum Authorizer {
             "The daemon keeps the database in WAL mode and checkpoints it by itself."
         case "busy_timeout": "SET lock_timeout = '5s' says how long a statement waits for the writer."
         case "optimize": "ANALYZE collects the statistics the planner uses."
-        case "foreign_keys", "synchronous", "cache_size", "mmap_size", "secure_delete", "recursive_triggers",
+        case "foreign_keys":
+            "foreign_keys = false in the daemon's configuration, and a restart, turn them off for everybody, as SQLite's way of "
+                + "making a table anew needs it. While they are on, no table is dropped whose rows others reference with ON DELETE "
+                + "CASCADE, SET NULL or SET DEFAULT."
+        case "synchronous", "cache_size", "mmap_size", "secure_delete", "recursive_triggers",
             "trusted_schema":
             "It is a setting of the daemon's configuration."
         default: "PRAGMAs that only ask, such as table_info, index_list and integrity_check, are available."

@@ -7,6 +7,8 @@ public final class Callbacks {
     public var isInternal = false
     /// Why the authorizer refused the statement that was just prepared; the caller takes it and sets nil.
     public var denial: Authorizer.Denial?
+    /// The ordinary table that the statement just prepared drops.
+    var droppedTable: String?
     /// Called about every `progressOperations` virtual machine steps of a statement; true stops it with
     /// SQLITE_INTERRUPT. https://www.sqlite.org/c3ref/progress_handler.html
     ///
@@ -31,6 +33,7 @@ public final class Callbacks {
     @inline(__always)
     func beginPreparing() {
         _ = walpool_stack_was_short()
+        droppedTable = nil
         guard onProgress != nil else { return }
         isPreparing = true
         walpool_heap_ask(
@@ -75,7 +78,10 @@ public final class Callbacks {
                 if walpool_stack_is_short() != 0 || callbacks.stopsPreparingAgain(action) { return SQLITE_DENY }
                 if callbacks.isInternal { return SQLITE_OK }
                 guard let denial = Authorizer.denial(action: action, first: first, second: second, schema: schema)
-                else { return SQLITE_OK }
+                else {
+                    if action == SQLITE_DROP_TABLE { callbacks.droppedTable = first.map { String(cString: $0) } }
+                    return SQLITE_OK
+                }
                 callbacks.denial = denial
                 return SQLITE_DENY
             }, context)

@@ -92,7 +92,11 @@ public final class Connection: @unchecked Sendable {
         let internalCallbacks = callbacks.isInternal ? callbacks : nil
         let unreadablePages = fileMap?.unreadablePages
         return (
-            statement.map { Statement(handle: $0, internalCallbacks: internalCallbacks, unreadablePages: unreadablePages) },
+            statement.map {
+                Statement(
+                    handle: $0, internalCallbacks: internalCallbacks, unreadablePages: unreadablePages,
+                    droppedTable: callbacks.droppedTable)
+            },
             tail.map { $0 - text } ?? sql.count
         )
     }

@@ -11,6 +11,8 @@ public final class Statement {
     /// 0 for a plain statement, 1 for EXPLAIN, 2 for EXPLAIN QUERY PLAN.
     public let explain: Int
     public let parameterCount: Int
+    /// The ordinary table that it dropped when it was prepared; nil also of one that did not exist then (IF EXISTS).
+    public let droppedTable: String?
     /// Set for a statement of the daemon's own. SQLite prepares a statement anew inside `step` when something expired it
     /// (a schema change rolled back, ANALYZE, VACUUM), and asks the authorizer again then.
     @usableFromInline let internalCallbacks: Callbacks?
@@ -18,8 +20,11 @@ public final class Statement {
     /// it has none.
     @usableFromInline let unreadablePages: UnsafePointer<UInt32>?
 
-    init(handle: OpaquePointer, internalCallbacks: Callbacks?, unreadablePages: UnsafePointer<UInt32>?) {
+    init(
+        handle: OpaquePointer, internalCallbacks: Callbacks?, unreadablePages: UnsafePointer<UInt32>?, droppedTable: String? = nil
+    ) {
         self.handle = handle
+        self.droppedTable = droppedTable
         self.unreadablePages = unreadablePages
         self.internalCallbacks = internalCallbacks
         isReadOnly = sqlite3_stmt_readonly(handle) != 0

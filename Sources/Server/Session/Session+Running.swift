@@ -137,7 +137,7 @@ extension Session {
                 try renewAnalysis(of: portal, on: connection)
                 analysis = portal.statement.analysis ?? analysis
             }
-            lease = try prepare(portal, on: connection)
+            lease = analysis.definesSchema ? try prepareDefinition(portal.query) : try prepare(portal, on: connection)
         } catch {
             releaseReaderIfUnused()
             throw error

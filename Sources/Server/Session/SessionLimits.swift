@@ -47,6 +47,8 @@ enum SessionLimits {
     static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.
     static let clientCheckMilliseconds: Int64 = 50
+    /// Tables that an error names, of those that keep another from being dropped: to find one more may take as long as to read it.
+    static let namedDependents = 10
     /// Messages looked at to see whether a transaction has arrived whole; a longer pipeline keeps the writer instead.
     static let scannedMessages = 20_000
     /// From this many on, the replies of a group are left to another thread while its own runs the next group. Fewer
