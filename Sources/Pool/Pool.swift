@@ -37,6 +37,8 @@ public final class Pool: Sendable {
     /// See Pool+WriterSnapshot.
     let writerSnapshotIsOld = Atomic<Bool>(false)
     let writerSnapshotEnds = Atomic<Int64>(.max)
+    /// See Pool+Outsiders.
+    let mustMakeWay = Atomic<Bool>(false)
     /// When the gathering of a group is over, in nanoseconds; 0: there is none.
     let gatheringUntil = Atomic<Int64>(0)
     /// See Pool+Files.
@@ -148,6 +150,7 @@ public final class Pool: Sendable {
                     limit: limits.readers, userIdleLimitMilliseconds: limits.writerIdleMilliseconds),
                 policy: limits.checkpointPolicy(pageBytes: writerSlot.writer!.pageBytes),
                 readerUsers: Array(repeating: 0, count: limits.readers + 1)))
+        writerMakesWay()
     }
 
     private static func openWriter(
@@ -177,6 +180,7 @@ public final class Pool: Sendable {
     func openWriter() throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters, recoveries: recoveries)
+        writerMakesWay()
     }
 
     func closeWriter() {

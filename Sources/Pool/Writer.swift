@@ -37,6 +37,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
+    /// Another process keeps the write lock, and may itself wait for readers: see Pool+Outsiders.
+    var makeWay: () -> Void = {}
     /// When the member of a group that runs now is stopped, so that those before it need not wait.
     private var memberEnds = Instant.distantFuture
     /// That member was stopped, and runs again later: its error is nobody's.
@@ -77,12 +79,15 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
+            if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }
             guard self.waitForOutsider() else { return false }
             if !self.isCheckpointing { self.countBusyWait() }
             return true
         }
     }
 
+    /// Again and again, for readers that are used meanwhile may get into the way again.
+    private static let attemptsBeforeMakingWay = 10
     /// An outsider that is quick, as a well-behaved one is, needs no line in the log.
     private static let attemptsBeforeLogging = 100
 

@@ -19,6 +19,7 @@ extension Server {
         var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
         if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
         next = min(next, pool.writerSnapshotEnd)
+        for granted in pool.makeWay() { worker.enqueue(granted) }
         let isFilesLookDue = pool.nextFilesLook <= now
         if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }

@@ -5,9 +5,11 @@ The same statements by the sqlite3 module of Python, which keeps nothing, say wh
 
 import contextlib
 import sqlite3
+import threading
 
 import pytest
 
+import wire
 from console import console
 from daemon import eventually
 
@@ -124,6 +126,36 @@ def test_an_idle_writer_is_in_nobodys_way(other):
     eventually(lambda: other("PRAGMA wal_checkpoint(TRUNCATE)") == [(0, 0, 0)], "an empty WAL")
     other.daemon.run(INSERT)
     assert other("SELECT count(*) FROM t") == [(3,)]
+
+
+@pytest.mark.parametrize("mode", ["FULL", "RESTART", "TRUNCATE"])
+def test_idle_readers_make_way_for_a_checkpoint_that_a_writer_waits_for(other, mode):
+    """It waits for their snapshots with the write lock in its hands: none of the three would get on before its timeout."""
+    def use_readers():
+        # One is busy with the first of them when the second comes.
+        for client in readers:
+            client.send(wire.query("SELECT count(*) FROM t AS a, t AS b, t AS c"))
+        for client in readers:
+            client.reply().check()
+
+    readers = [other.daemon.client() for _ in range(2)]
+    other.daemon.run("WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 200) INSERT INTO t SELECT x FROM n")
+    use_readers()
+    other.daemon.run(INSERT)
+    results = []
+
+    def empty_the_wal():
+        with contextlib.closing(sqlite3.connect(other.daemon.database, timeout=20)) as db:
+            results.extend(db.execute(f"PRAGMA wal_checkpoint({mode})").fetchall())
+
+    checkpoint = threading.Thread(target=empty_the_wal)
+    checkpoint.start()
+    while checkpoint.is_alive():
+        other.daemon.run(INSERT)
+        use_readers()
+    checkpoint.join()
+    (is_busy, frames, copied), = results
+    assert not is_busy and frames == copied
 
 
 def test_a_busy_writer_lets_others_checkpoint(other):
