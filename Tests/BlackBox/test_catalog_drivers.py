@@ -76,9 +76,11 @@ def test_functions_beside_the_tables_they_are_about(connection):
 
 def test_cursors(connection):
     """psycopg looks there before it closes one; what went wrong is not hidden by another error."""
-    with pytest.raises(psycopg.errors.FeatureNotSupported, match="WITH HOLD"):
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="WITH HOLD") as refused:
         with connection.cursor("held", withhold=True) as cursor:
             cursor.execute("SELECT 1")
+    # A transaction that pauses while it reads holds others up.
+    assert "writer_idle_limit" in refused.value.diag.message_hint and "LIMIT" in refused.value.diag.message_hint
     ask = "SELECT name, statement, is_binary, is_holdable FROM pg_cursors ORDER BY name"
     assert connection.execute(ask).fetchall() == []
     with connection.transaction():

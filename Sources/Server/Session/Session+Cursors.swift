@@ -9,7 +9,8 @@ extension Session {
         guard !cursor.holds else {
             throw WireError(
                 state: .featureNotSupported, message: "cursors WITH HOLD are not available",
-                hint: "Keep the transaction open while reading: a READ COMMITTED one holds nobody up.")
+                hint: "Read it inside a transaction, without pauses as long as writer_idle_limit, since it keeps a reader; or by key: "
+                    + "WHERE id > $1 ORDER BY id LIMIT 1000.")
         }
         guard state.transaction.isExplicit else {
             throw WireError(
