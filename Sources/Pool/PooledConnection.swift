@@ -2,7 +2,7 @@ import SQLite
 import Scheduling
 
 /// Why a running or waiting statement must end.
-public enum StopReason: Equatable, Sendable {
+public enum StopReason: CaseIterable, Equatable, Sendable {
     case cancelled
     case statementTimeout
     case transactionTimeout

@@ -242,7 +242,7 @@ enum ErrorTranslation {
                 state: .queryCanceled, message: "canceling statement because of its snapshot's age",
                 detail: "The WAL reached its limit, and the statement kept it from being emptied for longer than "
                     + "gate_limit.",
-                hint: "Run it again; raise wal_limit or gate_limit for statements that must read for longer.")
+                hint: "Run it again; raise wal_limit_bytes or gate_limit for statements that must read for longer.")
         case .groupTimeLimit:
             // No client hears of it.
             WireError(state: .queryCanceled, message: "the transaction is run again")
