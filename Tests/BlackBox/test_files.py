@@ -130,6 +130,8 @@ def check_not_acknowledged(replies):
         assert not reply.tags, "it was acknowledged"
         # The second of these where a reader meets the empty file, before there is anything to commit.
         assert reply.closed or reply.error["C"] in {*NOT_ACKNOWLEDGED, "XX001"}, reply
+        # No disk has failed: somebody did that to the file.
+        assert not reply.errors or "disk" not in reply.error.get("H", ""), reply
 
 
 def ways_to_lose_the_file():

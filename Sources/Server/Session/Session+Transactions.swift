@@ -294,7 +294,8 @@ extension Session {
         guard error.isInputOutput else { return ErrorTranslation.wireError(error) }
         var unknown = ErrorTranslation.wireError(error)
         unknown.state = .transactionResolutionUnknown
-        unknown.hint = "The disk failed during the commit: whether it took place is unknown."
+        // Why is in the message: a failed sync, or a file that was found to be lost.
+        unknown.hint = "Whether the commit took place is unknown: look before you send it again."
         return unknown
     }
 
