@@ -70,7 +70,7 @@ def test_a_limit_that_is_too_small_for_the_daemon(start_limited, tmp_path):
     with pytest.raises(AssertionError):
         daemon.start()
     assert daemon.wait() == 1
-    assert "the limit of open files" in daemon.errors and "LimitNOFILE=" in daemon.errors
+    assert "max_sessions = 1000, and the limit of open files" in daemon.errors and "LimitNOFILE=" in daemon.errors
     daemon.may_fail = True
 
 

@@ -42,6 +42,7 @@ struct DescriptorBudget: Equatable {
             limit: configuration.descriptorLimit, readers: configuration.pool.readers, threads: threads,
             listeners: max(1, configuration.inheritedSockets.count))
         guard budget.sessions(configuration.access) < 1 else { return budget }
-        throw StartError(budget.shortage(of: 1, configuration.access) ?? "")
+        // In the figure of the configuration: nobody has asked for one session.
+        throw StartError(budget.shortage(of: max(1, configuration.maximumSessions), configuration.access) ?? "")
     }
 }
