@@ -61,7 +61,8 @@ enum Daemon {
         case .refused(let problems):
             log.error(.reloaded, "configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])
             for line in problems { log.error(.reloaded, "\(line)") }
-            notifications.reloaded("the new configuration is refused, see the log; \(serving(running.server)) as before")
+            notifications.reloaded(
+                "the new configuration is refused, see the log; \(serving(running.server)) as before", isRefused: true)
         }
         return outcome
     }

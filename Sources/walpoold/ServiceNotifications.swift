@@ -15,8 +15,11 @@ final class ServiceNotifications: Sendable {
     private let log: Logger
 
     private struct Told {
+        /// The last one that was reported; empty: something else was told since.
         var status = ""
         var isStuck = false
+        /// The configuration file is one that the next start would not take.
+        var hasRefusedFile = false
     }
     private let told = Locked(Told())
 
@@ -43,8 +46,15 @@ final class ServiceNotifications: Sendable {
         send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.now.nanoseconds / 1000)\nSTATUS=reading the configuration")
     }
 
-    /// - Parameter outcome: what came of it, until there is other news.
-    func reloaded(_ outcome: String) { ready(outcome) }
+    /// - Parameter outcome: what came of it, until the next report. That the file was refused is said until one is taken.
+    func reloaded(_ outcome: String, isRefused: Bool = false) {
+        ready(outcome)
+        // After it was sent, so that the next report follows whatever it says.
+        told.withLock { told in
+            told.status = ""
+            told.hasRefusedFile = isRefused
+        }
+    }
 
     func stopping() { send("STOPPING=1\nSTATUS=stopping") }
 
@@ -78,12 +88,13 @@ final class ServiceNotifications: Sendable {
     }
 
     private func report(_ report: ServerReport) {
-        let status = Self.status(name, report)
+        let state = Self.status(name, report)
         let isStuck = report.finding != .progress
-        let (isNews, wasStuck) = told.withLock { told in
+        let (status, isNews, wasStuck) = told.withLock { told in
             let before = told
-            told = Told(status: status, isStuck: isStuck)
-            return (before.status != status, before.isStuck)
+            let status = before.hasRefusedFile ? "\(state); the configuration file is refused, see the log" : state
+            (told.status, told.isStuck) = (status, isStuck)
+            return (status, before.status != status, before.isStuck)
         }
         var lines: [String] = []
         if watchdogMilliseconds != nil, !isStuck { lines.append("WATCHDOG=1") }
@@ -91,7 +102,7 @@ final class ServiceNotifications: Sendable {
         if !lines.isEmpty { send(lines.joined(separator: "\n")) }
         if isStuck, !wasStuck {
             let end = watchdogMilliseconds == nil ? "" : ": the watchdog is pinged no more until it gets on"
-            log.critical(.stuck, "\(status)\(end)")
+            log.critical(.stuck, "\(state)\(end)")
         } else if wasStuck, !isStuck {
             log.notice(.stuck, "the writer gets on again")
         }

@@ -63,6 +63,20 @@ def test_status_says_what_is_going_on(start_service):
     service.notify.wait_for_status("app: 2 sessions, WAL ")
 
 
+def test_status_after_a_reload(start_service):
+    service = start_service(watchdog_seconds=1, config="readers = 3\n")
+    service.notify.wait_for_status("app: ")
+    file = service.directory / "walpoold.toml"
+    for text in ["readers = 3\nqueue_notice = 'soon'\n", "readers = 3\n"]:
+        file.write_text(text)
+        service.process.send_signal(signal.SIGHUP)
+        service.notify.wait_for_field("RELOADING", "1")
+        service.notify.wait_for_field("READY", "1")
+        # Nothing else has happened, and what was said of the reload is old news with the next report.
+        status = service.notify.wait_for_status("app: ")["STATUS"]
+        assert ("the configuration file is refused" in status) == ("soon" in text), status
+
+
 def test_without_a_service_manager_nothing_is_sent_and_the_socket_goes(start_daemon):
     daemon = start_daemon()
     daemon.stop()
