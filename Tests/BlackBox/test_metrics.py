@@ -184,15 +184,16 @@ def test_loopback(start_daemon):
     response = Response(over_tcp(address, hello))
     assert response.status == 200 and response.text.endswith("# EOF\n")
     assert Response(over_tcp(address, hello.replace(b"/metrics", b"/"))).status == 404
-    # Nobody gets a session there, whatever he says, and no cancel is taken.
+    # Nobody gets a session there, whatever he says, and no cancel is taken. Who speaks another protocol and waits is told at once.
     for packet in [
         wire.startup({"user": "root", "database": daemon.name}), wire.packet(wire.SSL_REQUEST), b"\x16\x03\x01" + bytes(500),
-        wire.cancel_request(1, b"1234"), wire.query("SELECT 1"),
+        wire.cancel_request(1, b"1234"),
     ]:
-        with socket.create_connection(address, timeout=wire.DEADLINE) as client:
-            client.sendall(packet)
-            client.shutdown(socket.SHUT_WR)
-            assert client.recv(65536) == b""
+        assert Response(over_tcp(address, packet)).status == 400
+    with socket.create_connection(address, timeout=wire.DEADLINE) as client:
+        client.sendall(wire.query("SELECT 1"))
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(65536) == b""
     assert Response(over_tcp(address, b"nonsense\r\n\r\n")).status == 400
     # Started again at once.
     daemon.stop()

@@ -199,6 +199,12 @@ private func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) 
         #expect(parse(text) == .refused(.badRequest))
     }
 
+    @Test func otherProtocolsAreNotWaitedFor() {
+        for start in ["\0", "\0\0\0\u{8}", "\u{16}\u{3}", "\r\n", " GET"] {
+            #expect(parse(start) == .refused(.badRequest), "\(start.debugDescription)")
+        }
+    }
+
     @Test func otherVersions() {
         #expect(parse("PRI * HTTP/2.0\r\n\r\n") == .refused(.versionNotSupported))
     }

@@ -19,6 +19,8 @@ struct HTTPRequest: Equatable {
     var accept = ""
 
     static func parse(_ bytes: UnsafeRawBufferPointer) -> Parsed {
+        // Another protocol's client, as PostgreSQL's whose messages begin with a length, would wait for an answer that cannot come.
+        if let first = bytes.first, !isLetter(first) { return .refused(.badRequest) }
         guard let end = endOfHead(bytes) else {
             return bytes.count > longestHeadBytes ? .refused(.headerFieldsTooLarge) : .incomplete
         }
@@ -48,6 +50,11 @@ struct HTTPRequest: Equatable {
         // "A server MUST respond with a 400 … to any HTTP/1.1 request message that lacks a Host header field": section 3.2.
         guard hosts == 1 || (hosts == 0 && first[2] == "HTTP/1.0") else { return .refused(.badRequest) }
         return .request(request)
+    }
+
+    /// As every method in use begins with.
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
     }
 
     /// Behind the empty line. A lone line feed is taken for a line's end: "a recipient MAY recognize a single LF".
