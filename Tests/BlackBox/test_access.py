@@ -101,6 +101,8 @@ def test_rules_in_their_order(serve):
         error = refused(started(daemon, user, GUESTS, groups))
         # The same words, whether a rule rejects or none admits.
         assert error["M"] == f"no access rule lets user ID {user} in" and "[[access]]" in error["H"]
+        # One more table would not help whom an earlier one rejects.
+        assert "the first that is about this user decides" in error["H"]
 
 
 def test_a_process_in_many_groups(serve):

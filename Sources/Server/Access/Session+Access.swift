@@ -73,7 +73,10 @@ extension Session {
         }
         let message = "no access rule lets user ID \(peer.user) in"
         guard rules.areDefault else {
-            return Self.notAdmitted(message, "An administrator can add an [[access]] table for it to walpoold's configuration.")
+            // Whether one rejects it is not said: see AccessRules.Decision.
+            return Self.notAdmitted(
+                message,
+                "An [[access]] table of walpoold's configuration can; the first that is about this user decides, and none behind it.")
         }
         return Self.notAdmitted(
             message,

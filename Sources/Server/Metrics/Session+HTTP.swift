@@ -45,13 +45,15 @@ extension Session {
         let isHead = request.method == "HEAD"
         guard isHead || request.method == "GET" else { return respond(.methodNotAllowed) }
         guard request.path == "/metrics" else { return respond(.notFound, isHead: isHead) }
-        guard maySeeMetrics else { return respond(.forbidden, isHead: isHead) }
+        guard maySeeMetrics else {
+            return respond(.forbidden, body: "\(HTTPStatus.forbidden.rawValue)\nNo access rule lets this user in.\n", isHead: isHead)
+        }
         let format = ExpositionFormat(accept: request.accept)
-        respond(.ok, format.contentType, server.metricsText(format, worker), isHead: isHead)
+        respond(.ok, format.contentType, body: server.metricsText(format, worker), isHead: isHead)
     }
 
     private func respond(
-        _ status: HTTPStatus, _ contentType: StaticString = "text/plain; charset=utf-8", _ body: String? = nil,
+        _ status: HTTPStatus, _ contentType: StaticString = "text/plain; charset=utf-8", body: String? = nil,
         isHead: Bool = false
     ) {
         var body = body ?? "\(status.rawValue)\nMetrics are at /metrics.\n"
