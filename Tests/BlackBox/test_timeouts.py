@@ -73,9 +73,25 @@ def test_other_settings(db):
     assert client.value("SHOW my.own") == "value"
     client.query("SET extra_float_digits = 3; SET application_name = 'x'; SET datestyle TO ISO; SET TIME ZONE 'UTC'").check()
     client.query("SET x.y=z").check()
-    assert client.query("SHOW ALL").check().kinds.startswith("TD")
+    everything = client.query("SHOW ALL").check().texts
+    assert {"x.y", "work_mem", "server_version", "transaction_isolation", "statement_timeout"} < {row[0] for row in everything}
+    assert len(everything) == len({row[0] for row in everything})
+    for name, value, _ in everything:
+        assert client.value(f"SHOW {name}") == value, name
     client.query("SET client_encoding TO 'UTF8'; SET NAMES 'utf8'").check()
     assert client.query("SET client_encoding TO 'LATIN1'").state == "22023"
+
+
+def test_settings_that_would_be_relied_on(db):
+    """What is accepted means nothing, and so it cannot be what keeps a session short or triggers quiet."""
+    client = db.client()
+    client.query("SET idle_session_timeout = 0; SET session_replication_role = origin; SET work_mem = '1GB'").check()
+    for setting in ["idle_session_timeout = '300ms'", "session_replication_role = replica"]:
+        reply = client.query(f"SET {setting}")
+        assert reply.state == "0A000" and reply.error["H"], reply
+        reply = db.raw().start(database=db.name, options=f"-c {setting.replace(' ', '')}".replace("'", ""))
+        assert reply.state == "0A000", reply
+    assert client.query("SHOW idle_session_timeout").value == "0"
 
 
 def test_configured_defaults(start_daemon):

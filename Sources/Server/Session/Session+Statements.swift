@@ -235,27 +235,29 @@ extension Session {
     }
 
     private func show(_ name: String, _ formats: [Format], _ describes: Bool) throws -> Wait? {
-        let value: String
-        switch name.lowercased() {
-        case "transaction_isolation", "transaction isolation level":
-            value = (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
-        case "transaction_read_only":
-            let isReadOnly =
-                state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
-            value = isReadOnly || role == .reader ? "on" : "off"
-        case "session_authorization":
-            value = userName
-        default:
-            guard let found = state.settings.value(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
-            value = found
-        }
+        guard let value = shown(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
         answer([name], [[value]], tag: "SHOW", formats, describes)
         return nil
     }
 
+    private func shown(_ name: String) -> String? {
+        switch name.lowercased() {
+        case "transaction_isolation", "transaction isolation level":
+            return (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
+        case "transaction_read_only":
+            let isReadOnly =
+                state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
+            return isReadOnly || role == .reader ? "on" : "off"
+        case "session_authorization":
+            return userName
+        default:
+            return state.settings.value(name)
+        }
+    }
+
     private func showAll(_ formats: [Format], _ describes: Bool) {
         let rows =
-            state.settings.names.map { [$0, state.settings.value($0) ?? "", ""] }
+            state.settings.names.map { [$0, shown($0) ?? "", ""] }
             + eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
         answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
     }

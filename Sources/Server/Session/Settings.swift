@@ -88,7 +88,8 @@ extension Settings {
         ["application_name", "client_encoding", "client_write_timeout", "DateStyle", "default_transaction_isolation",
             "default_transaction_read_only", "extra_float_digits", "idle_in_transaction_session_timeout",
             "IntervalStyle", "lock_timeout", "queue_notice", "result_typing", "search_path", "statement_timeout", "TimeZone",
-            "transaction_timeout", "untyped_parameters"] + others.keys.sorted()
+            "transaction_isolation", "transaction_read_only", "transaction_timeout", "untyped_parameters"]
+            + Set(others.keys).union(Self.inert.keys).union(Self.constant.keys).sorted()
     }
 
     /// Sets one; `values` are the words after TO or `=`.
@@ -136,6 +137,7 @@ extension Settings {
         case "standard_conforming_strings":
             guard try Self.boolean(name, value) else { throw Self.invalid(name, value) }
         case let other where other.contains(".") || Self.inert[other] != nil:
+            try Self.requireNoEffect(other, value)
             guard others.count < SessionLimits.customSettings || others[other] != nil else {
                 throw WireError(state: .programLimitExceeded, message: "too many settings in this session")
             }
@@ -148,6 +150,22 @@ extension Settings {
         default:
             throw Self.unknown(name)
         }
+    }
+
+    /// Of the inert ones, those that somebody who sets them relies on.
+    private static func requireNoEffect(_ name: String, _ value: String) throws(WireError) {
+        if name == "idle_session_timeout" {
+            guard try milliseconds(name, value) != 0 else { return }
+            throw WireError(
+                state: .featureNotSupported, message: "idle_session_timeout is not available",
+                hint: "A session that is idle outside a transaction keeps nobody waiting. idle_in_transaction_session_timeout ends those "
+                    + "inside one.")
+        }
+        // "local" is for triggers what "origin" is.
+        guard name == "session_replication_role", !["origin", "local"].contains(value.lowercased()) else { return }
+        throw WireError(
+            state: .featureNotSupported, message: "session_replication_role \"\(value)\" is not available",
+            hint: "Triggers always fire, and foreign keys always hold where foreign_keys of walpoold's configuration is true.")
     }
 
     mutating func reset(_ name: String, from defaults: Settings) throws(WireError) {
