@@ -61,7 +61,8 @@ extension StartSettings {
         return Self.problemOfOwnDirectory(directory)
     }
 
-    private func problemOfBackups() -> String? {
+    /// What would make BACKUP fail. The daemon starts all the same: a disk that is away at the moment must not keep clients out.
+    public func problemOfBackups() -> String? {
         server.backupDirectory.flatMap { Self.problemOfDirectory("backup_directory", $0) }
     }
 

@@ -143,6 +143,18 @@ def test_a_directory_that_cannot_be_written(start_daemon, backups):
     assert console(daemon).query("BACKUP TO 'walpool-test'").state == "42501"
 
 
+def test_a_directory_that_is_missing_is_told_before_the_night(start_daemon, tmp_path):
+    """It keeps nobody out, so the daemon starts; who made the mistake hears of it while he looks."""
+    daemon = start_daemon(config=f'backup_directory = "{tmp_path}/nowhere"\n')
+    warning = f"backup_directory: {tmp_path}/nowhere: No such file or directory"
+    eventually(lambda: f"warning: {warning}" in daemon.errors, "the warning")
+    with console(daemon) as admin:
+        assert any(warning in notice["M"] for notice in admin.query("RELOAD").check().notices)
+    (tmp_path / "nowhere").mkdir()
+    with console(daemon) as admin:
+        assert [notice["M"] for notice in admin.query("RELOAD").check().notices] == ["nothing has changed"]
+
+
 def test_no_room(start_daemon, tmp_path):
     small = tmp_path / "small"
     small.mkdir()
