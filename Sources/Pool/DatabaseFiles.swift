@@ -87,16 +87,18 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
-    /// directory, where a -wal and a -shm are made. SQLite says of each that the database can only be read.
+    /// directory, where a -wal and a -shm are made; and why. SQLite says of each that the database can only be read, or not opened.
     public static func unwritable(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        let file = String(cString: resolved)
+        let file = target(of: path)
         let names: [String] = [file, file + "-wal", file + "-shm"]
-        if let name = names.first(where: { access($0, F_OK) == 0 && access($0, W_OK) != 0 }) { return name }
-        guard let slash = file.lastIndex(of: "/") else { return nil }
-        let directory = slash == file.startIndex ? "/" : String(file[..<slash])
-        return access(directory, W_OK | X_OK) == 0 ? nil : "the directory \(directory)"
+        for name in names where access(name, F_OK) == 0 && access(name, W_OK) != 0 { return cannotBeWritten(name, errno) }
+        let slash = file.lastIndex(of: "/")
+        let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
+        return access(directory, W_OK | X_OK) == 0 ? nil : cannotBeWritten("the directory \(directory)", errno)
+    }
+
+    private static func cannotBeWritten(_ name: String, _ number: Int32) -> String {
+        "\(name) cannot be written by this process: \(String(cString: strerror(number)))"
     }
 
     /// Why a database may not be made where there is none, or nothing in it: its -wal has commits. SQLite takes such a -wal for a

@@ -5,9 +5,11 @@ import Glibc
 /// In WAL mode the write lock is byte 120 of the -shm file ("WAL_WRITE_LOCK",
 /// https://www.sqlite.org/walformat.html#wal_locks); a connection in exclusive mode, or one that recovers, locks others
 /// of its bytes 120 to 127. /proc/locks lists POSIX locks with process and inode: proc(5).
-enum OutsiderLocks {
+public enum OutsiderLocks {
     /// "sqlite3 (process 1234)" for each, or empty when none is shown (another PID namespace, or gone already).
-    static func holders(ofDatabase path: String) -> [String] {
+    ///
+    /// - Parameter withReaders: those that only keep the file from being had alone count as well.
+    public static func holders(ofDatabase path: String, withReaders: Bool = false) -> [String] {
         var inodes: Set<String> = []
         for file in [path, path + "-shm"] {
             var status = stat()
@@ -19,7 +21,7 @@ enum OutsiderLocks {
         for line in read("/proc/locks").split(separator: "\n") {
             // 1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 120 120
             let fields = line.split(separator: " ").map(String.init)
-            guard fields.count >= 8, fields[1] == "POSIX", fields[3] == "WRITE", fields[4] != own,
+            guard fields.count >= 8, fields[1] == "POSIX", withReaders || fields[3] == "WRITE", fields[4] != own,
                 let inode = fields[5].split(separator: ":").last, inodes.contains(String(inode))
             else { continue }
             let name = read("/proc/\(fields[4])/comm").filter { !$0.isNewline }

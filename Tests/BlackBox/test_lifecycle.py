@@ -163,7 +163,21 @@ def test_directory_as_database(tmp_path):
 
 
 def test_database_in_no_directory(tmp_path):
-    check_refusal(run(tmp_path / "nowhere" / "app.db", "--socket-directory", tmp_path), "nowhere")
+    check_refusal(
+        run(tmp_path / "nowhere" / "app.db", "--socket-directory", tmp_path),
+        f"the directory {tmp_path}/nowhere cannot be written by this process: No such file or directory")
+
+
+@pytest.mark.parametrize("how", ["BEGIN; SELECT * FROM t", "BEGIN EXCLUSIVE"])
+def test_a_database_that_another_process_has_locked(tmp_path, outsider, how):
+    """Not in WAL mode yet, it is needed alone for a moment."""
+    path = tmp_path / "app.db"
+    other = outsider(path)
+    other("CREATE TABLE t (x)")
+    for statement in how.split("; "):
+        other(statement)
+    check_refusal(
+        run(path, "--socket-directory", tmp_path), "database is locked by ", f"(process {os.getpid()})", "WAL mode needs the file alone")
 
 
 def test_socket_directory_that_cannot_be(tmp_path):
@@ -178,7 +192,9 @@ def test_directories_that_cannot_be_written():
 
     with tempfile.TemporaryDirectory(prefix="walpool-") as name:
         os.chmod(name, 0o555)
-        check_refusal(run(f"{name}/app.db", "--socket-directory", "/tmp", user=65534, group=65534, extra_groups=[]), "app.db")
+        check_refusal(
+            run(f"{name}/app.db", "--socket-directory", "/tmp", user=65534, group=65534, extra_groups=[]), "app.db",
+            f"the directory {name} cannot be written by this process: Permission denied")
     with tempfile.TemporaryDirectory(prefix="walpool-") as name:
         data = os.path.join(name, "data")
         os.mkdir(data)

@@ -143,8 +143,14 @@ enum ErrorTranslation {
 
     /// Why a database cannot be opened, in one line. What the schema may not call is said to be malformed, and is not.
     static func startMessage(_ error: SQLiteError, _ path: String) -> String {
-        if error.code == Code.readOnly || error.code == Code.cannotOpen, let file = DatabaseFiles.unwritable(path) {
-            return "\(error.message): \(file) cannot be written by this process"
+        if error.code == Code.readOnly || error.code == Code.cannotOpen, let reason = DatabaseFiles.unwritable(path) {
+            return "\(error.message): \(reason)"
+        }
+        if error.code == Code.busy {
+            let holders = OutsiderLocks.holders(ofDatabase: path, withReaders: true)
+            let who = holders.isEmpty ? "" : " by \(holders.joined(separator: ", "))"
+            return "\(error.message)\(who). The change to WAL mode needs the file alone, once; and nobody may have it with "
+                + "locking_mode = EXCLUSIVE."
         }
         guard error.message.contains("unsafe use of"), let hint = hint(for: error) else { return error.message }
         return "\(error.message). \(hint) The file is not damaged."
