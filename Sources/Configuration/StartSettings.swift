@@ -56,7 +56,7 @@ public struct StartSettings: Sendable {
         }
         guard let database = database ?? databaseInStateDirectory(file: file) ?? databaseOfService else {
             throw StartError(
-                "which database? Give its path: walpoold app.db (or name it in \(ConfigurationFile.standardPath))")
+                "which database? Give its path: walpoold app.db (or name it in \(file ?? ConfigurationFile.standardPath))")
         }
         server.databasePath = database
         server.databaseName = if let name { name } else { try Self.stem(database) }
