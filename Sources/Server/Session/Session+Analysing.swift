@@ -12,9 +12,7 @@ extension Session {
             throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
         }
         guard query.head.main != .vacuum else {
-            throw WireError(
-                state: .insufficientPrivilege, message: "VACUUM is not available to clients",
-                hint: "It would keep every other writer waiting; upkeep is the daemon's own.")
+            throw Self.vacuumRefused(query)
         }
         if let found = known(query, in: visibleSchema, isDeep) {
             // Another session was faster while this one waited.
@@ -28,6 +26,19 @@ extension Session {
         defer { if readerIsOnlyToPrepare { releaseReader() } }
         if readerIsOnlyToPrepare { reader?.announceSchema() }
         return try analysis(of: query, isDeep, on: writerMode == .none ? reader! : pool.writer)
+    }
+
+    /// What it is wanted for is to be had elsewhere. INTO can be nothing but the keyword in it.
+    private static func vacuumRefused(_ query: Query) -> WireError {
+        var lexer = SQLLexer(query.text.bytes)
+        var isCopy = false
+        while let token = lexer.next() { isCopy = isCopy || token.matches("into") }
+        return WireError(
+            state: .insufficientPrivilege, message: "\(isCopy ? "VACUUM INTO" : "VACUUM") is not available to clients",
+            hint: isCopy
+                ? "BACKUP TO 'name' in the console (database \"walpool\") makes a copy in backup_directory; it is an administrator's."
+                : "It would keep every other writer waiting. The daemon does it by itself, and at once when an administrator asks in the "
+                    + "console (database \"walpool\"): VACUUM.")
     }
 
     /// The one that a statement would run in now, as far as that is known before it has a connection.

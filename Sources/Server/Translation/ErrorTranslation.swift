@@ -225,7 +225,7 @@ enum ErrorTranslation {
         case .statementTimeout:
             WireError(
                 state: .queryCanceled, message: "canceling statement due to statement timeout",
-                hint: "SET statement_timeout = 0 lifts the limit for this session.")
+                hint: "SET statement_timeout sets another limit for this session, up to what its access rule allows.")
         case .transactionTimeout:
             WireError(
                 severity: .fatal, state: .transactionTimeout,
