@@ -68,6 +68,9 @@ public enum Authorizer {
         // A table-valued PRAGMA runs the PRAGMA: the same list applies to both spellings. What SQLite has no PRAGMA for is an
         // ordinary table, which may be called pragma_notes.
         guard hasPrefix(table, "pragma_"), isPragma(table + 7) else { return nil }
+        for asked in askedPragmas where equals(table + 7, asked) {
+            return Denial(message: "\(String(cString: table)) is not available as a table", hint: "PRAGMA \(asked) asks for it.")
+        }
         return pragmaDenial(name: table + 7, argument: nil)
     }
 
@@ -98,6 +101,11 @@ public enum Authorizer {
         "schema_version", "data_version", "freelist_count", "page_count", "page_size", "encoding", "auto_vacuum",
         "foreign_keys", "recursive_triggers", "max_page_count", "cache_size", "synchronous", "secure_delete",
     ]
+    /// Likewise, and tools ask for them first. Only as a statement: as tables some take arguments. That asking leaves the connection as
+    /// it is stands in `sqlite3Pragma` of https://www.sqlite.org/src/file/src/pragma.c: each sets something if there is a value (`zRight`).
+    private static let askedPragmas = [
+        "journal_mode", "busy_timeout", "mmap_size", "journal_size_limit", "wal_autocheckpoint", "locking_mode", "trusted_schema",
+    ]
     /// PRAGMAs that store a number in the database file itself, within the transaction, as any write does.
     private static let transactionalPragmas = ["user_version", "application_id"]
 
@@ -106,7 +114,7 @@ public enum Authorizer {
         for allowed in transactionalPragmas where equals(name, allowed) {
             return argument != nil && equals(schema, "temp") ? temporary : nil
         }
-        for allowed in readablePragmas where equals(name, allowed) && argument == nil { return nil }
+        for allowed in readablePragmas + askedPragmas where equals(name, allowed) && argument == nil { return nil }
         let name = name.map { String(cString: $0) } ?? ""
         return Denial(
             message: "PRAGMA \(name) is not available: it would change a connection that other clients share",
@@ -126,7 +134,7 @@ public enum Authorizer {
         case "synchronous", "cache_size", "mmap_size", "secure_delete", "recursive_triggers",
             "trusted_schema":
             "It is a setting of the daemon's configuration."
-        default: "PRAGMAs that only ask, such as table_info, index_list and integrity_check, are available."
+        default: "PRAGMAs that describe the database, such as table_info, index_list and integrity_check, are available."
         }
     }
 

@@ -150,7 +150,8 @@ def test_what_a_writer_prepared_is_not_a_readers_to_run(guarded, reader):
 def test_a_reader_reads(guarded, reader):
     for sql in ["SELECT * FROM t", "WITH c AS (SELECT * FROM t) SELECT * FROM c", "EXPLAIN INSERT INTO t VALUES (9, 'x')",
                 "EXPLAIN QUERY PLAN DELETE FROM t", "PRAGMA user_version", "PRAGMA table_info(t)", "SELECT * FROM f('text')",
-                "SELECT * FROM r WHERE a > 0", "PRAGMA integrity_check", "VALUES (1), (2)", "SHOW ALL"]:
+                "SELECT * FROM r WHERE a > 0", "PRAGMA integrity_check", "VALUES (1), (2)", "SHOW ALL",
+                "PRAGMA journal_mode", "PRAGMA main.journal_mode", "EXPLAIN PRAGMA journal_mode", "PRAGMA busy_timeout"]:
         reader.query(sql).check()
         reader.extended(sql).check()
     reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE c CURSOR FOR SELECT * FROM t; FETCH ALL FROM c; "

@@ -12,10 +12,11 @@ from daemon import Daemon
 
 # PRAGMAs that show a connection's state. The deny list leaves asking for these allowed.
 STATE = ["foreign_keys", "recursive_triggers", "cache_size", "synchronous", "secure_delete", "page_size", "encoding",
-         "auto_vacuum", "max_page_count"]
+         "auto_vacuum", "max_page_count", "journal_mode", "busy_timeout", "mmap_size", "journal_size_limit", "wal_autocheckpoint",
+         "locking_mode", "trusted_schema"]
 
 DENIED_PRAGMAS = [
-    "journal_mode", "journal_mode = DELETE", "journal_mode(OFF)", "main.journal_mode = MEMORY",
+    "journal_mode = WAL", "journal_mode = DELETE", "journal_mode(OFF)", "main.journal_mode = MEMORY",
     "locking_mode = EXCLUSIVE", "synchronous = OFF", "synchronous(0)", "wal_checkpoint", "wal_checkpoint(TRUNCATE)",
     "wal_autocheckpoint = 1", "writable_schema = 1", "trusted_schema = 1", "query_only = 1", "query_only = 0",
     "temp_store = 2", "temp_store_directory = '/tmp'", "mmap_size = 1000000", "cache_size = 10", "page_size = 512",

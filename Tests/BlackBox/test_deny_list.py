@@ -15,7 +15,7 @@ DENY_LIST = {
     "any PRAGMA that is not listed": ["PRAGMA unheard_of", "PRAGMA unheard_of = 1", "PRAGMA shrink_memory",
                                       "PRAGMA case_sensitive_like = 1", "PRAGMA schema_version = 7", "PRAGMA key = 'x'",
                                       "PRAGMA legacy_alter_table = 1", "PRAGMA max_page_count = 1"],
-    "journal_mode": ["PRAGMA journal_mode", "PRAGMA journal_mode = DELETE", "PRAGMA main.journal_mode(OFF)"],
+    "journal_mode": ["PRAGMA journal_mode = WAL", "PRAGMA journal_mode = DELETE", "PRAGMA main.journal_mode(OFF)"],
     "locking_mode": ["PRAGMA locking_mode = EXCLUSIVE"],
     "synchronous": ["PRAGMA synchronous = OFF"],
     "wal_checkpoint": ["PRAGMA wal_checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)"],

@@ -52,14 +52,14 @@ import Testing
         "ROLLBACK TO a", "EXPLAIN BEGIN",
     ]
     static let pragmas = [
-        "journal_mode", "journal_mode = DELETE", "journal_mode(MEMORY)", "main.journal_mode = OFF", "JOURNAL_MODE",
-        "locking_mode", "locking_mode = EXCLUSIVE", "synchronous = OFF", "synchronous(0)", "main.synchronous = OFF",
-        "wal_checkpoint", "wal_checkpoint(TRUNCATE)", "wal_autocheckpoint", "wal_autocheckpoint = 1",
+        "journal_mode = DELETE", "journal_mode(MEMORY)", "main.journal_mode = OFF", "JOURNAL_MODE = nonsense",
+        "locking_mode = EXCLUSIVE", "locking_mode = nonsense", "synchronous = OFF", "synchronous(0)", "main.synchronous = OFF",
+        "wal_checkpoint", "wal_checkpoint(TRUNCATE)", "wal_autocheckpoint = 1",
         "journal_size_limit = 1", "writable_schema", "writable_schema = ON", "writable_schema = RESET",
         "trusted_schema = ON", "query_only", "query_only = OFF", "temp_store = MEMORY", "temp_store_directory = '/tmp'",
-        "data_store_directory = '/tmp'", "mmap_size", "mmap_size = 1", "cache_size = 1", "cache_spill = OFF",
+        "data_store_directory = '/tmp'", "mmap_size = 1", "cache_size = 1", "cache_spill = OFF",
         "page_size = 512", "auto_vacuum = FULL", "incremental_vacuum", "incremental_vacuum(5)", "soft_heap_limit = 1",
-        "hard_heap_limit = 1", "soft_heap_limit", "threads = 4", "busy_timeout", "busy_timeout = 1", "foreign_keys = OFF",
+        "hard_heap_limit = 1", "soft_heap_limit", "threads = 4", "busy_timeout = 1", "foreign_keys = OFF",
         "foreign_keys(0)", "defer_foreign_keys = ON", "ignore_check_constraints = ON", "recursive_triggers = ON",
         "cell_size_check = ON", "optimize", "optimize(-1)", "shrink_memory", "case_sensitive_like = ON",
         "encoding = 'UTF-16'", "legacy_alter_table = ON", "legacy_file_format", "reverse_unordered_selects = ON",
@@ -157,12 +157,28 @@ import Testing
         "PRAGMA integrity_check(5)", "PRAGMA quick_check(t)", "PRAGMA user_version", "PRAGMA application_id",
         "PRAGMA schema_version", "PRAGMA data_version", "PRAGMA freelist_count", "PRAGMA page_count", "PRAGMA page_size",
         "PRAGMA encoding", "PRAGMA auto_vacuum", "PRAGMA foreign_keys", "PRAGMA recursive_triggers", "PRAGMA max_page_count",
-        "PRAGMA cache_size", "PRAGMA synchronous", "PRAGMA secure_delete", "EXPLAIN PRAGMA table_info(t)",
+        "PRAGMA cache_size", "PRAGMA synchronous", "PRAGMA secure_delete", "PRAGMA journal_mode", "PRAGMA main.JOURNAL_MODE",
+        "PRAGMA busy_timeout", "PRAGMA mmap_size", "PRAGMA journal_size_limit", "PRAGMA main.journal_size_limit", "PRAGMA wal_autocheckpoint",
+        "PRAGMA locking_mode", "PRAGMA main.locking_mode", "PRAGMA trusted_schema", "EXPLAIN PRAGMA journal_mode", "EXPLAIN PRAGMA table_info(t)",
         "SELECT * FROM pragma_table_info('t')", "SELECT count(*) FROM pragma_index_list('t')",
         "SELECT m.name, p.name FROM sqlite_master m, pragma_table_xinfo(m.name) p",
         "SELECT * FROM pragma_user_version", "SELECT * FROM pragma_foreign_keys", "SELECT * FROM pragma_integrity_check",
         "SELECT * FROM pragma_database_list", "SELECT * FROM pragma_function_list",
     ]
+
+    /// Asking changes nothing, however often and on whichever connection.
+    @Test(arguments: [Connection.Mode.readOnly, .readWrite])
+    func askingChangesNothing(_ mode: Connection.Mode) throws {
+        let connection = try TemporaryDatabase(Self.schema).open(mode)
+        let questions: [StaticString] = [
+            "PRAGMA journal_mode", "PRAGMA busy_timeout", "PRAGMA mmap_size", "PRAGMA journal_size_limit", "PRAGMA wal_autocheckpoint",
+            "PRAGMA locking_mode", "PRAGMA trusted_schema",
+        ]
+        let first = try questions.map { try connection.firstText($0) }
+        _ = try connection.firstText("SELECT count(*) FROM t")
+        #expect(try questions.map { try connection.firstText($0) } == first)
+        #expect(first[0] == "wal" && first[4] == "0" && first[5] == "normal" && first[6] == "0")
+    }
 
     @Test(arguments: [Connection.Mode.readOnly, .readWrite])
     func allowsReads(_ mode: Connection.Mode) throws {

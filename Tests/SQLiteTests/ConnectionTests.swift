@@ -125,7 +125,7 @@ import Testing
         #expect(throws: SQLiteError.self) { try writer.executeInternal("PRAGMA journal_mode = WAL; nonsense") }
         #expect(throws: SQLiteError.self) { try writer.prepareInternal("nonsense") }
         #expect(throws: SQLiteError.self) { try writer.prepareInternal("") }
-        #expect(writer.failure("PRAGMA journal_mode")?.code == 23)
+        #expect(writer.failure("PRAGMA journal_mode = WAL")?.code == 23)
     }
 
     /// SQLite prepares a statement anew, inside `step`, when something expired it; the authorizer is asked again then,
@@ -172,7 +172,7 @@ import Testing
         let writer = try TemporaryDatabase(Self.schema).open()
         let asked = try writer.prepareInternal("PRAGMA journal_mode")
         _ = try asked.step()
-        #expect(writer.failure("PRAGMA journal_mode")?.code == 23)
+        #expect(writer.failure("PRAGMA journal_mode = WAL")?.code == 23)
         let client = try writer.prepared("SELECT * FROM t")
         try writer.executeInternal("BEGIN; CREATE TABLE u(a); ROLLBACK")
         _ = try client.step()

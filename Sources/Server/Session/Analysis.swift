@@ -62,7 +62,7 @@ final class Analysis: Sendable {
         // next time it is not.
         let defines: [Verb] = [.create, .alter, .drop, .reindex, .analyze]
         definesSchema = defines.contains(head.main) && statement.explain == 0
-        isRead = statement.explain != 0 || (statement.isReadOnly && !defines.contains(head.main))
+        isRead = statement.explain != 0 || ((statement.isReadOnly || Self.asksForJournalMode(head, sql)) && !defines.contains(head.main))
         kind = head.main.statementKind
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         var columns = Self.columns(of: statement, sql: sql)
@@ -99,6 +99,15 @@ final class Analysis: Sendable {
             textDescription = Array(out.readable)
         }
         keptBytes = Self.bytes(columns, slots.count, parameterTypes.count, textDescription)
+    }
+
+    /// To SQLite that writes, whatever it says. One that would set the mode is not prepared: `Authorizer`.
+    private static func asksForJournalMode(_ head: StatementHead, _ sql: UnsafeRawBufferPointer) -> Bool {
+        guard head.main == .pragma else { return false }
+        var lexer = SQLLexer(sql)
+        guard lexer.next() != nil, let name = lexer.next() else { return false }
+        if name.matches("journal_mode") { return true }
+        return lexer.next()?.isSymbol(".") == true && lexer.next()?.matches("journal_mode") == true
     }
 
     private static func bytes(
