@@ -32,7 +32,8 @@ struct ConfigurationDocument {
             return
         }
         for expression in ConfigurationExpressions(text).all { add(expression) }
-        if problems.isEmpty { checkWhole(text) }
+        // [a] beside [[a]] is no TOML, and is told in our words.
+        if problems.isEmpty, foreignHeaders.isEmpty { checkWhole(text) }
     }
 
     private static func lineOfNUL(_ text: String) -> Int? {
@@ -58,7 +59,13 @@ struct ConfigurationDocument {
         do {
             table = try TOMLTable(string: expression.text)
         } catch {
-            problems.append(Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.utf8.contains(UInt8(ascii: "\n"))))
+            var problem = Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.utf8.contains(UInt8(ascii: "\n")))
+            // TOML has octal numbers of its own, and takes 0660 for none; what is a string in octal digits needs its quotes.
+            if problem.message.contains("leading zeroes"), let key = expression.text.split(separator: "=").first {
+                let name = key.filter { $0 != " " && $0 != "\t" }
+                problem = .init(line: problem.line, "\(name): \(problem.message); digits that begin with 0 are a string, in quotes")
+            }
+            problems.append(problem)
             // What follows a header that cannot be read belongs to nothing known.
             if expression.kind == .header { sections.append(.init(name: "", line: expression.line)) }
             return

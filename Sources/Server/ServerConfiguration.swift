@@ -1,5 +1,6 @@
 import Glibc
 import Pool
+import PostgresWire
 import SQLite
 import Scheduling
 
@@ -50,7 +51,7 @@ public struct ServerConfiguration: Sendable {
 
     /// Sets what a session starts with; the error is for the person who wrote the configuration.
     public mutating func setDefault(_ name: String, _ value: String) throws(StartError) {
-        do { try sessionDefaults.set(name, [value]) } catch { throw StartError(error.message) }
+        do { try sessionDefaults.set(name, [value]) } catch { throw StartError(error) }
         settings.append((name, value))
     }
 
@@ -67,9 +68,16 @@ extension ServerConfiguration {
     public static func milliseconds(
         _ name: String, _ value: String, upTo longest: Int64 = Int64(Int32.max)
     ) throws(StartError) -> Int64 {
-        do { return try Settings.milliseconds(name, value, upTo: longest) } catch { throw StartError(error.message) }
+        do { return try Settings.milliseconds(name, value, upTo: longest) } catch { throw StartError(error) }
     }
 
     /// A time as SHOW gives it.
     public static func shown(milliseconds: Int64) -> String { Settings.shown(milliseconds) }
+}
+
+extension StartError {
+    /// What a client is told of a value, for the person who wrote it into the configuration: what to write instead with it.
+    init(_ error: WireError) {
+        self.init(error.hint.map { "\(error.message). \($0)" } ?? error.message)
+    }
 }

@@ -73,7 +73,7 @@ struct ConfigurationFileTests {
             (1, "unknown key \"reders\": did you mean \"readers\"?"),
             (2, "port must be an integer, not \"many\""),
             (4, "readers must be between 1 and 1000, not 0"),
-            (5, "invalid value for parameter \"gate_limit\": \"soon\""),
+            (5, "invalid value for parameter \"gate_limit\": \"soon\". Valid units for this parameter are"),
             (7, "vacuum_window must be \"any\""),
             (8, "foreign_keys must be true or false, not 1"),
             (9, "port is given twice, first in line 2"),
@@ -95,6 +95,9 @@ struct ConfigurationFileTests {
         ("name = \"unclosed\nreaders = 3\n", "f:1: "),
         ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
         ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
+        ("gate_limit = \"1m\"", "f:1: invalid value for parameter \"gate_limit\": \"1m\". Valid units for this parameter are"),
+        ("statement_timeout = \"5 seconds\"", "f:1: invalid value for parameter \"statement_timeout\": \"5 seconds\". Valid units"),
+        ("# a\nsocket_mode = 0660", "f:2: socket_mode: "), ("socket_mode = 0660", "f:1: socket_mode: "),
         ("a.b = 1", "f:1: unknown key \"a\""),
         ("a = [}", "f:1: a closing bracket"), ("a = [1, }\n", "f:1: a closing bracket"),
         ("\n[é]\na = 1", "f:2: table header: "), ("[", "f:1: table header: "), ("[[#]]", "f:1: table header: "),
@@ -103,6 +106,12 @@ struct ConfigurationFileTests {
     func text(text: String, expected: String) {
         let lines = problems(text)
         #expect(lines.count == 1 && lines[0].hasPrefix(expected), "\(lines)")
+    }
+
+    @Test("A table beside an array of the same name is told once, in our words")
+    func oneBracket() {
+        let lines = problems("[[access]]\nuid = 0\nrole = \"admin\"\n[access]\n", sections: [.access])
+        #expect(lines == ["f:4: unknown table [access]: write [[access]]"])
     }
 
     @Test("The nearest known spelling", arguments: [

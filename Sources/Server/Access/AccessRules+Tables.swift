@@ -188,7 +188,7 @@ struct AccessTableReader {
             return 0
         }
         do { return try Settings.milliseconds(key, text) } catch {
-            complain(entry.line, error.message)
+            complain(entry.line, StartError(error).description)
             return 0
         }
     }

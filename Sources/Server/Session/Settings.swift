@@ -188,6 +188,12 @@ extension Settings {
             state: .invalidParameterValue, message: "invalid value for parameter \"\(name)\": \"\(value)\"")
     }
 
+    private static func noTime(_ name: String, _ value: String) -> WireError {
+        var error = invalid(name, value)
+        error.hint = "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\"."
+        return error
+    }
+
     static func boolean(_ name: String, _ value: String) throws(WireError) -> Bool {
         switch value.lowercased() {
         case "on", "true", "yes", "1", "t", "y": return true
@@ -202,7 +208,7 @@ extension Settings {
     ) throws(WireError) -> Int64 {
         let text = value.filter { $0 != " " }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
-        guard let number = Double(digits), number.isFinite else { throw invalid(name, value) }
+        guard let number = Double(digits), number.isFinite else { throw noTime(name, value) }
         let factor: Double
         switch text.dropFirst(digits.count).lowercased() {
         case "", "ms": factor = 1
@@ -211,10 +217,7 @@ extension Settings {
         case "min": factor = 60_000
         case "h": factor = 3_600_000
         case "d": factor = 86_400_000
-        default:
-            throw WireError(
-                state: .invalidParameterValue, message: "invalid value for parameter \"\(name)\": \"\(value)\"",
-                hint: "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
+        default: throw noTime(name, value)
         }
         let milliseconds = (number * factor).rounded()
         guard milliseconds >= 0, milliseconds <= Double(longest) else {
