@@ -62,6 +62,8 @@ def test_wait_for_clients(db):
     assert reply.tag == "SHUTDOWN" and "yet to leave: 1;" in reply.notices[0]["M"]
     with pytest.raises((FileNotFoundError, ConnectionRefusedError)):
         db.raw()
+    # Whoever has no console yet gets none any more.
+    assert "already" in reply.notices[0]["H"] and "SIGTERM" in reply.notices[0]["H"]
     assert ("draining", "yes") in admin.query("SHOW STATE").texts
     client.query("INSERT INTO t VALUES (3); COMMIT").check()
     assert client.value("SELECT count(*) FROM t") == "3"

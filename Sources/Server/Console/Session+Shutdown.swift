@@ -19,7 +19,8 @@ extension Session {
         let clients = server.clientCount
         if clients > 0 {
             tell(
-                "clients that have yet to leave: \(clients); nobody else gets in", hint: "SHUTDOWN does not wait for them.")
+                "clients that have yet to leave: \(clients); nobody else gets in",
+                hint: "SHUTDOWN in a console that is open already, or SIGTERM (systemctl stop), does not wait for them.")
         }
         server.drain()
     }
