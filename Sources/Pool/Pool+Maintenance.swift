@@ -197,7 +197,8 @@ extension Pool {
     private func shrinkFile() -> (Maintenance.Step?, [Resumption]) {
         let (isComplete, resumptions) = attempt(.truncate)
         if isComplete {
-            log.info(.vacuum, "the file has shrunk")
+            let freed = maintenance.state.withLock { $0.schedule.record?.lastSuccess?.bytesFreed ?? 0 }
+            log.info(.vacuum, freed > 0 ? "the file has shrunk" : "VACUUM's copy is in the file, which was no longer than it needs")
             return (nil, resumptions)
         }
         let now = MonotonicClock.now

@@ -1,5 +1,8 @@
 """KILL: one session ends, whatever it does, and nobody else notices but those who waited for it."""
 
+import os
+import re
+
 import pytest
 from psycopg import errors
 
@@ -205,4 +208,7 @@ def test_it_is_in_the_log(db, admin):
     client = db.client(user="alice")
     kill(admin, client)
     # The log has a thread of its own.
-    eventually(lambda: f"client={client.process_id}" in db.errors and "killed by an administrator" in db.errors, "the line")
+    line = eventually(lambda: re.search(r"^.*killed by an administrator.*$", db.errors, re.M), "the line")[0]
+    # Its fields are the administrator's, by which all that one has done is found.
+    assert f" session={admin.info.backend_pid} " in f"{line} " and f"peer_uid={os.geteuid()}" in line
+    assert f"killed_session={client.process_id}" in line and "killed_user=alice" in line and f"killed_peer_pid={os.getpid()}" in line

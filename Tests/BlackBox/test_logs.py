@@ -55,6 +55,12 @@ def test_sorts_and_automatic_indexes_are_named(serve):
     assert "sorts its rows for ORDER BY" in hint
 
 
+def test_what_has_no_plan_has_none_in_the_log(serve):
+    daemon = serve("log_min_duration_statement = 0\n")
+    daemon.client().query("INSERT INTO accounts (id) VALUES (4711)").check()
+    assert not has_field(line(daemon, "VALUES (4711)"), "plan")
+
+
 def test_what_is_quick_is_not_logged(serve):
     daemon = serve('log_min_duration_statement = "1h"\n')
     daemon.client().query(SLOW).check()
@@ -452,7 +458,9 @@ def test_who_is_not_let_in_is_named(start_daemon):
     found = line(daemon, "not let in")
     assert found.startswith("warning: ")
     assert field(found, "sqlstate") == "28000" and field(found, "user") == "root"
-    assert field(found, "peer_uid") == "65534"
+    assert field(found, "peer_uid") == "65534" and field(found, "rule") == "none"
+    # Once is enough.
+    assert len([each for each in daemon.errors.splitlines() if "65534" in each]) == 1
 
 
 def test_connections_are_silent_by_default(serve):

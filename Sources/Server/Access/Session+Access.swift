@@ -62,15 +62,7 @@ extension Session {
     // MARK: Refusals
 
     private func refusal(_ peer: PeerCredentials, _ rule: AccessRule?, _ rules: AccessRules) -> WireError {
-        // Whoever is refused may come again as often as it likes.
-        if admitsLine(.accessDenied) {
-            server.log.notice(
-                .accessDenied, "access refused",
-                metadata: [
-                    "uid": "\(peer.user)", "gid": "\(peer.group)", "pid": "\(peer.process)", "user": "\(userName)",
-                    "rule": "\(rule?.name ?? "none")",
-                ])
-        }
+        access.refusedBy = rule?.name ?? "none"
         let message = "no access rule lets user ID \(peer.user) in"
         guard rules.areDefault else {
             // Whether one rejects it is not said: see AccessRules.Decision.
@@ -91,13 +83,7 @@ extension Session {
     }
 
     private func wrongName(_ peer: PeerCredentials, _ rule: AccessRule) -> WireError {
-        if admitsLine(.accessDenied) {
-            server.log.notice(
-                .accessDenied, "access refused because of the user name",
-                metadata: [
-                    "uid": "\(peer.user)", "pid": "\(peer.process)", "user": "\(userName)", "rule": "\(rule.name)",
-                ])
-        }
+        access.refusedBy = rule.name
         return Self.notAdmitted(
             "user ID \(peer.user) may not connect as \"\(userName)\"",
             "Its access rule allows \(rule.claim == .same ? "only the user's own name on this machine" : "other names"); "

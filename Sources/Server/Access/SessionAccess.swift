@@ -7,6 +7,8 @@ struct SessionAccess: Sendable {
     var limits = AccessLimits()
     /// The rule it counts against, once it has started.
     var countedBy: String?
+    /// The rule that kept it out, for the log; "none" where no rule is about it.
+    var refusedBy: String?
     /// Whom it is counted with until then.
     var startsIn: SessionCounts.Group?
 }

@@ -20,9 +20,11 @@ extension Session {
                 throw WireError(
                     state: .undefinedObject, message: "there is no client \(id)", hint: "SHOW CLIENTS lists their ids.")
             }
-            server.log.notice(
-                "killed by an administrator",
-                metadata: ["client": "\(id)", "user": "\(victim.introduction?.user ?? "")", "by": "\(clientID)"])
+            // Whose the line is: the administrator's, whom a search by user or process finds so.
+            let introduction = victim.introduction
+            let ofVictim = Self.identity(
+                id, user: introduction?.user ?? "", application: introduction?.applicationName ?? "", introduction?.peer, prefix: "killed_")
+            server.log.notice("killed by an administrator", metadata: identity.merging(ofVictim) { $1 })
             victim.isKilled.store(true, ordering: .sequentiallyConsistent)
             if server.end(victim) {
                 complete("KILL")

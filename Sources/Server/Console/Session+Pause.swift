@@ -56,7 +56,7 @@ extension Session {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "the database is paused already", hint: "RESUME ends it.")
         }
-        server.log.notice(.paused, "paused: new transactions wait", metadata: ["client": "\(clientID)"])
+        server.log.notice(.paused, "paused: new transactions wait", metadata: identity)
         var hasTold = false
         while true {
             let busy = server.clientsPauseWaitsFor
@@ -91,7 +91,7 @@ extension Session {
     @discardableResult
     private func resumeAll(_ resumptions: [Resumption]?) -> Bool {
         guard let resumptions else { return false }
-        server.log.notice(.paused, "resumed", metadata: ["client": "\(clientID)"])
+        server.log.notice(.paused, "resumed", metadata: identity)
         for resumption in resumptions { server.ready.enqueue(resumption) }
         return true
     }

@@ -22,6 +22,7 @@ extension Session {
         // Of one that was idle: what it ran last, if that was on the writer.
         if let text = statement?.text ?? server.holderStatementText(clientID) { metadata["sql"] = "\(text)" }
         if let parameters = loggedParameters(of: statement?.portal) { metadata["parameters"] = "\(parameters)" }
+        if let rule = access.refusedBy { metadata["rule"] = "\(rule)" }
         let message: Logger.Message =
             switch kind {
             case .accessDenied: "not let in"

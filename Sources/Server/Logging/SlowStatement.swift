@@ -31,7 +31,8 @@ struct SlowStatement {
         if let state { metadata["sqlstate"] = "\(state.code)" }
         if let parameters { metadata["parameters"] = "\(parameters)" }
         if let plan {
-            metadata["plan"] = "\(plan.text)"
+            // INSERT ... VALUES has none.
+            if !plan.text.isEmpty { metadata["plan"] = "\(plan.text)" }
             if !plan.findings.isEmpty { metadata["hint"] = "\(plan.findings.joined(separator: "; "))" }
         }
         return metadata
