@@ -48,8 +48,9 @@ public enum ManualPage {
         service(&page)
         page.section("EXIT STATUS")
         page.text("""
-            0 after a stop that was asked for, and after --check-config when all is well; 78 when the configuration is wrong, \
-            with all that is wrong on standard error, a line each; 1 when it cannot start for another reason; 74 when the database cannot be served any more after an I/O error, so \
+            0 after a stop that was asked for, and after --check-config when all is well; 78 when the configuration or the \
+            command line is wrong, with all that is wrong on standard error, a line each; 1 when it cannot start for another reason; \
+            74 when the database cannot be served any more after an I/O error, so \
             that a service manager starts it again.
             """)
         page.section("SEE ALSO")

@@ -49,7 +49,8 @@ extension StartSettings {
         return count == 0 || header == Array("SQLite format 3\0".utf8)
     }
 
-    private func problemOfSocket() -> String? {
+    /// What would keep the socket from being made.
+    public func problemOfSocket() -> String? {
         let path = server.socketPath
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }

@@ -20,7 +20,7 @@ enum Daemon {
         var settings = settings
         settings.server.descriptorLimit = raiseDescriptorLimit()
         let notifications = ServiceNotifications(databaseName: settings.server.databaseName, log: log)
-        let server = try start(settings.server, notifications, log) { server in
+        let server = try start(settings, notifications, log) { server in
             let running = RunningConfiguration(settings, file: file, options: options, server: server)
             server.onReload { reload(running, notifications, log) }
             // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
@@ -76,13 +76,15 @@ enum Daemon {
     ///
     /// - Parameter prepare: what has to be there before anybody can connect and ask for it.
     private static func start(
-        _ configuration: ServerConfiguration, _ notifications: ServiceNotifications, _ log: Logger,
+        _ settings: StartSettings, _ notifications: ServiceNotifications, _ log: Logger,
         _ prepare: (Server) -> Void
     ) throws(StartError) -> Server {
-        do {
+        do throws(StartError) {
+            var configuration = settings.server
             let received = try ServiceSockets(
                 path: configuration.socketPath, mode: configuration.socketMode, forget: notifications.forgetKeptSocket)
-            var configuration = configuration
+            // Before the database is opened, which would make one that is then not served.
+            if received.sockets.isEmpty, let problem = settings.problemOfSocket() { throw StartError(problem) }
             configuration.inheritedSockets = received.sockets
             configuration.leavesSocketFile = notifications.isWanted
             configuration.reports = notifications.reports

@@ -65,7 +65,8 @@ struct Walpoold: ParsableCommand {
         } catch {
             let code = exitCode(for: error)
             // --help and --version come this way too, and succeed.
-            guard code.isSuccess else { fail(message(for: error)) }
+            // What is wrong in a unit's ExecStart= is so the next time, too.
+            guard code.isSuccess else { fail(message(for: error), status: ExitStatus.configuration) }
             Swift.print(fullMessage(for: error))
             Glibc.exit(0)
         }
