@@ -88,6 +88,16 @@ def test_every_section_is_there_and_in_order(a_record):
                         "## Size of the data", "## Run", "## Machine"]
 
 
+def test_the_report_is_the_same_of_what_was_written_down(a_record):
+    exact = copy.deepcopy(a_record)
+    for cell in exact["summary"]:
+        for part in cell["systems"].values():
+            part["throughput_per_s"]["median"] = 206774.6
+    text = report.markdown(exact)
+    assert "206,770" in text and "206,77" + "5" not in text
+    assert report.markdown(json.loads(record.dumped(exact))) == text
+
+
 def test_goals_come_first_and_say_what_was_missed(a_record):
     goals = section(report.markdown(a_record), "Goals")
     assert row(goals, "select, 8 clients", "throughput to Postgres") == ["≥ 1.9", "2.00 (1.92 to 2.08)", "met"]

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from support import losses, plots, report_costs, report_frame, report_throughput, report_waits  # noqa: E402
 from support.readme import part_of_readme, put_into  # noqa: E402
+from support.record import rounded  # noqa: E402
 
 # A picture stands before the section it sums up.
 ORDER = (
@@ -23,6 +24,8 @@ ORDER = (
 
 
 def markdown(record, pictures=True):
+    # As the record is written down: made of what was measured, it would differ from the same report made again.
+    record = rounded(record)
     parts = [f"# Benchmark of {record['started'][:10]}, {record['host_class']}"]
     for picture, section in ORDER:
         text = section(record)
