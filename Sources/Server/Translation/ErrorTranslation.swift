@@ -33,6 +33,7 @@ enum ErrorTranslation {
             translated.hint = "psql cuts a text at its semicolons, also those inside of a trigger, and sends the rest as statements of its own: "
                 + "write \\; for each inside, or pass the whole with psql -c."
         }
+        if translated.hint == nil, translated.state == .syntaxError, let sql { translated.hint = SyntaxHints.hint(error.message, sql) }
         if error.code == Code.constraint { addConstraint(error, to: &translated) }
         return translated
     }
@@ -121,7 +122,7 @@ enum ErrorTranslation {
             ("stack depth limit exceeded", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
             ("invalid input syntax for ", .invalidTextRepresentation), ("relation \"", .undefinedTable),
-            ("lastval is not yet defined", .objectNotInPrerequisiteState),
+            ("unit \"", .invalidParameterValue), ("lastval is not yet defined", .objectNotInPrerequisiteState),
             ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
             ("cannot VACUUM", .activeSQLTransaction), ("cannot insert multiple commands", .syntaxError),
@@ -173,6 +174,12 @@ enum ErrorTranslation {
             "Tables are in schema main, SQLite's own name for it; or write the table's name alone."
         case Code.error where error.message == "no such function: currval" || error.message == "no such function: nextval":
             "There are no sequences: RETURNING gives an INSERT's new key, and lastval() the last one of this session."
+        case Code.error where error.message.hasPrefix("no such function: pg_") && error.message.hasSuffix("_backend"):
+            "The console (database \"walpool\") has SHOW CLIENTS and KILL. A client cancels its own statements."
+        case Code.error where error.message.lowercased() == "no such column: interval":
+            SyntaxHints.interval
+        case Code.error where error.message.hasPrefix("unit \""):
+            "Units are millisecond, second, minute, hour, day, week, month, quarter and year; date_part also has dow, isodow, doy, epoch."
         case Code.error where error.message.hasPrefix("no such function: now"):
             "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where sessionWord(error.message) != nil:
