@@ -53,7 +53,7 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Journal", "Server", .product(name: "Logging", package: "swift-log"),
+                "CLinux", "Journal", "Server", .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),

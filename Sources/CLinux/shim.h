@@ -18,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,6 +103,12 @@ static inline int walpool_look_at_file(const char *path, struct walpool_file *fi
     file->inode = old.st_ino;
     file->bytes = (uint64_t)old.st_size;
     return 0;
+}
+
+/* The number of the kind of file system that a path is in, as linux/magic.h has them; 0: it cannot be said. */
+static inline uint32_t walpool_file_system(const char *path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 
 int dup3(int, int, int);

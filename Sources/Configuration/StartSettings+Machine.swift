@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Server
 
@@ -20,6 +21,23 @@ extension StartSettings {
     /// - Parameter hasSocket: the service manager has made the socket.
     public func problems(hasSocket: Bool) -> [String] {
         [problemOfDatabase(), hasSocket ? nil : problemOfSocket(), problemOfBackups()].compactMap { $0 }
+    }
+
+    /// What would go wrong, and that only when another machine comes along; nil: nothing is known to.
+    public func doubtOfDatabase() -> String? {
+        guard let name = Self.networkFileSystem(walpool_file_system(Self.directory(of: server.databasePath))) else { return nil }
+        // https://www.sqlite.org/wal.html
+        return "\(server.databasePath) is on \(name): \"WAL does not work over a network filesystem\", so no other machine may open it"
+    }
+
+    /// By the numbers of statfs(2).
+    static func networkFileSystem(_ type: UInt32) -> String? {
+        switch type {
+        case 0x6969: "NFS"
+        case 0x517b, 0xff53_4d42, 0xfe53_4d42: "SMB"
+        case 0x0102_1997: "9p"
+        default: nil
+        }
     }
 
     private func problemOfDatabase() -> String? {

@@ -30,6 +30,7 @@ enum Daemon {
             .started,
             "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(server.socketPaths.joined(separator: " and ")), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
         )
+        if let doubt = settings.doubtOfDatabase() { log.warning(.started, "\(doubt)") }
         if let problem = settings.problemOfBackups() { log.warning(.started, "\(problem): BACKUP would fail") }
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
