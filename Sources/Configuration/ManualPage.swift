@@ -43,7 +43,10 @@ public enum ManualPage {
         page.item("SQLITE_TMPDIR", "Where VACUUM makes its copy; without it, beside the database.")
         page.section("FILES")
         page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
-        page.item("DATABASE-wal, DATABASE-shm", "SQLite's own, while the database is open.")
+        page.item("DATABASE-wal, DATABASE-shm", """
+            SQLite's own. After a stop they stay, the -wal empty; that they are there does not say that anything runs. Nobody may \
+            delete them while the daemon runs.
+            """)
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
         service(&page)
         page.section("EXIT STATUS")
@@ -76,6 +79,8 @@ public enum ManualPage {
             [Service]
             ReadWritePaths=/srv/databases
             """)
+        page.paragraph("Below /home, add:")
+        page.verbatim("ProtectHome=no")
         page.verbatim("""
             [Service]
             PrivateNetwork=no

@@ -1,6 +1,7 @@
 import Scheduling
 
-/// Every bound of the pool, each with its reason. A queue, batch, cache or wait that has no line here has no bound.
+/// The bounds of the pool, each with its reason. What only one job needs (retries of upkeep, the pages a backup copies at a time)
+/// stands where that job is.
 public struct PoolLimits: Sendable {
     /// Read-only connections. Each costs its page cache (`cache_size`) and about 60 KB besides.
     public var readers = 8

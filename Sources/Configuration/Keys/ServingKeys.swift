@@ -31,7 +31,10 @@ extension ConfigurationKey {
         socketMode,
         .integer(
             "max_sessions", \.server.maximumSessions, 1...100_000, .reload, "The most sessions at a time",
-            details: "More get 53300. Each costs a file descriptor and some 10 KB."
+            details: """
+                More get 53300. Each costs a file descriptor and some 10 KB. Up to 4096, or what it was at the start, a reload changes it; \
+                more needs a restart.
+                """
         ).option("max-sessions"),
         .milliseconds(
             "startup_timeout", \.server.startupTimeoutMilliseconds, .reload,

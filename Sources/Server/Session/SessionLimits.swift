@@ -1,7 +1,7 @@
 import PostgresWire
 import SQLite
 
-/// Every bound of a session, each with its reason.
+/// The bounds of a session, each with its reason. Those of one feature (HTTP, KILL, events taken at a time) stand with it.
 enum SessionLimits {
     /// Of each thread that runs SQLite; what is not touched costs nothing, neither memory nor MemoryMax=. What clients nest may take
     /// a sixteenth of it while it is put together (CHeap/stack.h), some 2,000 common table expressions; the rest is for what runs over
