@@ -67,6 +67,7 @@ def test_other_settings(db):
     client = db.client()
     assert client.query("SET nonsense = 1").state == "42704"
     assert client.query("SHOW nonsense").state == "42704"
+    assert "synchronous of" in client.query("SET synchronous_commit = off").error["H"]
     assert client.query("RESET nonsense").state == "42704"
     assert client.query("SET server_version = '1'").state == "55P02"
     client.query("SET my.own = 'value'").check()

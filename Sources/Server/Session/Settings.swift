@@ -180,7 +180,9 @@ extension Settings {
     }
 
     static func unknown(_ name: String) -> WireError {
-        WireError(state: .undefinedObject, message: "unrecognized configuration parameter \"\(name)\"")
+        WireError(
+            state: .undefinedObject, message: "unrecognized configuration parameter \"\(name)\"",
+            hint: name.lowercased() == "synchronous_commit" ? "synchronous of walpoold's configuration is for all sessions." : nil)
     }
 
     private static func invalid(_ name: String, _ value: String) -> WireError {
