@@ -34,6 +34,12 @@ import Testing
             "SELECT a FROM t WHERE a OPERATOR(pg_catalog.~) '^(x)$' COLLATE pg_catalog.default",
             "select a from t where a regexp '^(x)$'"
         ),
+        (
+            "SELECT DISTINCT t.oid, x, t.*, f(t.a) FROM e JOIN t ON t.oid = k ORDER BY oid",
+            "select distinct t.oid as \"oid\", x, t.*, f(t.a) from e join t on t.oid = k order by oid"
+        ),
+        ("SELECT a.x FROM a UNION SELECT b.y FROM b ORDER BY x", "select a.x as \"x\" from a union select b.y as \"y\" from b order by x"),
+        ("SELECT t.oid, sum(x) OVER (ORDER BY y) FROM t", "select t.oid, sum(x) over (order by y) from t"),
         ("SELECT a !~ '^pg_' FROM t", "select a not regexp '^pg_' from t"),
         ("SELECT a ~* 'x', b ILIKE 'y%'", "select a regexp '(?i)' || 'x', b regexp '(?l)' || 'y%'"),
         ("SELECT a::pg_catalog.text", "select cast(a as text)"),

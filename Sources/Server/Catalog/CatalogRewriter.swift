@@ -95,11 +95,12 @@ struct CatalogRewriter {
         }
         inner = try operators(inner)
         inner = wrapCompounds(inner)
+        let isOrdered = Self.isOrdered(inner)
         var result: [Node] = []
         var isFirst = true
         for (separator, segment) in Self.selects(in: inner) {
             result += separator
-            result += try select(segment, isFirst: isFirst, in: place)
+            result += try select(segment, isFirst: isFirst, isOrdered: isOrdered, in: place)
             isFirst = false
         }
         return literalsAsTheirNeighbours(try expressions(result))
@@ -201,7 +202,9 @@ struct CatalogRewriter {
 
     // MARK: SELECT
 
-    private mutating func select(_ nodes: [Node], isFirst: Bool, in place: Place) throws(CatalogSyntaxError) -> [Node] {
+    private mutating func select(
+        _ nodes: [Node], isFirst: Bool, isOrdered: Bool, in place: Place
+    ) throws(CatalogSyntaxError) -> [Node] {
         guard nodes.first?.isWord("select") == true else { return nodes }
         let from = nodes.indices.first { $0 > 0 && nodes[$0].isWord("from") && !nodes[$0 - 1].isWord("distinct") }
         let clauses: Set = [
@@ -232,6 +235,7 @@ struct CatalogRewriter {
         } else {
             items = try named(items, LateralColumns([]), tables: [], isFirst: isFirst, in: place)
         }
+        if isOrdered { items = Self.withOutputNames(items) }
         if let driver = try expandSets(&items) { source += (source.isEmpty ? [.word("from")] : [.symbol(",")]) + driver }
         return [.word("select")] + items + source + rest
     }

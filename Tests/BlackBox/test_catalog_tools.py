@@ -1,0 +1,98 @@
+"""What ORMs and other tools ask the catalogs, in their own words."""
+
+import psycopg
+import pytest
+
+
+@pytest.fixture(scope="module")
+def connection(library):
+    with psycopg.connect(host=str(library.directory), dbname=library.name, user="reader", autocommit=True) as connection:
+        yield connection
+
+
+def ask(connection, sql, *values):
+    return connection.execute(sql, values or None).fetchall()
+
+
+# Npgsql: what it sends on each connection, in one message (src/Npgsql/PostgresDatabaseInfo.cs).
+
+TYPES_OF_NPGSQL = """
+SELECT ns.nspname, t.oid, t.typname, t.typtype, t.typnotnull, t.elemtypoid
+FROM (
+    -- Arrays have typtype=b - this subquery identifies them by their typreceive and converts their typtype to a
+    SELECT
+        typ.oid, typ.typnamespace, typ.typname, typ.typtype, typ.typrelid, typ.typnotnull, typ.relkind,
+        elemtyp.oid AS elemtypoid, elemtyp.typname AS elemtypname, elemcls.relkind AS elemrelkind,
+        CASE WHEN elemproc.proname='array_recv' THEN 'a' ELSE elemtyp.typtype END AS elemtyptype
+    FROM (
+        SELECT typ.oid, typnamespace, typname, typrelid, typnotnull, relkind, typelem AS elemoid,
+            CASE WHEN proc.proname='array_recv' THEN 'a' ELSE typ.typtype END AS typtype,
+            CASE
+                WHEN proc.proname='array_recv' THEN typ.typelem
+                WHEN typ.typtype='r' THEN rngsubtype
+                WHEN typ.typtype='m' THEN (SELECT rngtypid FROM pg_range WHERE rngmultitypid = typ.oid)
+                WHEN typ.typtype='d' THEN typ.typbasetype
+            END AS elemtypoid
+        FROM pg_type AS typ
+        LEFT JOIN pg_class AS cls ON (cls.oid = typ.typrelid)
+        LEFT JOIN pg_proc AS proc ON proc.oid = typ.typreceive
+        LEFT JOIN pg_range ON (pg_range.rngtypid = typ.oid)
+    ) AS typ
+    LEFT JOIN pg_type AS elemtyp ON elemtyp.oid = elemtypoid
+    LEFT JOIN pg_class AS elemcls ON (elemcls.oid = elemtyp.typrelid)
+    LEFT JOIN pg_proc AS elemproc ON elemproc.oid = elemtyp.typreceive
+) AS t
+JOIN pg_namespace AS ns ON (ns.oid = typnamespace)
+WHERE
+    (typtype IN ('b', 'r', 'm', 'e', 'd') OR -- Base, range, multirange, enum, domain
+    (typtype = 'c' AND relkind='c') OR
+    (typtype = 'p' AND typname IN ('record', 'void', 'unknown')) OR
+    (typtype = 'a' AND (  -- Array of...
+        elemtyptype IN ('b', 'r', 'm', 'e', 'd') OR
+        (elemtyptype = 'p' AND elemtypname IN ('record', 'void')) OR
+        (elemtyptype = 'c' AND elemrelkind='c')
+    )))
+ORDER BY CASE
+       WHEN typtype IN ('b', 'e', 'p') THEN 0
+       WHEN typtype = 'c' THEN 1
+       WHEN typtype = 'r' THEN 2
+       WHEN typtype = 'm' THEN 3
+       WHEN typtype = 'd' AND elemtyptype <> 'a' THEN 4
+       WHEN typtype = 'a' THEN 5
+       WHEN typtype = 'd' AND elemtyptype = 'a' THEN 6
+END;
+"""
+
+COMPOSITES_OF_NPGSQL = """
+SELECT typ.oid, att.attname, att.atttypid
+FROM pg_type AS typ JOIN pg_namespace AS ns ON (ns.oid = typ.typnamespace) JOIN pg_class AS cls ON (cls.oid = typ.typrelid)
+JOIN pg_attribute AS att ON (att.attrelid = typ.typrelid)
+WHERE (typ.typtype = 'c' AND cls.relkind='c') AND
+  attnum > 0 AND     -- Don't load system attributes
+  NOT attisdropped
+ORDER BY typ.oid, att.attnum;
+"""
+
+ENUMS_OF_NPGSQL = [
+    "SELECT pg_type.oid, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid=enumtypid ORDER BY oid, enumsortorder;",
+    "SELECT typ.oid, enumlabel FROM pg_enum JOIN pg_type AS typ ON typ.oid = enumtypid JOIN pg_namespace AS ns ON ns.oid = typ.typnamespace\n"
+    "ORDER BY oid, enumsortorder;",
+]
+
+
+@pytest.mark.parametrize("enums", ENUMS_OF_NPGSQL)
+def test_npgsql_connects(library, enums):
+    with library.client() as client:
+        found = client.query("SELECT version();\n" + TYPES_OF_NPGSQL + COMPOSITES_OF_NPGSQL + enums).check()
+        assert found.tags[0] == "SELECT 1" and found.tags[2:] == ["SELECT 0", "SELECT 0"]
+        types = {row[2]: row for row in found.texts[1:]}
+        assert types["int8"] == ("pg_catalog", "20", "int8", "b", "f", None)
+
+
+def test_order_by_names_the_columns_that_are_given_out(connection):
+    found = ask(connection, "SELECT t.oid FROM pg_class c JOIN pg_type t ON t.oid = c.relnamespace + 23 OR t.oid = c.relnamespace - 2175 ORDER BY oid DESC")
+    assert found and found == sorted(found, reverse=True)
+    # An expression is about the columns that are given in, and so is GROUP BY.
+    assert ask(connection, "SELECT -attnum AS attnum FROM pg_attribute WHERE attrelid = 'tag'::regclass ORDER BY attnum") == [(-2,), (-1,)]
+    assert ask(connection, "SELECT a.attname, count(*) FROM pg_attribute a WHERE attrelid = 'tag'::regclass GROUP BY attname ORDER BY attname DESC") == [
+        ("word", 1), ("book_id", 1)]
