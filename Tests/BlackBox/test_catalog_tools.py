@@ -96,3 +96,34 @@ def test_order_by_names_the_columns_that_are_given_out(connection):
     assert ask(connection, "SELECT -attnum AS attnum FROM pg_attribute WHERE attrelid = 'tag'::regclass ORDER BY attnum") == [(-2,), (-1,)]
     assert ask(connection, "SELECT a.attname, count(*) FROM pg_attribute a WHERE attrelid = 'tag'::regclass GROUP BY attname ORDER BY attname DESC") == [
         ("word", 1), ("book_id", 1)]
+
+
+# Prisma: `prisma db pull`.
+
+COLUMNS_OF_PRISMA = """
+    SELECT oid.namespace, info.table_name, info.column_name, format_type(att.atttypid, att.atttypmod) as formatted_type,
+        info.numeric_precision, info.numeric_scale, info.numeric_precision_radix, info.datetime_precision, info.data_type,
+        info.udt_schema as type_schema_name, info.udt_name as full_data_type, pg_get_expr(attdef.adbin, attdef.adrelid) AS column_default,
+        info.is_nullable, info.is_identity, info.character_maximum_length, col_description(att.attrelid, ordinal_position) AS description
+    FROM information_schema.columns info
+    JOIN pg_attribute att ON att.attname = info.column_name
+    JOIN (
+        SELECT pg_class.oid, relname, pg_namespace.nspname as namespace
+        FROM pg_class JOIN pg_namespace on pg_namespace.oid = pg_class.relnamespace AND pg_namespace.nspname = ANY ( %s )
+        WHERE reltype > 0
+    ) as oid on oid.oid = att.attrelid AND relname = info.table_name AND namespace = info.table_schema
+    LEFT OUTER JOIN pg_attrdef attdef ON attdef.adrelid = att.attrelid AND attdef.adnum = att.attnum AND table_schema = namespace
+    WHERE table_schema = ANY ( %s ) AND att.attnum > 0
+    ORDER BY namespace, table_name, ordinal_position"""
+
+
+def test_columns_of_prisma(connection):
+    found = ask(connection, COLUMNS_OF_PRISMA, ["main"], ["main"])
+    assert [row[:4] for row in found if row[1] == "tag"] == [("main", "tag", "book_id", "bigint"), ("main", "tag", "word", "text")]
+    assert {row[1] for row in found} == {"author", "book", "tag", "Odd Name", "cheap"}
+
+
+def test_row_types(connection):
+    rows = "SELECT c.relname FROM pg_class c JOIN pg_type t ON t.oid = c.reltype AND t.typrelid = c.oid WHERE c.relnamespace = 2200 ORDER BY 1"
+    assert ask(connection, rows) == [("Odd Name",), ("author",), ("book",), ("cheap",), ("tag",)]
+    assert ask(connection, "SELECT DISTINCT reltype FROM pg_class WHERE relkind = 'i'") == [(0,)]

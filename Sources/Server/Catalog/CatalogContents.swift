@@ -138,17 +138,18 @@ struct CatalogContents: Sendable {
 
     private mutating func add(_ table: ServedSchema.Table, _ keys: [Key], _ schema: ServedSchema) {
         let oid = Int(relationOIDs[table.name]!)
+        let rowType = Int(CatalogOID.hash("row type of " + table.name))
         let checks = keys.filter { $0.kind == .check }.count
         add("pg_class", relation(
             oid, table.name, kind: table.isView ? "v" : "r", columns: table.columns.count,
             with: [
-                "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
+                "reltype": .int(rowType), "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
                 "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
                 "relhastriggers": .int(tablesWithTriggers.contains(table.name.lowercased()) || keys.contains { $0.foreign != nil } ? 1 : 0),
                 "relhasrules": .int(table.isView ? 1 : 0),
             ]))
         add("pg_type", [
-            "oid": .int(Int(CatalogOID.hash("row type of " + table.name))), "typname": .text(table.name),
+            "oid": .int(rowType), "typname": .text(table.name),
             "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
             "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
         ])
