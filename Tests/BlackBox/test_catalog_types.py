@@ -1,5 +1,11 @@
 """What questions to the catalogs compare, calculate and are answered with, as PostgreSQL 15 does (asked there)."""
 
+import asyncio
+import datetime
+import decimal
+import uuid
+
+import asyncpg
 import psycopg
 import pytest
 
@@ -151,6 +157,44 @@ TYPES = [
 @pytest.mark.parametrize("sql, expected", TYPES)
 def test_types(connection, sql, expected):
     assert types(connection, sql) == expected
+
+
+# In binary, as PostgreSQL's send functions have them.
+
+DAY = datetime.date(2020, 1, 2)
+BINARY = {
+    "'{\"a\": 1}'::jsonb": '{"a": 1}', "'{}'::json": "{}", "1.5::numeric": decimal.Decimal("1.5"), "'-12.30'::numeric": decimal.Decimal("-12.3"),
+    "'2020-01-02'::date": DAY, "'1 day 2 hours'::interval": datetime.timedelta(days=1, hours=2),
+    "'2020-01-02 03:04:05'::timestamp": datetime.datetime(2020, 1, 2, 3, 4, 5),
+    "'2020-01-02 03:04:05+01'::timestamptz": datetime.datetime(2020, 1, 2, 2, 4, 5, tzinfo=datetime.timezone.utc),
+    "'6F9619FF-8B86-D011-B42D-00C04FC964FF'::uuid": uuid.UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff"), "7::xid": 7,
+    # By the zero byte SQLAlchemy's inspector knows that a column is not generated.
+    "''::\"char\"": b"\0", "'r'::\"char\"": b"r",
+    "'{2020-01-02,NULL}'::date[]": [DAY, None],
+}
+# The value is none of its type, or the type has no binary form here: another value is worse than an error.
+NOT_BINARY = ["'abc'::uuid", "'nonsense'::date", "'abc'::numeric[]", "'10.0.0.1'::inet"]
+
+
+def test_binary_values(library):
+    async def run():
+        connection = await asyncpg.connect(host=str(library.directory), database=library.name, user="reader")
+        for sql, value in BINARY.items():
+            assert await connection.fetchval(f"SELECT {sql} FROM pg_namespace LIMIT 1") == value, sql
+        assert await connection.fetchval("SELECT jsonb_agg(nspname ORDER BY nspname) FROM pg_namespace WHERE nspname <> 'main'") == (
+            '["information_schema", "pg_catalog"]')
+        for sql in NOT_BINARY:
+            with pytest.raises(asyncpg.DatatypeMismatchError):
+                await connection.fetchval(f"SELECT {sql} FROM pg_namespace LIMIT 1")
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def test_binary_values_of_psycopg(connection):
+    cursor = connection.cursor(binary=True)
+    (found,) = cursor.execute("SELECT '1 day'::interval, '[1]'::jsonb, '2020-01-02'::date, 2.5::numeric FROM pg_namespace LIMIT 1").fetchall()
+    assert found == (datetime.timedelta(days=1), [1], DAY, decimal.Decimal("2.5"))
 
 
 # Names that SQLite reserves and PostgreSQL does not.

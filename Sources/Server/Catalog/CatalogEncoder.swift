@@ -119,25 +119,14 @@ struct CatalogEncoder {
     }
 
     private static func binary(_ text: String, _ type: TypeOID, _ column: String) throws(WireError) -> [UInt8] {
-        func big(_ value: (some FixedWidthInteger)?) throws(WireError) -> [UInt8] {
-            guard let value else { throw misfit(column) }
-            return withUnsafeBytes(of: value.bigEndian) { Array($0) }
-        }
-        switch type {
-        case .bool: return [text == "t" ? 1 : 0]
-        case .int2: return try big(Int16(text))
-        case .int4: return try big(Int32(text))
-        case .oid: return try big(UInt32(text))
-        case .int8: return try big(Int64(text))
-        case .float4: return try big(Float(text)?.bitPattern)
-        case .float8: return try big(Double(text)?.bitPattern)
-        case .int2vector, .oidvector:
+        if type == .int2vector || type == .oidvector {
             var bytes = try array(text.split(separator: " ").map(String.init), type == .oidvector ? .oid : .int2, column)
             // A vector's first subscript is 0.
             if bytes.count >= 20 { bytes.replaceSubrange(16..<20, with: [0, 0, 0, 0]) }
             return bytes
-        default: return Array(text.utf8)
         }
+        guard let bytes = CatalogBinary.bytes(text, type) else { throw misfit(column) }
+        return bytes
     }
 
     private static func misfit(_ column: String) -> WireError {

@@ -13,6 +13,11 @@ enum IntervalCodec {
         return text(months: Int64(months), days: Int64(days), microseconds: microseconds)
     }
 
+    static func binary(months: Int32, days: Int32, microseconds: Int64) -> [UInt8] {
+        withUnsafeBytes(of: microseconds.bigEndian) { Array($0) } + withUnsafeBytes(of: days.bigEndian) { Array($0) }
+            + withUnsafeBytes(of: months.bigEndian) { Array($0) }
+    }
+
     static func text(months: Int64, days: Int64, microseconds: Int64) -> String {
         if microseconds == 0, days == 0, months == 0 { return "PT0S" }
         var text = "P"

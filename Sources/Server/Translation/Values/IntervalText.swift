@@ -22,6 +22,12 @@ struct IntervalText {
 
     var text: String { IntervalCodec.text(months: months, days: days, microseconds: microseconds) }
 
+    /// nil when the months or the days are more than the format has places for.
+    var binary: [UInt8]? {
+        guard let days = Int32(exactly: days), let months = Int32(exactly: months) else { return nil }
+        return IntervalCodec.binary(months: months, days: days, microseconds: microseconds)
+    }
+
     private mutating func accept(_ byte: UnicodeScalar) -> Bool {
         guard rest.first == UInt8(ascii: byte) else { return false }
         rest = rest.dropFirst()
