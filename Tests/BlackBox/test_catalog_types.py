@@ -151,12 +151,26 @@ TYPES = [
     ("SELECT c.numeric_precision, c.numeric_scale, c.character_maximum_length FROM information_schema.columns c", ["int4", "int4", "int4"]),
     ("SELECT u.*, true AS yes FROM (SELECT nspname, oid FROM pg_namespace) u", ["name", "oid", "bool"]),
     ("SELECT *, 1 = 1 FROM information_schema.schemata", ["text", "name", "text", "bool"]),
+    # What is calculated, by a view or by the statement itself.
+    ("SELECT * FROM pg_user", ["name", "oid", "bool", "bool", "bool", "bool", "text", "text", "text"]),
+    ("SELECT d.*, 1 FROM pg_database d", ["oid", "name", "oid", "int4", '"char"', "bool", "bool", "int4", "int8", "int8", "oid", *["text"] * 5, "int4"]),
+    ("SELECT * FROM (SELECT relkind AS kind, count(*) AS oid, bool_and(relhasindex) AS yes FROM pg_class GROUP BY 1) c", ['"char"', "int8", "bool"]),
+    ("SELECT true, *, * FROM generate_series(1, 2) n, pg_namespace", ["bool", "int4", "oid", "name", "oid", "text", "int4", "oid", "name", "oid", "text"]),
 ]
 
 
 @pytest.mark.parametrize("sql, expected", TYPES)
 def test_types(connection, sql, expected):
     assert types(connection, sql) == expected
+
+
+def test_rows_of_views_have_their_types(connection):
+    """'0' is true in JavaScript and Ruby."""
+    cursor = connection.cursor(row_factory=psycopg.rows.dict_row)
+    role = cursor.execute("SELECT * FROM pg_roles").fetchone()
+    assert (role["oid"], role["rolsuper"], role["rolcanlogin"], role["rolconnlimit"]) == (10, False, True, -1)
+    database = cursor.execute("SELECT * FROM pg_database").fetchone()
+    assert (database["oid"], database["datallowconn"], database["encoding"]) == (5, True, 6)
 
 
 # In binary, as PostgreSQL's send functions have them.

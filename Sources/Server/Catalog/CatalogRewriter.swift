@@ -18,6 +18,8 @@ struct CatalogRewriter {
         var sql: String
         /// By column; nil where neither the text nor the catalogs' columns say.
         var columnTypes: [String?]
+        /// Of the columns that a star stands for.
+        var inference: CatalogTypeInference
         /// By number from 1: the name of the type it is cast to.
         var parameterTypes: [Int: String]
         var parameterCount: Int
@@ -30,7 +32,7 @@ struct CatalogRewriter {
         var rewriter = CatalogRewriter()
         let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(CatalogTableOIDs.replaced(tokens))), in: .statement)
         return Result(
-            sql: CatalogSyntax.text(nodes), columnTypes: rewriter.inference.outermost,
+            sql: CatalogSyntax.text(nodes), columnTypes: rewriter.inference.outermost, inference: rewriter.inference,
             parameterTypes: rewriter.parameterTypes, parameterCount: rewriter.parameterCount)
     }
 

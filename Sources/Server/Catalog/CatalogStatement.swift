@@ -5,7 +5,8 @@ import SQLite
 /// A statement about the catalogs, as the private connection understands it.
 final class CatalogStatement: Sendable {
     let text: SQLText
-    let columnTypes: [String?]
+    private let columnTypes: [String?]
+    private let inference: CatalogTypeInference
     let parameterTypes: [TypeOID]
     let parameterCount: Int
 
@@ -28,19 +29,21 @@ final class CatalogStatement: Sendable {
         var sql = result.sql
         text = sql.withUTF8 { SQLText(copying: UnsafeRawBufferPointer($0)) }
         columnTypes = result.columnTypes
+        inference = result.inference
         parameterCount = min(result.parameterCount, 65_535)
         parameterTypes = (0..<parameterCount).map { index in
             result.parameterTypes[index + 1].flatMap { CatalogStatement.oid(ofType: $0) } ?? .unspecified
         }
     }
 
-    /// By column of the result, which has as many: what stands for several columns is known by the others' places.
-    func types(ofColumns count: Int) -> [String?] {
+    /// By column of the result: what stands for several columns is known by the others' places, and these by their names.
+    func types(ofColumns names: [String]) -> [String?] {
         guard let star = columnTypes.firstIndex(of: CatalogTypeInference.star) else { return columnTypes }
         let (before, behind) = (columnTypes[..<star], columnTypes[(star + 1)...])
-        let missing = count - before.count - behind.count
-        let isOnly = missing >= 0 && !behind.contains(CatalogTypeInference.star)
-        return Array(before) + (isOnly ? Array(repeating: nil, count: missing) + behind : [])
+        let isOnly = names.count >= before.count + behind.count && !behind.contains(CatalogTypeInference.star)
+        let end = isOnly ? names.count - behind.count : names.count
+        guard before.count <= end else { return Array(before) }
+        return Array(before) + names[before.count..<end].map { inference.type(ofColumn: $0) } + (isOnly ? Array(behind) : [])
     }
 
     /// The type that values are sent as.

@@ -1,5 +1,5 @@
 /// What type the columns of a catalog statement have, where SQLite cannot say: drivers read values by it.
-struct CatalogTypeInference {
+struct CatalogTypeInference: Sendable {
     typealias Node = CatalogNode
 
     /// Types of the aliases that select lists have given so far.
@@ -127,9 +127,13 @@ struct CatalogTypeInference {
         case .string: return "text"
         case .number: return token.text.contains(".") ? "float8" : "int4"
         case .word where token.text == "true" || token.text == "false": return "bool"
-        case .word, .quoted: return aliases[token.text] ?? CatalogTables.columnTypes[token.text] ?? CatalogViews.columnTypes[token.text]
+        case .word, .quoted: return type(ofColumn: token.text)
         default: return nil
         }
+    }
+
+    func type(ofColumn name: String) -> String? {
+        aliases[name] ?? CatalogTables.columnTypes[name] ?? CatalogViews.columnTypes[name]
     }
 
     private func typeOfGroup(_ inside: [Node]) -> String? {

@@ -146,7 +146,7 @@ extension Session {
 extension Analysis {
     /// Of a statement about the catalogs.
     convenience init(catalog prepared: Statement, _ statement: CatalogStatement) {
-        let types = statement.types(ofColumns: prepared.columnCount)
+        let types = statement.types(ofColumns: (0..<prepared.columnCount).map { prepared.columnName($0) })
         let columns = (0..<prepared.columnCount).map { index in
             let declared = prepared.columnDeclaredType(index)?.split(separator: " ").last.map {
                 $0.hasPrefix("\"") ? String($0.dropFirst().dropLast()) : String($0)
