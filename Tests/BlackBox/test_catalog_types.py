@@ -132,6 +132,26 @@ def test_values(connection, sql, expected):
     assert ask(connection, sql) == expected
 
 
+CONTROLS = "\x01\x08\t\n\x0b\f\r\x1f\\n\\t\\u000a\"'{},[]é😀"
+
+
+def test_names_with_control_characters_come_out_of_arrays_unchanged(start_daemon):
+    """SQLAlchemy's names of keys come as array_agg() and pgjdbc's go as a parameter."""
+    daemon = start_daemon()
+    quoted = '"' + CONTROLS.replace('"', '""') + '"'
+    with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, user="reader", autocommit=True) as own:
+        own.execute(f"CREATE TABLE t (q, {quoted} TEXT UNIQUE)")
+        own.execute(f"CREATE TABLE {quoted} (q)")
+        names = "SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 't'::regclass"
+        array = "SELECT ARRAY(SELECT a.attname FROM pg_attribute a WHERE attrelid = 't'::regclass ORDER BY attnum)"
+        for binary in (False, True):
+            cursor = own.cursor(binary=binary)
+            assert cursor.execute(names).fetchone() == (["q", CONTROLS],)
+            assert cursor.execute(array).fetchone() == (["q", CONTROLS],)
+            place = "%b" if binary else "%t"
+            assert cursor.execute(f"SELECT relname FROM pg_class WHERE relname = ANY ({place})", [[CONTROLS]]).fetchall() == [(CONTROLS,)]
+
+
 def test_what_is_no_number(connection):
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
         ask(connection, "SELECT relname::int FROM pg_class")

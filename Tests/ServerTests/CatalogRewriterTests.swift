@@ -231,11 +231,20 @@ import Testing
     static let arrays: [(String, [String?]?)] = [
         ("{a,\"b c\",NULL,\"null\"}", ["a", "b c", nil, "null"]), ("[\"x\\\"y\",null,3]", ["x\"y", nil, "3"]),
         ("1 2 3", ["1", "2", "3"]), ("{}", []), ("", []), ("{a", nil), ("{{1},{2}}", nil),
+        // To JSON a letter behind a backslash is an escape, to PostgreSQL's arrays it is itself.
+        (#"["\b\f\n\r\t\/\\\"\u000a\u00E9\ud83d\ude00"]"#, ["\u{8}\u{C}\n\r\t/\\\"\né😀"]), (#"{"\t\n"}"#, ["tn"]),
+        (#"["\ud83dx","\ude00","\ud83d\u0041","\u12","\u"]"#, ["\u{FFFD}x", "\u{FFFD}", "\u{FFFD}A", "\u{FFFD}12", "\u{FFFD}"]),
     ]
 
     @Test(arguments: arrays)
     func array(_ text: String, _ expected: [String?]?) {
         #expect(CatalogArrays.elements(text) == expected)
+    }
+
+    /// What is written is what was read.
+    @Test func everyCharacterOfAnArray() {
+        let all: [String?] = (1...0x100).compactMap { UnicodeScalar($0).map { "x" + String($0) } } + ["😀", nil, ""]
+        #expect(CatalogArrays.elements(CatalogArrays.json(all)) == all)
     }
 
     static let patterns: [(String, String, Bool)] = [

@@ -112,8 +112,9 @@ enum CatalogArrays {
             let byte = bytes[index]
             index += 1
             switch byte {
+            case UInt8(ascii: "\\") where isQuoted && isJSON: element += Array(JSONEscape.read(bytes, &index).utf8)
             case UInt8(ascii: "\\") where isQuoted:
-                element.append(bytes[index] == UInt8(ascii: "n") && isJSON ? 0x0A : bytes[index])
+                element.append(bytes[index])
                 index += 1
             case UInt8(ascii: "\""):
                 isQuoted.toggle()
