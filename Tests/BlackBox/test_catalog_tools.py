@@ -127,3 +127,14 @@ def test_row_types(connection):
     rows = "SELECT c.relname FROM pg_class c JOIN pg_type t ON t.oid = c.reltype AND t.typrelid = c.oid WHERE c.relnamespace = 2200 ORDER BY 1"
     assert ask(connection, rows) == [("Odd Name",), ("author",), ("book",), ("cheap",), ("tag",)]
     assert ask(connection, "SELECT DISTINCT reltype FROM pg_class WHERE relkind = 'i'") == [(0,)]
+
+
+def test_checks_of_rails(daemon):
+    """ActiveRecord 6.1 finds the condition by PostgreSQL's two pairs of parentheses, 7.1 asks for the pretty form, which has one."""
+    with daemon.client() as client:
+        client.query("CREATE TABLE rails (k INTEGER CONSTRAINT pos CHECK (k > 0), CONSTRAINT f FOREIGN KEY (k) REFERENCES rails (k))").check()
+        found = client.query(
+            "SELECT conname, pg_get_constraintdef(c.oid), pg_get_constraintdef(c.oid, false), pg_get_constraintdef(c.oid, true) AS valid"
+            " FROM pg_constraint c JOIN pg_class t ON c.conrelid = t.oid WHERE t.relname = 'rails' ORDER BY conname").texts
+        key = "FOREIGN KEY (k) REFERENCES rails(k)"
+        assert found == [("f", key, key, key), ("pos", "CHECK ((k > 0))", "CHECK ((k > 0))", "CHECK (k > 0)")]
