@@ -111,6 +111,14 @@ VALUES = [
     ("SELECT json_agg(attname ORDER BY attnum DESC), json_agg(attnum), json_agg(attnotnull ORDER BY attname)"
      " FROM pg_attribute WHERE attrelid = 'tag'::regclass", [(["word", "book_id"], [1, 2], [True, True])]),
     ("SELECT json_agg(json_build_object('n', attnum) ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'tag'::regclass", [([{"n": 1}, {"n": 2}],)]),
+    ("SELECT json_build_object('h', relhasindex, 'n', NULL::bool, 'r', relnatts, 'k', 'x', 'c', conkey, 'a', array['y', 'z'], 'o',"
+     " json_build_object('t', true), 'm', (SELECT json_agg(a.attname ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid))"
+     " FROM pg_class c JOIN pg_constraint k ON k.conrelid = c.oid AND contype = 'p' WHERE relname = 'tag'",
+     [({"h": True, "n": None, "r": 2, "k": "x", "c": [1, 2], "a": ["y", "z"], "o": {"t": True}, "m": ["book_id", "word"]},)]),
+    ("SELECT json_agg(json_build_object('a', jsonb_build_array(1, 'x', true, array[2]))), jsonb_agg(conkey), jsonb_agg(true)"
+     " FROM pg_constraint WHERE conname = 'tag_key'", [([{"a": [1, "x", True, [2]]}], [[1, 2]], [True])]),
+    ("SELECT array['a', 'b c'], array[NULL, 2], array[true], array[]::text[], (array['x'])[1], every(attnum > 0), every(attnum > 1)"
+     " FROM pg_attribute WHERE attrelid = 'tag'::regclass", [(["a", "b c"], [None, 2], [True], [], "x", True, False)]),
     ("SELECT array_agg(x ORDER BY x DESC NULLS LAST), array_agg(x ORDER BY x DESC) FROM (VALUES (1), (NULL), (20), (3)) v(x), pg_namespace"
      " WHERE nspname = 'main'", [(["20", "3", "1", None], [None, "20", "3", "1"])]),
     ("SELECT left(relname, 2), left(relname, -2), right(relname, 1) FROM pg_class WHERE relname = 'book'", [("bo", "bo", "k")]),

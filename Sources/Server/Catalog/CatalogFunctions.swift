@@ -227,6 +227,7 @@ enum CatalogFunctions {
             call.answer(value)
         }
         connection.register(aggregate: "bool_and", 1, EveryAggregate.self)
+        connection.register(aggregate: "every", 1, EveryAggregate.self)
         connection.register(aggregate: "bool_or", 1, AnyAggregate.self)
     }
 }

@@ -51,12 +51,14 @@ extension CatalogRewriter {
             return result.append(.group(try orderedAggregate(shown(arguments, by: word))))
         case "json_agg", "jsonb_agg":
             result[result.count - 1] = .word("pg_json_agg")
-            let value = CatalogSyntax.split(arguments)[0].prefix { !$0.isWord("order") }
-            let kind = inference.type(of: Array(value)).map { ["json", "jsonb", "bool"].contains($0) ? $0 : "" } ?? ""
-            return result.append(.group([.string(kind), .symbol(",")] + (try orderedAggregate(shown(arguments, by: word)))))
-        case "json_build_object":
+            let (kind, value) = jsonElement(shown(arguments, by: word))
+            return result.append(.group([.string(kind), .symbol(",")] + (try orderedAggregate(value))))
+        case "json_build_object", "jsonb_build_object":
             result[result.count - 1] = .word("json_object")
-            return result.append(.group(shown(arguments, by: word)))
+            return result.append(.group(jsonValues(shown(arguments, by: word)) { $0 % 2 == 1 }))
+        case "json_build_array", "jsonb_build_array":
+            result[result.count - 1] = .word("json")
+            return result.append(.group(Node.call("json_array", jsonValues(shown(arguments, by: word)) { _ in true })))
         case "left", "right":
             // A name to PostgreSQL, and a keyword of joins to SQLite.
             result[result.count - 1] = .quoted(word)

@@ -11,7 +11,8 @@ extension CatalogRewriter {
     ]
     /// Functions to which a relation is its name.
     private static let showing: Set = [
-        "array_agg", "json_agg", "jsonb_agg", "json_build_object", "json_build_array", "to_json", "concat", "concat_ws", "format",
+        "array_agg", "json_agg", "jsonb_agg", "json_build_object", "json_build_array", "jsonb_build_object", "jsonb_build_array", "to_json",
+        "concat", "concat_ws", "format",
     ]
 
     /// The operand as PostgreSQL prints its type; nil where SQLite prints it so.

@@ -115,7 +115,8 @@ struct CatalogTypeInference: Sendable {
         if last.subscriptNodes != nil {
             // All of them at once: each by itself would be a recursion as deep as a client likes.
             let end = nodes.lastIndex { $0.subscriptNodes == nil }
-            guard let end, !nodes[end].isWord("array") else { return nil }
+            guard let end else { return nil }
+            if nodes[end].isWord("array") { return end == nodes.count - 2 ? typeOfArray(last.subscriptNodes ?? []) : nil }
             return typeOfElement(of: nodes[...end])
         }
         if let inside = last.group {
@@ -134,6 +135,11 @@ struct CatalogTypeInference: Sendable {
 
     func type(ofColumn name: String) -> String? {
         aliases[name] ?? CatalogTables.columnTypes[name] ?? CatalogViews.columnTypes[name]
+    }
+
+    /// `array['a', NULL]`; of what is in it nothing may be known.
+    private func typeOfArray(_ elements: [Node]) -> String {
+        CatalogSyntax.split(elements).lazy.compactMap { $0.first?.isWord("null") == true ? nil : type(of: $0) }.first.map { $0 + "[]" } ?? "text[]"
     }
 
     private func typeOfGroup(_ inside: [Node]) -> String? {
@@ -173,8 +179,10 @@ struct CatalogTypeInference: Sendable {
             "pg_expand_n":
             return "int4"
         case "bool_and", "bool_or", "every", "pg_bool", "pg_index_column_has_property": return "bool"
-        case "json_build_object", "json_object", "json_agg", "pg_json_agg": return "json"
-        case "jsonb_agg": return "jsonb"
+        // What `array[…]` becomes.
+        case "json_array": return typeOfArray(arguments)
+        case "json_build_object", "json_build_array", "json", "json_object", "json_agg", "pg_json_agg": return "json"
+        case "jsonb_agg", "jsonb_build_object", "jsonb_build_array": return "jsonb"
         case "pg_oid": return "oid"
         case "pg_regclass_oid", "pg_regclass_of", "to_regclass": return "regclass"
         case "pg_regtype_oid", "to_regtype": return "regtype"
