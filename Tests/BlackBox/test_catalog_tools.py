@@ -138,3 +138,18 @@ def test_checks_of_rails(daemon):
             " FROM pg_constraint c JOIN pg_class t ON c.conrelid = t.oid WHERE t.relname = 'rails' ORDER BY conname").texts
         key = "FOREIGN KEY (k) REFERENCES rails(k)"
         assert found == [("f", key, key, key), ("pos", "CHECK ((k > 0))", "CHECK ((k > 0))", "CHECK (k > 0)")]
+
+
+def test_keys_that_are_referred_to_in_another_order(daemon):
+    """SQLAlchemy's automap and others join key_column_usage to itself by the position in the other key."""
+    with daemon.client() as client:
+        client.query("CREATE TABLE twice (x INTEGER, y INTEGER, z INTEGER UNIQUE, PRIMARY KEY (y, x))").check()
+        client.query(
+            "CREATE TABLE refers (a INTEGER, b INTEGER, c INTEGER, d INTEGER, CONSTRAINT both FOREIGN KEY (a, b) REFERENCES twice (x, y),"
+            " CONSTRAINT lone FOREIGN KEY (c) REFERENCES twice (z), CONSTRAINT lost FOREIGN KEY (d) REFERENCES nosuch (d))").check()
+        names = "SELECT constraint_name, unique_constraint_name FROM information_schema.referential_constraints WHERE constraint_name IN ('both', 'lone', 'lost') ORDER BY 1"
+        assert client.query(names).texts == [("both", "twice_pkey"), ("lone", "twice_z_key"), ("lost", None)]
+        positions = (
+            "SELECT constraint_name, column_name, ordinal_position, position_in_unique_constraint FROM information_schema.key_column_usage"
+            " WHERE table_name = 'refers' ORDER BY constraint_name, ordinal_position")
+        assert client.query(positions).texts == [("both", "a", "1", "2"), ("both", "b", "2", "1"), ("lone", "c", "1", "1"), ("lost", "d", "1", None)]

@@ -42,6 +42,7 @@ final class CatalogConnection: Sendable {
         return sql + CatalogViews.sql
             + """
             CREATE INDEX pg_attribute_relid ON pg_attribute (attrelid, attnum);
+            CREATE INDEX pg_constraint_indid ON pg_constraint (conindid);
             CREATE INDEX pg_class_oid ON pg_class (oid);
             CREATE INDEX pg_type_oid ON pg_type (oid);
             """

@@ -90,7 +90,9 @@ enum CatalogViews {
         CREATE VIEW "information_schema.key_column_usage" AS SELECT current_database() AS constraint_catalog,
             n.nspname AS constraint_schema, k.conname AS constraint_name, current_database() AS table_catalog,
             n.nspname AS table_schema, c.relname AS table_name, a.attname AS column_name, e.key + 1 AS ordinal_position,
-            CASE k.contype WHEN 'f' THEN e.key + 1 END AS position_in_unique_constraint
+            CASE k.contype WHEN 'f' THEN (SELECT p.key + 1 FROM pg_constraint u, json_each(pg_array(u.conkey)) p
+                WHERE u.conindid = k.conindid AND u.contype IN ('p', 'u') AND p.value = pg_nth(k.confkey, e.key))
+            END AS position_in_unique_constraint
             FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
             JOIN json_each(pg_array(k.conkey)) e JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = e.value
             WHERE k.contype IN ('p', 'u', 'f');
@@ -105,8 +107,8 @@ enum CatalogViews {
         CREATE VIEW "information_schema.referential_constraints" AS SELECT current_database() AS constraint_catalog,
             n.nspname AS constraint_schema, k.conname AS constraint_name, current_database() AS unique_constraint_catalog,
             n.nspname AS unique_constraint_schema,
-            (SELECT u.conname FROM pg_constraint u WHERE u.conrelid = k.confrelid AND u.contype IN ('p', 'u')
-                AND u.conkey = k.confkey) AS unique_constraint_name, 'NONE' AS match_option,
+            (SELECT u.conname FROM pg_constraint u WHERE u.conindid = k.conindid AND u.contype IN ('p', 'u'))
+            AS unique_constraint_name, 'NONE' AS match_option,
             pg_foreign_key_action(k.confupdtype) AS update_rule, pg_foreign_key_action(k.confdeltype) AS delete_rule
             FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE k.contype = 'f';
         CREATE VIEW "information_schema.check_constraints" AS SELECT current_database() AS constraint_catalog,
