@@ -228,6 +228,11 @@ def test_binary_values(library):
         for sql in NOT_BINARY:
             with pytest.raises(asyncpg.DatatypeMismatchError):
                 await connection.fetchval(f"SELECT {sql} FROM pg_namespace LIMIT 1")
+        # Half a row is never sent: the connection is as before.
+        for sql in ("SELECT typname, typlen FROM pg_type UNION ALL SELECT 'x', 1.5", "SELECT typname, 'abc'::uuid FROM pg_type"):
+            with pytest.raises(asyncpg.DatatypeMismatchError):
+                await connection.fetch(sql)
+            assert await connection.fetchval("SELECT nspname FROM pg_namespace WHERE oid = 2200") == "main"
         await connection.close()
 
     asyncio.run(run())

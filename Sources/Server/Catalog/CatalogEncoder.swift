@@ -25,12 +25,17 @@ struct CatalogEncoder {
     }
 
     func encode(_ statement: Statement, to out: OutputBuffer) throws(WireError) {
+        let start = out.end
         let mark = out.beginDataRow(columns: columns.count)
         for column in columns.indices {
             if statement.storageClass(column) == .null {
                 out.fieldNull()
             } else if formats[column] == .binary {
-                try encodeBinary(statement, column, to: out)
+                do throws(WireError) { try encodeBinary(statement, column, to: out) } catch {
+                    // Half a row must never be sent.
+                    out.truncate(toEnd: start)
+                    throw error
+                }
             } else {
                 Self.append(text(statement, column), to: out)
             }
