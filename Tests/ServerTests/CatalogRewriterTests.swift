@@ -146,6 +146,9 @@ import Testing
         ("SELECT CASE WHEN a = 1 THEN 'x' ELSE NULL END, a || 'b'", ["text", "text"]),
         ("SELECT x.n FROM (SELECT array_agg(i.indisunique) AS n FROM i) AS x", ["bool[]"]),
         ("SELECT min(indnkeyatts), coalesce(relname, 'x') AS y, oid::regtype::text AS z", ["int2", "name", "text"]),
+        ("SELECT 1, 1e3, 3000000000, 0.5, 99999999999999999999", ["int4", "float8", "int8", "float8", "float8"]),
+        ("SELECT CASE WHEN a THEN attnum WHEN b THEN NULL ELSE 2.5 END, CASE WHEN a THEN CASE WHEN b THEN oid END END", ["float8", "oid"]),
+        ("SELECT greatest(1, attnum), coalesce(NULL, attnum, 1), coalesce(relname, 1), least(oid, 1)", ["int4", "int4", "name", "oid"]),
         ("SELECT (SELECT relkind FROM pg_class), array(SELECT rolname FROM pg_roles) AS r", ["char", "name[]"]),
     ]
 

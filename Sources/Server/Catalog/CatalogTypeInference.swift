@@ -126,7 +126,7 @@ struct CatalogTypeInference: Sendable {
         guard let token = last.token else { return nil }
         switch token.kind {
         case .string: return "text"
-        case .number: return token.text.contains(".") ? "float8" : "int4"
+        case .number: return Int32(token.text) != nil ? "int4" : Int64(token.text) != nil ? "int8" : "float8"
         case .word where token.text == "true" || token.text == "false": return "bool"
         case .word, .quoted: return type(ofColumn: token.text)
         default: return nil
@@ -151,13 +151,21 @@ struct CatalogTypeInference: Sendable {
     }
 
     private func typeOfCase(_ nodes: [Node]) -> String? {
-        // The first branch that is not NULL decides; conditions and nested CASEs lie between others' THEN and WHEN.
+        var types: [String?] = []
+        // Conditions and nested CASEs, whose branches are found as this one's are, lie between others' THEN and WHEN.
         for (index, node) in nodes.enumerated() where node.isWord("then") || node.isWord("else") {
             let branch = nodes[(index + 1)...].prefix { !$0.isWord("when") && !$0.isWord("else") && !$0.isWord("end") }
-            if branch.first?.isWord("null") == true { continue }
-            return type(of: Array(branch))
+            if branch.first?.isWord("null") == true || branch.first?.isWord("case") == true { continue }
+            types.append(type(of: Array(branch)))
         }
-        return "text"
+        return types.isEmpty ? "text" : Self.common(types)
+    }
+
+    /// Of values that stand for one another: that of the first, or of numbers the widest.
+    private static func common(_ types: [String?]) -> String? {
+        let ranks = types.compactMap { type in type.flatMap { numbers.firstIndex(of: $0) } }
+        guard ranks.count == types.count, let widest = ranks.max() else { return types.first { $0 != nil } ?? nil }
+        return numbers[widest]
     }
 
     private func typeOfCall(_ function: String, _ arguments: [Node]) -> String? {
@@ -168,8 +176,10 @@ struct CatalogTypeInference: Sendable {
             return (try? CatalogCast.typeName(arguments, &index)).map(Self.name)
         case "array_agg": return (type(of: CatalogSyntax.split(arguments)[0].prefix { !$0.isWord("order") }) ?? "text") + "[]"
         case "array": return (typeOfGroup(arguments) ?? "text") + "[]"
-        case "min", "max", "coalesce", "nullif", "greatest", "least", "abs", "lag", "lead", "first_value", "last_value":
-            return type(of: CatalogSyntax.split(arguments)[0])
+        case "min", "max", "nullif", "abs", "lag", "lead", "first_value", "last_value": return type(of: CatalogSyntax.split(arguments)[0])
+        case "coalesce", "greatest", "least":
+            let values = CatalogSyntax.split(arguments).filter { $0.first?.isWord("null") != true }
+            return Self.common(values.map { type(of: $0) })
         case "unnest", "pg_element", "pg_nth": return typeOfElement(of: CatalogSyntax.split(arguments)[0])
         case "sum": return type(of: CatalogSyntax.split(arguments)[0]).map { $0.hasPrefix("float") ? "float8" : "int8" } ?? "int8"
         case "avg": return "float8"
