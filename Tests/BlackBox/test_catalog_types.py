@@ -92,6 +92,30 @@ def test_relations_by_name(connection, sql, expected):
     assert ask(connection, sql) == expected
 
 
+OWN_NAMES = [
+    ("SELECT column_name, CASE WHEN is_nullable = 'YES' THEN true ELSE false END AS is_nullable FROM information_schema.columns"
+     " WHERE table_name = 'author' ORDER BY ordinal_position", [("id", False), ("name", False), ("born", True)]),
+    ("SELECT column_name, is_nullable = 'YES' AS is_nullable FROM information_schema.columns WHERE is_nullable = 'YES' AND table_name = 'author'",
+     [("born", True)]),
+    ("SELECT column_name, CASE is_nullable WHEN 'YES' THEN true ELSE false END AS is_nullable FROM information_schema.columns"
+     " WHERE table_name = 'author' AND ordinal_position > 1 ORDER BY ordinal_position", [("name", False), ("born", True)]),
+    ("SELECT relkind = 'r' AS relkind FROM pg_class WHERE relkind = 'r' AND relname = 'tag'", [(True,)]),
+    ("SELECT oid::regclass AS relname FROM pg_class WHERE relname <> 'zzz' AND relname = 'tag'", [("tag",)]),
+    ("SELECT c.relkind = 'r', x.relkind = 't' FROM pg_class c JOIN (SELECT oid, relkind = 'r' AS relkind FROM pg_class) x ON x.oid = c.oid"
+     " AND x.relkind = 't' WHERE c.relname = 'tag'", [(True, True)]),
+    ("SELECT c.x, c.is_nullable FROM (SELECT c.relkind = 'r' AS x, true AS is_nullable FROM pg_class c WHERE relname = 'tag') c"
+     " WHERE c.x = 't' AND c.is_nullable = 'yes'", [(True, True)]),
+    ("SELECT c.is_nullable = 'NO' FROM information_schema.columns c, (SELECT true AS is_nullable FROM pg_namespace LIMIT 1) x"
+     " WHERE c.is_nullable <> 'YES' AND c.table_name = 'tag' AND x.is_nullable = 't' AND ordinal_position = 1", [(True,)]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", OWN_NAMES)
+def test_a_name_given_out_is_not_the_column_of_that_name(connection, sql, expected):
+    """An alias is nobody's inside its own query: is_nullable = 'YES' AS is_nullable was false for all columns."""
+    assert ask(connection, sql) == expected
+
+
 def test_relations_that_are_not_there(connection):
     for sql in ("SELECT 'nosuch'::regclass", "SELECT oid FROM pg_class WHERE oid = 'public.tag'::regclass"):
         with pytest.raises(psycopg.errors.UndefinedTable):

@@ -8,7 +8,7 @@ struct CatalogRewriter {
     typealias Node = CatalogNode
 
     /// What the aliases of select lists are, inner ones first.
-    var inference = CatalogTypeInference()
+    var inference: CatalogTypeInference
     /// By number: the type a parameter is cast to.
     var parameterTypes: [Int: String] = [:]
     private(set) var parameterCount = 0
@@ -29,7 +29,7 @@ struct CatalogRewriter {
         guard let tokens = PostgresLexer.tokens(sql) else {
             throw CatalogSyntaxError(message: "the statement has a token that is not understood")
         }
-        var rewriter = CatalogRewriter()
+        var rewriter = CatalogRewriter(inference: CatalogTypeInference(catalogs: CatalogTableOIDs.namesInFrom(tokens)))
         let nodes = try rewriter.list(try CatalogSyntax.tree(rewriter.normalised(CatalogTableOIDs.replaced(tokens))), in: .statement)
         return Result(
             sql: CatalogSyntax.text(nodes), columnTypes: rewriter.inference.outermost, inference: rewriter.inference,
@@ -105,7 +105,9 @@ struct CatalogRewriter {
             result += try select(segment, isFirst: isFirst, isOrdered: isOrdered, in: place)
             isFirst = false
         }
-        return literalsAsTheirNeighbours(try expressions(result))
+        result = literalsAsTheirNeighbours(try expressions(result))
+        if place != .statement { inference.endQuery() }
+        return result
     }
 
     private static func isOperand(behind node: Node?, in place: Place) -> Bool {

@@ -31,11 +31,24 @@ enum CatalogTableOIDs {
         return result
     }
 
+    /// The names that catalogs and the information schema's views have in FROM, but no subquery has.
+    static func namesInFrom(_ tokens: [PostgresLexer.Token]) -> Set<String> {
+        var names = Set(tables(tokens, withInformationSchema: true).keys)
+        for (index, token) in tokens.enumerated() where token.isSymbol(")") {
+            var next = index + 1
+            if next < tokens.count, tokens[next].isWord("as") { next += 1 }
+            if next < tokens.count, tokens[next].isName { names.remove(tokens[next].text) }
+        }
+        return names
+    }
+
     /// The catalogs by the names they have in FROM; nil for a name that stands for several.
-    private static func tables(_ tokens: [PostgresLexer.Token]) -> [String: String?] {
+    private static func tables(_ tokens: [PostgresLexer.Token], withInformationSchema: Bool = false) -> [String: String?] {
         var tables: [String: String?] = [:]
-        for index in tokens.indices.dropFirst() where tokens[index].isName && CatalogTables.names.contains(tokens[index].text) {
+        for index in tokens.indices.dropFirst() where tokens[index].isName {
             let isQualified = tokens[index - 1].isSymbol(".") && index > 2
+            let isView = withInformationSchema && isQualified && tokens[index - 2].text == "information_schema"
+            guard isView || CatalogTables.names.contains(tokens[index].text) else { continue }
             let before = tokens[index - (isQualified ? 3 : 1)]
             guard before.isWord("from") || before.isWord("join") || before.isSymbol(",") || before.isSymbol("(") else { continue }
             var next = index + 1

@@ -2,8 +2,14 @@
 struct CatalogTypeInference: Sendable {
     typealias Node = CatalogNode
 
-    /// Types of the aliases that select lists have given so far.
+    /// Types of the aliases that the select lists of inner queries have given.
     private var aliases: [String: String] = [:]
+    /// Those of the query at hand, which it does not see itself: `is_nullable = 'YES' AS is_nullable … WHERE is_nullable = 'YES'`.
+    private var ownAliases: [String: String] = [:]
+    /// The names that catalogs have in FROM, which say whose column it is.
+    private let catalogs: Set<String>
+
+    init(catalogs: Set<String> = []) { self.catalogs = catalogs }
     /// The columns of the last select list that was noted first in its place: in the end the statement's own.
     private(set) var outermost: [String?] = []
 
@@ -15,10 +21,16 @@ struct CatalogTypeInference: Sendable {
             let (value, alias) = Self.withoutAlias(item)
             let isStar = value.last?.isOp("*") == true && (value.count == 1 || value[value.count - 2].isSymbol("."))
             let type = isStar ? Self.star : type(of: value)
-            if let alias, let type { aliases[alias] = type }
+            if let alias, let type { ownAliases[alias] = type }
             types.append(type)
         }
         if isFirst { outermost = types }
+    }
+
+    /// The query is complete: those around it see its columns.
+    mutating func endQuery() {
+        aliases.merge(ownAliases) { $1 }
+        ownAliases = [:]
     }
 
     /// What stands in `outermost` for any number of columns.
@@ -128,13 +140,16 @@ struct CatalogTypeInference: Sendable {
         case .string: return "text"
         case .number: return Int32(token.text) != nil ? "int4" : Int64(token.text) != nil ? "int8" : "float8"
         case .word where token.text == "true" || token.text == "false": return "bool"
-        case .word, .quoted: return type(ofColumn: token.text)
+        case .word, .quoted:
+            let isCatalogs = nodes.count > 2 && nodes[nodes.count - 2].isSymbol(".") && nodes[nodes.count - 3].name.map(catalogs.contains) == true
+            return type(ofColumn: token.text, isCatalogs: isCatalogs)
         default: return nil
         }
     }
 
-    func type(ofColumn name: String) -> String? {
-        aliases[name] ?? CatalogTables.columnTypes[name] ?? CatalogViews.columnTypes[name]
+    func type(ofColumn name: String, isCatalogs: Bool = false) -> String? {
+        let known = CatalogTables.columnTypes[name] ?? CatalogViews.columnTypes[name]
+        return isCatalogs ? known : aliases[name] ?? known
     }
 
     /// `array['a', NULL]`; of what is in it nothing may be known.
