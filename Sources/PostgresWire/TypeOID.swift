@@ -44,6 +44,7 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
     public static let float8Array = TypeOID(1022)
     public static let jsonArray = TypeOID(199)
     public static let byteaArray = TypeOID(1001)
+    public static let charArray = TypeOID(1002)
     public static let nameArray = TypeOID(1003)
     public static let bpcharArray = TypeOID(1014)
     public static let float4Array = TypeOID(1021)
@@ -95,7 +96,7 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
     public var element: TypeOID? { Self.elements[self] }
 
     static let elements: [TypeOID: TypeOID] = [
-        .boolArray: .bool, .byteaArray: .bytea, .nameArray: .name, .int2Array: .int2, .int4Array: .int4,
+        .boolArray: .bool, .byteaArray: .bytea, .charArray: .char, .nameArray: .name, .int2Array: .int2, .int4Array: .int4,
         .textArray: .text, .bpcharArray: .bpchar, .varcharArray: .varchar, .int8Array: .int8,
         .float4Array: .float4, .float8Array: .float8, .oidArray: .oid, .timestampArray: .timestamp,
         .dateArray: .date, .timeArray: .time, .timestamptzArray: .timestamptz, .intervalArray: .interval,

@@ -262,6 +262,30 @@ def test_binary_values(library):
     asyncio.run(run())
 
 
+# With asyncpg's values: a number is refused where a text is announced, and a text where a "char" is.
+PARAMETERS = [
+    ("SELECT relname FROM pg_class WHERE oid = $1::regclass AND relnamespace = $2", ["tag", 2200], ["tag"]),
+    ("SELECT attname FROM pg_attribute a WHERE attrelid = 'tag'::regclass AND attnum > $1 ORDER BY attnum LIMIT $2 OFFSET $3", [0, 1, 1], ["word"]),
+    ("SELECT relname FROM pg_class WHERE relname = ANY ($1) AND relkind = $2 ORDER BY 1", [["tag", "book", "x"], b"r"], ["book", "tag"]),
+    ("SELECT relname FROM pg_class WHERE relkind = ANY ($1) AND relname <> ALL ($2) AND relnamespace IN ($3, $4)", [[b"v", b"m"], ["x"], 2200, 1], ["cheap"]),
+    ("SELECT table_name FROM information_schema.tables WHERE table_name = ANY ($1) AND table_schema = $2", [["tag", "x"], "main"], ["tag"]),
+    ("SELECT column_name FROM information_schema.columns WHERE ordinal_position = $1 AND table_name = $2", [2, "tag"], ["word"]),
+    ("SELECT conname FROM pg_constraint WHERE $1 = ANY (conkey) AND contype = 'p' AND conname LIKE $2", [2, "tag%"], ["tag_key"]),
+    ("SELECT relname FROM pg_class WHERE relpersistence != $1::CHAR AND relname = $2", ["t", "tag"], ["tag"]),
+    ("SELECT relname FROM pg_class WHERE relkind = ANY ($1::\"char\"[]) AND relname = $2", [[b"r"], "tag"], ["tag"]),
+]
+
+
+def test_parameters_are_what_they_are_compared_with(library):
+    async def run():
+        connection = await asyncpg.connect(host=str(library.directory), database=library.name, user="reader")
+        for sql, values, expected in PARAMETERS:
+            assert [row[0] for row in await connection.fetch(sql, *values)] == expected, sql
+        await connection.close()
+
+    asyncio.run(run())
+
+
 def test_binary_values_of_psycopg(connection):
     cursor = connection.cursor(binary=True)
     (found,) = cursor.execute("SELECT '1 day'::interval, '[1]'::jsonb, '2020-01-02'::date, 2.5::numeric FROM pg_namespace LIMIT 1").fetchall()

@@ -163,6 +163,21 @@ import Testing
         #expect(result.parameterTypes == [2: "varchar", 3: "oid[]"])
     }
 
+    static let parametersBeside: [(String, [Int: String])] = [
+        ("SELECT 1 WHERE oid = $1 AND $2 < c.relnatts AND relname <> $3 AND relkind IN ($4, 'r')", [1: "oid", 2: "int2", 3: "name", 4: "char"]),
+        ("SELECT 1 WHERE relkind = ANY ($1) AND table_name <> ALL ($2) AND $3 = ANY (conkey) LIMIT $4 OFFSET $5",
+            [1: "char[]", 2: "text[]", 3: "int2", 4: "int8", 5: "int8"]),
+        ("SELECT 1 WHERE oid = $1::text AND relkind <> $2::CHAR AND relkind = $3::\"char\" AND indisprimary = $4 AND attnum NOT IN ($5)",
+            [1: "text", 2: "bpchar", 3: "char", 4: "bool", 5: "int2"]),
+        ("SELECT $1 = $2, f($3), table_schema = $4, $5 = ANY ($6)", [6: "text[]"]),
+    ]
+
+    /// A parameter that is cast to nothing is of the type that it is compared with.
+    @Test(arguments: parametersBeside)
+    func parameterBeside(_ sql: String, _ expected: [Int: String]) throws {
+        #expect(try Self.rewrite(sql).parameterTypes == expected)
+    }
+
     @Test func recognition() {
         func isCatalog(_ sql: String) -> Bool {
             Array(sql.utf8).withUnsafeBytes { CatalogStatement.parse($0) != nil }

@@ -49,7 +49,7 @@ extension CatalogRewriter {
     }
 
     /// The operand that begins there: `a.b`, `f(x)`, `(x)`, a literal.
-    private static func operand(of nodes: [Node], from start: Int) -> Range<Int> {
+    static func operand(of nodes: [Node], from start: Int) -> Range<Int> {
         guard start < nodes.count else { return start..<start }
         var end = start
         if nodes[end].isName {
@@ -60,7 +60,7 @@ extension CatalogRewriter {
     }
 
     /// The operand that ends there.
-    private static func operand(of nodes: [Node], before end: Int) -> Range<Int> {
+    static func operand(of nodes: [Node], before end: Int) -> Range<Int> {
         end > 0 ? CatalogCast.operandStart(nodes, before: end)..<end : 0..<0
     }
 

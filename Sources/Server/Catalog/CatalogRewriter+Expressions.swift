@@ -112,7 +112,7 @@ extension CatalogRewriter {
     }
 
     /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`.
-    private func quantified(
+    private mutating func quantified(
         _ word: String, _ arguments: [Node], _ result: inout [Node]
     ) throws(CatalogSyntaxError) {
         result.removeLast()
@@ -123,6 +123,7 @@ extension CatalogRewriter {
             throw CatalogSyntaxError(message: "only = ANY and <> ALL are available for catalogs")
         }
         let isQuery = arguments.first?.isWord("select") == true
+        if !isQuery { typeParameter(beside: arguments, in: result.last?.isWord("not") == true ? result.dropLast() : result[...]) }
         let elements: [Node] = Node.call("json_each", Node.call("pg_array", arguments))
         result += [.word("in"), .group(isQuery ? arguments : [.word("select"), .word("value"), .word("from")] + elements)]
     }
@@ -150,7 +151,7 @@ extension CatalogRewriter {
         if operand.count == 1, let token = operand[0].token, token.kind == .parameter,
             let number = Int(token.text.dropFirst())
         {
-            parameterTypes[number] = type.name + (type.isArray ? "[]" : "")
+            parameterTypes[number] = CatalogTypeInference.name(type)
         }
         result += try CatalogCast.cast(operand, from: inference.type(of: operand), to: type)
     }

@@ -105,7 +105,9 @@ struct CatalogRewriter {
             result += try select(segment, isFirst: isFirst, isOrdered: isOrdered, in: place)
             isFirst = false
         }
-        result = literalsAsTheirNeighbours(try expressions(result))
+        result = try expressions(result)
+        typeParameters(result)
+        result = literalsAsTheirNeighbours(result)
         if place != .statement { inference.endQuery() }
         return result
     }

@@ -49,7 +49,9 @@ final class CatalogStatement: Sendable {
     /// The type that values are sent as.
     static func oid(ofType name: String) -> TypeOID? {
         if name.hasPrefix("reg") { return name.hasSuffix("[]") ? .textArray : .text }
-        return CatalogTypes.oid(named: name == "char" ? "\"char\"" : name).map { TypeOID(rawValue: UInt32($0)) }
+        // The catalogs' own char is the one that SQL writes in quotes.
+        let written = name == "char" ? "\"char\"" : name == "char[]" ? "\"char\"[]" : name
+        return CatalogTypes.oid(named: written).map { TypeOID(rawValue: UInt32($0)) }
     }
 
     // MARK: Recognising

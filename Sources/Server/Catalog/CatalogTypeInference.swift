@@ -113,7 +113,7 @@ struct CatalogTypeInference: Sendable {
         return Self.numbers[ranks.compactMap { $0 }.max()!]
     }
 
-    private func typeOfElement(of array: some Sequence<Node>) -> String? {
+    func typeOfElement(of array: some Sequence<Node>) -> String? {
         switch type(of: Array(array)) {
         case "int2vector": "int2"
         case "oidvector": "oid"
@@ -226,13 +226,13 @@ struct CatalogTypeInference: Sendable {
 
     private func type(of nodes: some Sequence<Node>) -> String? { type(of: Array(nodes)) }
 
-    private static func name(_ type: CatalogCast.TypeName) -> String {
+    static func name(_ type: CatalogCast.TypeName) -> String {
         let name = type.name.hasPrefix("reg") && CatalogRewriter.readers[type.name] == nil ? "text" : names[type.name] ?? type.name
         return name + (type.isArray ? "[]" : "")
     }
 
     private static let names = [
         "boolean": "bool", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "real": "float4",
-        "double precision": "float8",
+        "double precision": "float8", "char": "bpchar", "character": "bpchar", "\"char\"": "char",
     ]
 }

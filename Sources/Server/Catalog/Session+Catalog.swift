@@ -58,7 +58,7 @@ extension Session {
             guard let parameters = invocation.parameters else { break }
             let type = slot.number <= invocation.parameterTypes.count ? invocation.parameterTypes[slot.number - 1] : .unspecified
             // Catalog columns have an affinity each, which converts what came without a type.
-            let isText = type == .unspecified || type.isStoredAsText
+            let isText = [.unspecified, .text, .varchar, .bpchar, .name, .char].contains(type)
             let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
             do { try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement) } catch let error as SQLiteError {
                 throw ErrorTranslation.wireError(error)

@@ -57,7 +57,7 @@ enum ArrayCodec {
         case .numeric:
             guard let digits = NumericCodec.text(bytes) else { throw malformed() }
             text = digits == "NaN" || digits.hasSuffix("y") ? try number(Double(digits) ?? .nan) : digits
-        case .text, .varchar, .bpchar, .name, .json:
+        case .text, .varchar, .bpchar, .name, .char, .json:
             try ParameterBinder.requireText(bytes, subject)
             let value = String(decoding: bytes, as: UTF8.self)
             text = type == .json ? value : JSONText.string(value)
