@@ -20,6 +20,8 @@ struct CatalogContents: Sendable {
 
     private var tablesByName: [String: ServedSchema.Table] = [:]
     private var tablesWithTriggers: Set<String> = []
+    /// By table and lower-case name, from 1: keys may name thousands of columns thousands of times.
+    private var columnPlaces: [String: [String: Int]] = [:]
     /// By their tables' lower-case names.
     private var keys: [String: [Key]] = [:]
 
@@ -63,6 +65,10 @@ struct CatalogContents: Sendable {
         tablesByName = Dictionary(
             schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         for (name, found) in keys { self.keys[name.lowercased()] = found }
+        for table in schema.tables {
+            columnPlaces[table.name] = Dictionary(
+                table.columns.enumerated().map { ($1.name.lowercased(), $0 + 1) }, uniquingKeysWith: { first, _ in first })
+        }
         tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
         relationOIDs = CatalogOID.assign(names)
         for (name, oid) in relationOIDs { relations[oid] = name }
@@ -210,7 +216,7 @@ struct CatalogContents: Sendable {
     private mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
         let oid = Int(relationOIDs[name]!), relation = Int(relationOIDs[table.name]!)
         let numbers = index.columns.map { column in
-            column.name.flatMap { name in table.columns.firstIndex { $0.name == name } }.map { $0 + 1 } ?? 0
+            column.name.flatMap { columnPlaces[table.name]?[$0.lowercased()] } ?? 0
         }
         let texts = Self.expressions(of: index)
         let (condition, count) = (Self.condition(of: index), index.columns.count)
@@ -301,8 +307,8 @@ struct CatalogContents: Sendable {
         let relation = Int(relationOIDs[table.name]!)
         let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
         func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
-            let found = names.compactMap { name in table.columns.firstIndex { $0.name.lowercased() == name.lowercased() } }
-            return .text("[" + found.map { String($0 + 1) }.joined(separator: ",") + "]")
+            let found = names.compactMap { columnPlaces[table.name]?[$0.lowercased()] }
+            return .text("[" + found.map { String($0) }.joined(separator: ",") + "]")
         }
         var values: [String: CatalogValue] = [
             "oid": .int(oid), "conname": .text(key.name), "connamespace": .int(Self.schema), "conrelid": .int(relation),
@@ -321,24 +327,24 @@ struct CatalogContents: Sendable {
             values["conbin"] = .text(key.definition)
             constraintDefinitions[UInt32(oid)] = "CHECK (\(key.definition))"
         case .foreignKey:
-            guard let foreign = key.foreign else { return }
-            let target = tablesByName[foreign.table.lowercased()]
-            let primary = target?.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
-            let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary ?? []
+            // SQLite lets a key refer to a table that is not there, which no row of PostgreSQL's can, and tools take for granted.
+            guard let foreign = key.foreign, let target = tablesByName[foreign.table.lowercased()] else { return }
+            let primary = target.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+            let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary
             values["contype"] = "f"
-            values["confrelid"] = .int(target.map { Int(relationOIDs[$0.name]!) } ?? 0)
+            values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)
             // By this index pgjdbc and ODBC's driver find the key that is referred to.
             let referred = keys[foreign.table.lowercased()]?.first { other in
                 (other.kind == .primaryKey || other.kind == .unique)
                     && Set(other.columns.map { $0.lowercased() }) == Set(to.map { $0.lowercased() })
             }
             values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
-            values["confkey"] = target.map { columnNumbers(to, $0) } ?? .null
+            values["confkey"] = columnNumbers(to, target)
             values["confupdtype"] = .text(Self.action(foreign.onUpdate))
             values["confdeltype"] = .text(Self.action(foreign.onDelete))
             values["confmatchtype"] = "s"
             constraintDefinitions[UInt32(oid)] =
-                "FOREIGN KEY (\(list)) REFERENCES \(Self.quoted(target?.name ?? foreign.table))"
+                "FOREIGN KEY (\(list)) REFERENCES \(Self.quoted(target.name))"
                 + "(\(to.map(Self.quoted).joined(separator: ", ")))"
                 + (foreign.onUpdate == "NO ACTION" ? "" : " ON UPDATE \(foreign.onUpdate)")
                 + (foreign.onDelete == "NO ACTION" ? "" : " ON DELETE \(foreign.onDelete)")
