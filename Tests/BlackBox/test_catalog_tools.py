@@ -155,3 +155,23 @@ def test_keys_that_are_referred_to_in_another_order(daemon):
         assert client.query(positions).texts == [("both", "a", "1", "2"), ("both", "b", "2", "1"), ("lone", "c", "1", "1")]
         # Tools take the other table for granted, and PostgreSQL has no key without one.
         assert client.value("SELECT count(*) FROM pg_constraint c LEFT JOIN pg_class r ON r.oid = c.confrelid WHERE contype = 'f' AND r.oid IS NULL") == "0"
+
+
+# TypeORM: its columns of a table.
+COLUMNS_OF_TYPEORM = """
+    SELECT columns.*, pg_catalog.col_description(('"' || table_catalog || '"."' || table_schema || '"."' || table_name || '"')::regclass::oid,
+        ordinal_position) AS description, ('"' || "udt_schema" || '"."' || "udt_name" || '"')::"regtype" AS "regtype",
+        pg_catalog.format_type("col_attr"."atttypid", "col_attr"."atttypmod") AS "format_type"
+    FROM "information_schema"."columns"
+    LEFT JOIN "pg_catalog"."pg_attribute" AS "col_attr" ON "col_attr"."attname" = "columns"."column_name" AND "col_attr"."attrelid" = (
+        SELECT "cls"."oid" FROM "pg_catalog"."pg_class" AS "cls" LEFT JOIN "pg_catalog"."pg_namespace" AS "ns" ON "ns"."oid" = "cls"."relnamespace"
+        WHERE "cls"."relname" = "columns"."table_name" AND "ns"."nspname" = "columns"."table_schema")
+    WHERE ("table_schema" = 'main' AND "table_name" = 'tag')"""
+
+
+def test_columns_of_typeorm(connection):
+    rows = connection.cursor(row_factory=psycopg.rows.dict_row).execute(COLUMNS_OF_TYPEORM).fetchall()
+    assert [(row["column_name"], row["ordinal_position"], row["format_type"], row["regtype"]) for row in rows] == [
+        ("book_id", 1, "bigint", "bigint"), ("word", 2, "text", "text")]
+    named = "SELECT information_schema.tables.table_name FROM information_schema.tables WHERE tables.table_type = 'VIEW'"
+    assert ask(connection, named) == [("cheap",)]

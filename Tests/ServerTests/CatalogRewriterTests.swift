@@ -29,7 +29,13 @@ import Testing
 
     static let texts: [(String, String)] = [
         ("SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class", "select pg_class.relname from pg_class"),
-        ("SELECT * FROM information_schema.tables", "select * from \"information_schema.tables\""),
+        ("SELECT * FROM information_schema.tables", "select * from \"information_schema.tables\" as \"tables\""),
+        (
+            "SELECT columns.*, information_schema.columns.x FROM \"information_schema\".\"columns\" JOIN information_schema.tables AS t ON true"
+                + " JOIN information_schema.views v ON true WHERE EXISTS (SELECT 1 FROM information_schema.views)",
+            "select columns.*, \"columns\".x from \"information_schema.columns\" as \"columns\" join \"information_schema.tables\" as t on true"
+                + " join \"information_schema.views\" v on true where exists (select 1 from \"information_schema.views\" as \"views\")"
+        ),
         (
             "SELECT a FROM t WHERE a OPERATOR(pg_catalog.~) '^(x)$' COLLATE pg_catalog.default",
             "select a from t where a regexp '^(x)$'"

@@ -51,7 +51,7 @@ struct CatalogRewriter {
             if isQualifier, token.text == "pg_catalog" {
                 index += 2
             } else if isQualifier, token.text == "information_schema" {
-                result.append(.init(kind: .quoted, text: "information_schema." + tokens[index + 2].text))
+                result += Self.viewOfInformationSchema(tokens, index + 2)
                 index += 3
             } else if token.isWord("collate") {
                 index += index + 3 < tokens.count && tokens[index + 2].isSymbol(".") ? 4 : 2
@@ -61,6 +61,18 @@ struct CatalogRewriter {
             }
         }
         return result
+    }
+
+    /// A view's name is one name here, and to the statement the part behind the period, unless it is given another: `columns.*`.
+    private static func viewOfInformationSchema(_ tokens: [PostgresLexer.Token], _ index: Int) -> [PostgresLexer.Token] {
+        let name = PostgresLexer.Token(kind: .quoted, text: tokens[index].text)
+        let view = PostgresLexer.Token(kind: .quoted, text: "information_schema." + tokens[index].text)
+        guard index + 1 < tokens.count else { return [view, .init(kind: .word, text: "as"), name] }
+        let next = tokens[index + 1]
+        if next.isSymbol(".") { return [name] }
+        let isFunction = next.isSymbol("(")
+        let hasAlias = next.isWord("as") || (next.isName && !CatalogTableOIDs.endsTable.contains(next.text))
+        return isFunction || hasAlias ? [view] : [view, .init(kind: .word, text: "as"), name]
     }
 
     /// Behind AS and behind a period PostgreSQL takes each word for a name ("ColLabel"), and by themselves those that it does not reserve:

@@ -60,7 +60,7 @@ enum CatalogTableOIDs {
         return tables
     }
 
-    private static let endsTable = CatalogRewriter.joinWords.union([
-        "where", "order", "group", "limit", "union", "except", "intersect", "having",
+    static let endsTable = CatalogRewriter.joinWords.union([
+        "where", "order", "group", "limit", "offset", "fetch", "for", "window", "union", "except", "intersect", "having",
     ])
 }

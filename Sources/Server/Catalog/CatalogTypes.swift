@@ -112,7 +112,10 @@ enum CatalogTypes {
         if let oid = Int(name) { return oid }
         let bare = name.lowercased().split(separator: "(").first.map { String($0) } ?? ""
         let element = bare.hasSuffix("[]") ? String(bare.dropLast(2)) : bare
-        let short = element.hasPrefix("pg_catalog.") ? String(element.dropFirst(11)) : element
+        var short = Substring(element)
+        for schema in ["pg_catalog.", "\"pg_catalog\"."] where short.hasPrefix(schema) { short = short.dropFirst(schema.count) }
+        // In quotes char is the catalogs' own type; other names mean the same with and without.
+        if short.count > 2, short.first == "\"", short.last == "\"", short != "\"char\"" { short = short.dropFirst().dropLast() }
         let aliases = [
             "boolean": "bool", "\"char\"": "char", "smallint": "int2", "integer": "int4", "int": "int4", "bigint": "int8",
             "real": "float4", "double precision": "float8", "float": "float8", "character varying": "varchar",
@@ -120,7 +123,7 @@ enum CatalogTypes {
             "timestamp with time zone": "timestamptz", "time without time zone": "time",
             "time with time zone": "timetz",
         ]
-        guard let oid = byName[aliases[short] ?? short] else { return nil }
+        guard let oid = byName[aliases[String(short)] ?? String(short)] else { return nil }
         guard bare.hasSuffix("[]") else { return oid }
         return byOID[oid].flatMap { $0.array == 0 ? nil : $0.array }
     }
