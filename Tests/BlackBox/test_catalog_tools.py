@@ -87,6 +87,8 @@ def test_npgsql_connects(library, enums):
         assert found.tags[0] == "SELECT 1" and found.tags[2:] == ["SELECT 0", "SELECT 0"]
         types = {row[2]: row for row in found.texts[1:]}
         assert types["int8"] == ("pg_catalog", "20", "int8", "b", "f", None)
+        assert types["_int8"] == ("pg_catalog", "1016", "_int8", "a", "f", "20") and types["_text"][3:] == ("a", "f", "25")
+        assert types["int2vector"][3:] == ("b", "f", None) and types["void"][3] == "p" and "cstring" not in types
 
 
 def test_order_by_names_the_columns_that_are_given_out(connection):
@@ -175,3 +177,45 @@ def test_columns_of_typeorm(connection):
         ("book_id", 1, "bigint", "bigint"), ("word", 2, "text", "text")]
     named = "SELECT information_schema.tables.table_name FROM information_schema.tables WHERE tables.table_type = 'VIEW'"
     assert ask(connection, named) == [("cheap",)]
+
+
+# Postgrex, Ecto's driver: what it chooses its codecs by.
+TYPES_OF_POSTGREX = """
+    SELECT t.oid, t.typname, t.typsend, t.typreceive, t.typoutput, t.typinput, coalesce(d.typelem, t.typelem), coalesce(r.rngsubtype, 0), ARRAY (
+      SELECT a.atttypid FROM pg_attribute AS a WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)
+    FROM pg_type AS t LEFT JOIN pg_type AS d ON t.typbasetype = d.oid
+    LEFT JOIN pg_range AS r ON r.rngtypid = t.oid OR r.rngmultitypid = t.oid OR (t.typbasetype <> 0 AND r.rngtypid = t.typbasetype)
+    WHERE (t.typrelid = 0) AND (t.typelem = 0 OR NOT EXISTS (SELECT 1 FROM pg_catalog.pg_type s WHERE s.typrelid != 0 AND s.oid = t.typelem))"""
+
+
+def test_types_of_postgrex(connection):
+    types = {row[1]: row for row in ask(connection, TYPES_OF_POSTGREX)}
+    assert types["int8"][2:8] == ("int8send", "int8recv", "int8out", "int8in", 0, 0)
+    assert types["_text"][2:7] == ("array_send", "array_recv", "array_out", "array_in", 25)
+    for name, stem in (("timestamptz", "timestamptz_"), ("numeric", "numeric_"), ("uuid", "uuid_"), ("jsonb", "jsonb_"), ("bpchar", "bpchar"),
+                       ("money", "cash_"), ("oidvector", "oidvector"), ("void", "void_")):
+        assert types[name][2:6] == (stem + "send", stem + "recv", stem + "out", stem + "in")
+    assert types["any"][2:6] == ("-", "-", "any_out", "any_in")
+
+
+FUNCTIONS_OF_TYPES = [
+    # pgjdbc's and psycopg2's questions whether a type is an array.
+    ("SELECT typinput = 'array_in'::regproc, typtype FROM pg_catalog.pg_type WHERE typname IN ('_int4', 'int4') ORDER BY 1", [(False, "b"), (True, "b")]),
+    ("SELECT count(*) > 10 FROM pg_type t WHERE t.typreceive = 'pg_catalog.array_recv'::regproc AND 'array_send' = t.typsend", [(True,)]),
+    ("SELECT t.typsend::oid = 'int8send'::regproc::oid, typsend::text, t.typsend::regproc, 'int8send'::regproc FROM pg_type t WHERE t.oid = 20",
+     [(True, "int8send", "int8send", "int8send")]),
+    ("SELECT typname FROM pg_type WHERE typreceive::oid = 0 OR typsend = 0", [("any",)]),
+    ("SELECT p.proname FROM pg_proc p JOIN pg_type t ON t.typreceive = p.oid AND t.typname = '_bool'", [("array_recv",)]),
+    ("SELECT s.typsend FROM (SELECT typname, typsend FROM pg_type) s WHERE s.typname = 'date'", [("date_send",)]),
+    ("SELECT typsend, 'x' || typsend FROM pg_type WHERE typname = 'uuid'", [("uuid_send", "xuuid_send")]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", FUNCTIONS_OF_TYPES)
+def test_functions_of_types(connection, sql, expected):
+    assert ask(connection, sql) == expected
+
+
+def test_functions_that_are_not_there(connection):
+    with pytest.raises(psycopg.Error, match='function "abs" does not exist'):
+        ask(connection, "SELECT 'abs'::pg_catalog.regproc::pg_catalog.oid")

@@ -71,13 +71,15 @@ enum CatalogCast {
             return Node.call("cast", (isInteger ? operand : Node.call("pg_integer", operand)) + [.word("as"), .word("integer")])
         }
         switch type.name {
+        case "oid" where from == "regproc":
+            return CatalogRewriter.isRead(operand) ? Node.call("pg_function_oid", operand[1].group ?? []) : Node.call("pg_regproc_oid", operand)
         case "oid": return Node.call("pg_oid", operand)
         // What an expression gives may be no relation's name in rows that PostgreSQL would not come to, because it joins in another order.
         case "regclass" where !(operand.count == 1 && [.string, .parameter, .number].contains(operand[0].token?.kind)):
             return Node.call("pg_regclass_of", operand)
-        case "regclass", "regtype", "regnamespace": return Node.call("pg_\(type.name)_oid", operand)
+        case "regclass", "regtype", "regnamespace", "regproc": return Node.call("pg_\(type.name)_oid", operand)
         case "regrole": return Node.call("pg_get_userbyid", operand)
-        case "regproc", "regprocedure", "regoper", "regconfig", "regdictionary":
+        case "regprocedure", "regoper", "regoperator", "regconfig", "regdictionary":
             return Node.call("cast", operand + [.word("as"), .word("text")])
         case "bool", "boolean": return Node.call("pg_bool", operand)
         case "float4", "float8", "real", "double precision", "numeric", "decimal":

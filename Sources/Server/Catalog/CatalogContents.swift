@@ -128,16 +128,21 @@ struct CatalogContents: Sendable {
             ])
         }
         for type in CatalogTypes.entries {
-            add("pg_type", [
+            let values: [String: CatalogValue] = [
                 "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
                 "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.length > 0 && type.length <= 8 ? 1 : 0),
                 "typtype": type.category == "P" ? "p" : "b", "typcategory": .text(type.category), "typisdefined": 1,
                 "typdelim": ",", "typelem": .int(type.element), "typarray": .int(type.array),
                 "typcollation": .int(type.collation), "typtypmod": -1,
-                "typinput": .text(type.name.hasPrefix("_") ? "array_in" : type.name + "in"),
-                "typoutput": .text(type.name.hasPrefix("_") ? "array_out" : type.name + "out"),
-            ])
+            ]
+            add("pg_type", values.merging(CatalogTypeFunctions.values(of: type.name)) { $1 })
         }
+        // By this function Npgsql tells arrays from other types.
+        add("pg_proc", [
+            "oid": .int(Int(CatalogTypeFunctions.oid(of: "array_recv"))), "proname": "array_recv", "pronamespace": .int(Self.catalogSchema),
+            "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1, "provolatile": "s", "proparallel": "s", "pronargs": 3,
+            "prorettype": 2277, "proargtypes": "2281 26 23", "prosrc": "array_recv",
+        ])
     }
 
     // MARK: Tables
@@ -158,7 +163,7 @@ struct CatalogContents: Sendable {
             "oid": .int(rowType), "typname": .text(table.name),
             "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
             "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
-        ])
+        ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
         if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
         let identity = addSequence(of: table, oid)
         for (index, column) in table.columns.enumerated() {

@@ -131,6 +131,23 @@ enum CatalogFunctions {
                 if fails { call.fail("type \"\(call.text(0).prefix(64))\" does not exist") } else { call.answerNull() }
             }
         }
+        connection.register("pg_regproc_oid", 1, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            if call.storageClass(0) != .text { return call.answer(call.integer(0)) }
+            let name = call.text(0)
+            call.answer(Int64(name) ?? CatalogTypeFunctions.oid(of: name.hasPrefix("pg_catalog.") ? String(name.dropFirst(11)) : name))
+        }
+        // `'abs'::regproc::oid`, by which psql's \sf begins.
+        connection.register("pg_function_oid", 1, .deterministic) { call in
+            guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
+            let name = call.text(0)
+            if name == "-" || CatalogTypeFunctions.names.contains(name) { return call.answer(CatalogTypeFunctions.oid(of: name)) }
+            call.fail("function \"\(name.prefix(64))\" does not exist")
+        }
+        connection.register("pg_regproc_name", 1, .deterministic) { call in
+            guard !call.isNull(0) else { return call.answerNull() }
+            call.storageClass(0) == .text ? call.answer(argument: 0) : call.answer(CatalogTypeFunctions.name(of: call.integer(0)))
+        }
         let schemas = [
             "main": CatalogContents.schema, "pg_catalog": CatalogContents.catalogSchema,
             "information_schema": CatalogContents.informationSchema,

@@ -8,6 +8,7 @@ extension CatalogRewriter {
     /// By type: the function that makes the OID, or the boolean, of whatever it is given.
     static let readers = [
         "bool": "pg_bool", "regclass": "pg_regclass_oid", "regtype": "pg_regtype_oid", "regnamespace": "pg_regnamespace_oid",
+        "regproc": "pg_regproc_oid",
     ]
     /// Functions to which a relation is its name.
     private static let showing: Set = [
@@ -22,6 +23,8 @@ extension CatalogRewriter {
         case "bool": return Node.call("pg_bool_text", operand)
         case "regclass": return Node.call("pg_regclass_name", inside)
         case "regnamespace": return Node.call("pg_regnamespace_name", inside)
+        // The catalogs hold the name itself.
+        case "regproc": return isRead(operand) ? Node.call("pg_regproc_name", inside) : nil
         case "regtype": return Node.call("format_type", Node.call("pg_regtype_oid", inside) + [.symbol(","), .word("null")])
         default: return nil
         }

@@ -17,7 +17,7 @@ enum CatalogTables {
         pg_attrdef oid:oid adrelid:oid adnum:int2 adbin:text
         pg_type oid:oid typname:name typnamespace:oid typowner:oid typlen:int2 typbyval:bool typtype:char
           typcategory:char typispreferred:bool typisdefined:bool typdelim:char typrelid:oid typsubscript:text
-          typelem:oid typarray:oid typinput:text typoutput:text typreceive:text typsend:text typmodin:text
+          typelem:oid typarray:oid typinput:regproc typoutput:regproc typreceive:regproc typsend:regproc typmodin:text
           typmodout:text typanalyze:text typalign:char typstorage:char typnotnull:bool typbasetype:oid typtypmod:int4
           typndims:int4 typcollation:oid typdefaultbin:text typdefault:text typacl:text[]
         pg_namespace oid:oid nspname:name nspowner:oid nspacl:text[]

@@ -1,0 +1,38 @@
+/// The functions that read and write values of a type, by whose names drivers choose how they do: "int8send", "array_recv".
+///
+/// A catalog column of type regproc holds the name, which is what is shown of it, and is compared by the OID. There are no functions
+/// with an OID of PostgreSQL's here, so it follows from the name.
+enum CatalogTypeFunctions {
+    /// pg_type's columns for them. https://www.postgresql.org/docs/15/catalog-pg-type.html
+    static func values(of type: String) -> [String: CatalogValue] {
+        let name = type.hasPrefix("_") ? "array" : type == "money" ? "cash" : type
+        let stem = name == "array" || name == "cash" || underscored.contains(name) ? name + "_" : name
+        var values: [String: CatalogValue] = [:]
+        for (column, suffix) in [("typinput", "in"), ("typoutput", "out"), ("typreceive", "recv"), ("typsend", "send")] {
+            // "0 if none", which is shown as a dash.
+            values[column] = .text(name == "any" && suffix.count == 4 ? "-" : stem + suffix)
+        }
+        return values
+    }
+
+    /// As in src/include/catalog/pg_type.dat: older types' functions have none.
+    private static let underscored: Set = [
+        "json", "xml", "inet", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "numeric", "record", "cstring", "any", "void",
+        "uuid", "jsonb",
+    ]
+
+    static let names: Set<String> = {
+        var names: Set<String> = []
+        for type in CatalogTypes.entries {
+            for case .text(let name) in values(of: type.name).values where name != "-" { names.insert(name) }
+        }
+        return names
+    }()
+
+    /// Of any name: what a client compares with may be another function of PostgreSQL's.
+    static func oid(of name: String) -> Int64 { name == "-" ? 0 : Int64(CatalogOID.hash("function " + name)) }
+
+    private static let byOID = Dictionary(names.map { (oid(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
+
+    static func name(of oid: Int64) -> String { oid == 0 ? "-" : byOID[oid] ?? String(oid) }
+}
