@@ -151,6 +151,10 @@ VALUES = [
     ("SELECT format('%I.%L %s%%', 'a b', 'c''d', 1), format('%2$s%1$s', 'a', 'b'), format('%L|%s', NULL, NULL) FROM pg_namespace LIMIT 1",
      [("\"a b\".'c''d' 1%", "ba", "NULL|")]),
     ("SELECT array_lower(indkey, 1), array_lower('{1,2}'::int[], 1), array_lower('{}'::int[], 1) FROM pg_index LIMIT 1", [(0, 1, None)]),
+    ("SELECT array_length(indkey, 1), array_upper(indkey, 1), array_length('{1,2}'::int[], 1), array_upper('{1,2}'::int[], 1), array_length('{}'::int[], 1)"
+     " FROM pg_index WHERE indexrelid = 'tag_key'::regclass", [(2, 1, 2, 2, None)]),
+    ("SELECT conkey::text, array['a b', NULL]::text, array[true]::text, conkey = '{1,2}', '{2,1}' = conkey FROM pg_constraint WHERE conkey = '{1, 2}'",
+     [("{1,2}", '{"a b",NULL}', "{t}", True, False)]),
     ("SELECT conkey[i] FROM (SELECT conkey, generate_series(array_lower(conkey, 1), array_upper(conkey, 1)) AS i FROM pg_constraint"
      " WHERE conname = 'tag_key') k ORDER BY i", [(1,), (2,)]),
     ("SELECT pg_index_column_has_property('book_expr'::regclass, 1, 'asc'), pg_index_column_has_property('book_expr'::regclass, 2, 'asc'),"

@@ -137,7 +137,7 @@ import Testing
         "SELECT " + String(repeating: "*,", count: 2_000) + "* FROM a, unnest(a.x) k",
         // Names in names: each query around it would make it five times as long.
         (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1" },
-        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT array_agg(a ORDER BY)", "SELECT a::regclass[]", "SELECT tableoid FROM a", "SELECT 'unfinished",
+        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT substring(a FROM '^p')", "SELECT array_agg(a ORDER BY)", "SELECT a::regclass[]", "SELECT tableoid FROM a", "SELECT 'unfinished",
         String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
     ]
 

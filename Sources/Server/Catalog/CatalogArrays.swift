@@ -39,11 +39,15 @@ enum CatalogArrays {
             guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
             call.answer(Int64(isVector(call.text(0)) ? 0 : 1))
         }
-        for name: StaticString in ["array_upper", "array_length"] {
+        for (name, isSubscript): (StaticString, Bool) in [("array_upper", true), ("array_length", false)] {
             connection.register(name, 2, .deterministic) { call in
                 guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
-                call.answer(Int64(elements.count - (isVector(call.text(0)) ? 1 : 0)))
+                call.answer(Int64(elements.count - (isSubscript && isVector(call.text(0)) ? 1 : 0)))
             }
+        }
+        connection.register("pg_array_text", 2, .deterministic) { call in
+            guard !call.isNull(0), let elements = elements(call.text(0)) else { return call.answerNull() }
+            call.answer(CatalogEncoder.literal(elements, call.text(1) == "bool[]" ? .bool : .text))
         }
         connection.register("cardinality", 1, .deterministic) { call in
             guard !call.hasNull, let elements = elements(call.text(0)) else { return call.answerNull() }

@@ -63,6 +63,7 @@ enum CatalogCast {
             return Node.call("pg_array", operand)
         }
         if texts.contains(type.name) {
+            if let from, from.hasSuffix("[]") { return Node.call("pg_array_text", operand + [.symbol(","), .string(from)]) }
             return CatalogRewriter.shown(operand, of: from) ?? Node.call("cast", operand + [.word("as"), .word("text")])
         }
         if integers.contains(type.name) {

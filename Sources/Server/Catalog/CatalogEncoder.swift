@@ -65,7 +65,7 @@ struct CatalogEncoder {
     }
 
     /// `{a,"b c",NULL}`, https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
-    private static func literal(_ elements: [String?], _ type: TypeOID) -> String {
+    static func literal(_ elements: [String?], _ type: TypeOID) -> String {
         let texts = elements.map { element -> String in
             guard let element else { return "NULL" }
             if type == .bool { return element == "1" ? "t" : "f" }

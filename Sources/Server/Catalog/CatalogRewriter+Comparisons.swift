@@ -83,6 +83,10 @@ extension CatalogRewriter {
         guard !(isLeftLiteral && isRightLiteral) else { return }
         let leftType = isLeftLiteral ? nil : inference.type(of: Array(nodes[left]))
         let rightType = isRightLiteral ? nil : inference.type(of: Array(nodes[right]))
+        if let type = leftType ?? rightType, type.hasSuffix("[]"), isLeftLiteral || isRightLiteral {
+            for operand in [left, right] { replacements.replace(operand, with: Node.call("pg_array", Array(nodes[operand]))) }
+            return
+        }
         let type = Self.hasName(leftType) || rightType == nil ? leftType : Self.hasName(rightType) || leftType == nil ? rightType : nil
         for (operand, isLiteral, own) in [(left, isLeftLiteral, leftType), (right, isRightLiteral, rightType)]
         where isLiteral || Self.hasName(type) && own == type {

@@ -64,6 +64,10 @@ extension CatalogRewriter {
             result[result.count - 1] = .quoted(word)
         case "substring":
             result[result.count - 1] = .word("substr")
+            let start = arguments.firstIndex { $0.isWord("from") || $0.isSymbol(",") }
+            if let start, start + 1 < arguments.count, arguments[start + 1].token?.kind == .string {
+                throw CatalogSyntaxError(message: "substring() takes a position and no pattern")
+            }
             var arguments = arguments
             for index in arguments.indices where arguments[index].isWord("from") || arguments[index].isWord("for") {
                 arguments[index] = .symbol(",")
