@@ -219,3 +219,19 @@ def test_functions_of_types(connection, sql, expected):
 def test_functions_that_are_not_there(connection):
     with pytest.raises(psycopg.Error, match='function "abs" does not exist'):
         ask(connection, "SELECT 'abs'::pg_catalog.regproc::pg_catalog.oid")
+
+
+def test_generated_columns(daemon):
+    """SQLAlchemy and psql take the expression from pg_attrdef; ActiveRecord and others from the information schema."""
+    with daemon.client() as client:
+        client.query(
+            "CREATE TABLE gen (a INTEGER DEFAULT 1, b INTEGER GENERATED ALWAYS AS (a * 2) STORED, \"C d\" TEXT AS (a || ')' || \"b\"), e REAL CHECK (e > 0))").check()
+        asked = (
+            "SELECT attname, attgenerated, atthasdef, pg_get_expr(adbin, adrelid), attlen, attbyval FROM pg_attribute"
+            " LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = 'gen'::regclass ORDER BY attnum")
+        assert client.query(asked).texts == [
+            ("a", "", "t", "1", "8", "t"), ("b", "s", "t", "a * 2", "8", "t"), ("C d", "s", "t", "a || ')' || \"b\"", "-1", "f"),
+            ("e", "", "f", None, "8", "t")]
+        columns = "SELECT column_name, column_default, is_generated, generation_expression FROM information_schema.columns WHERE table_name = 'gen' ORDER BY ordinal_position"
+        assert client.query(columns).texts == [
+            ("a", "1", "NEVER", None), ("b", None, "ALWAYS", "a * 2"), ("C d", None, "ALWAYS", "a || ')' || \"b\""), ("e", None, "NEVER", None)]

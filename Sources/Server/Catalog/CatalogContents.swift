@@ -130,7 +130,7 @@ struct CatalogContents: Sendable {
         for type in CatalogTypes.entries {
             let values: [String: CatalogValue] = [
                 "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
-                "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.length > 0 && type.length <= 8 ? 1 : 0),
+                "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.isByValue ? 1 : 0),
                 "typtype": type.category == "P" ? "p" : "b", "typcategory": .text(type.category), "typisdefined": 1,
                 "typdelim": ",", "typelem": .int(type.element), "typarray": .int(type.array),
                 "typcollation": .int(type.collation), "typtypmod": -1,
@@ -166,9 +166,12 @@ struct CatalogContents: Sendable {
         ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
         if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
         let identity = addSequence(of: table, oid)
+        let generated = table.columns.contains(where: \.isGenerated) ? TableDefinition(table.sql).generated : [:]
         for (index, column) in table.columns.enumerated() {
             let isIdentity = column.name == identity
-            add(column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid), isIdentity: isIdentity)
+            add(
+                column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid), isIdentity: isIdentity,
+                generatedAs: column.isGenerated ? generated[column.name.lowercased()] : nil)
         }
         for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
         for key in keys { add(key, of: table, schema) }
@@ -200,16 +203,21 @@ struct CatalogContents: Sendable {
         return values
     }
 
-    private mutating func add(_ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false) {
+    private mutating func add(
+        _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false, generatedAs expression: String? = nil
+    ) {
         let type = AttributeType(column.declared)
-        let collation = CatalogTypes.entries.first { $0.oid == type.oid }?.collation ?? 0
-        let standard = column.defaultText.flatMap { DefaultExpression.spelled($0, for: type) }
+        let entry = CatalogTypes.entry(type.oid)
+        // "pg_attrdef stores column default expressions and generation expressions."
+        // https://www.postgresql.org/docs/15/catalog-pg-attrdef.html
+        let standard = expression ?? column.defaultText.flatMap { DefaultExpression.spelled($0, for: type) }
         add("pg_attribute", [
             "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
             "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
             "atthasdef": .int(standard == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
-            "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1, "attcollation": .int(collation),
-            "attstattarget": -1, "attstorage": "p", "attcompression": "", "attlen": -1, "attcacheoff": -1, "attalign": "i",
+            "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1,
+            "attcollation": .int(entry?.collation ?? 0), "attlen": .int(entry?.length ?? -1), "attbyval": .int(entry?.isByValue == true ? 1 : 0),
+            "attstattarget": -1, "attstorage": "p", "attcompression": "", "attcacheoff": -1, "attalign": "i",
         ])
         if let text = standard {
             add("pg_attrdef", [

@@ -73,6 +73,8 @@ enum CatalogTypes {
         var array: Int
         var element: Int
         var collation: Int
+
+        var isByValue: Bool { [1, 2, 4, 8].contains(length) }
     }
 
     static let entries: [Entry] = text.split(separator: "\n").map { line in
@@ -81,6 +83,8 @@ enum CatalogTypes {
             oid: Int(words[0])!, name: words[1], length: Int(words[2])!, category: words[3], array: Int(words[4])!,
             element: Int(words[5])!, collation: Int(words[6])!)
     }
+
+    static func entry(_ oid: Int) -> Entry? { byOID[oid] }
 
     private static let byOID = Dictionary(uniqueKeysWithValues: entries.map { ($0.oid, $0) })
     private static let byName = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.oid) })

@@ -57,7 +57,7 @@ enum CatalogViews {
             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v';
         CREATE VIEW "information_schema.columns" AS SELECT current_database() AS table_catalog,
             n.nspname AS table_schema, c.relname AS table_name, a.attname AS column_name, a.attnum AS ordinal_position,
-            d.adbin AS column_default, CASE WHEN a.attnotnull THEN 'NO' ELSE 'YES' END AS is_nullable,
+            CASE a.attgenerated WHEN '' THEN d.adbin END AS column_default, CASE WHEN a.attnotnull THEN 'NO' ELSE 'YES' END AS is_nullable,
             format_type(a.atttypid, NULL) AS data_type,
             CASE WHEN a.atttypid IN (1042, 1043) AND a.atttypmod > 4 THEN a.atttypmod - 4 END AS character_maximum_length,
             NULL AS character_octet_length,
@@ -75,7 +75,8 @@ enum CatalogViews {
             CASE a.attidentity WHEN '' THEN NULL ELSE '1' END AS identity_increment,
             CASE a.attidentity WHEN '' THEN NULL ELSE '9223372036854775807' END AS identity_maximum,
             CASE a.attidentity WHEN '' THEN NULL ELSE '1' END AS identity_minimum, 'NO' AS identity_cycle,
-            CASE a.attgenerated WHEN '' THEN 'NEVER' ELSE 'ALWAYS' END AS is_generated, NULL AS generation_expression,
+            CASE a.attgenerated WHEN '' THEN 'NEVER' ELSE 'ALWAYS' END AS is_generated,
+            CASE a.attgenerated WHEN '' THEN NULL ELSE d.adbin END AS generation_expression,
             CASE c.relkind WHEN 'v' THEN 'NO' ELSE 'YES' END AS is_updatable
             FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum

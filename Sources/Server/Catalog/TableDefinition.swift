@@ -12,6 +12,8 @@ struct TableDefinition {
     }
 
     private(set) var constraints: [Constraint] = []
+    /// By lower-case column: the expression that it is calculated by, as written.
+    private(set) var generated: [String: String] = [:]
 
     init(_ sql: String) {
         var sql = sql
@@ -46,6 +48,10 @@ struct TableDefinition {
                 name = try? cursor.identifier()
                 continue
             }
+            if let column, cursor.accept("as"), cursor.token?.kind == .leftParenthesis {
+                generated[column.lowercased()] = String(decoding: Self.inside(Self.skip(&cursor), sql), as: UTF8.self)
+                continue
+            }
             let kind: Constraint.Kind? =
                 cursor.accept("primary") ? .primaryKey
                 : cursor.accept("unique") ? .unique
@@ -62,8 +68,7 @@ struct TableDefinition {
             name = nil
             if cursor.sees("references") { cursor.advance() }
             if cursor.token?.kind == .leftParenthesis {
-                let range = Self.skip(&cursor)
-                let inside = UnsafeRawBufferPointer(rebasing: sql[(range.lowerBound + 1)..<max(range.lowerBound + 1, range.upperBound - 1)])
+                let inside = Self.inside(Self.skip(&cursor), sql)
                 if kind == .check {
                     constraint.text = String(decoding: inside, as: UTF8.self)
                 } else if column == nil {
@@ -85,6 +90,11 @@ struct TableDefinition {
             cursor.advance()
         } while depth > 0 && cursor.token != nil
         return start..<cursor.consumedEnd
+    }
+
+    /// What the parentheses enclose.
+    private static func inside(_ range: Range<Int>, _ sql: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: sql[(range.lowerBound + 1)..<max(range.lowerBound + 1, range.upperBound - 1)])
     }
 
     /// `a, b COLLATE NOCASE DESC`: a and b.
