@@ -42,6 +42,13 @@ def test_backslash_command(library, name):
     assert "ERROR" not in output
 
 
+@pytest.mark.parametrize("command", [r"\dconfig max*", r"\dconfig+ max_index_keys", r"\db+", r"\deu", r"\dAo"])
+def test_what_there_is_little_of(library, command):
+    result = psql(library, "-c", command)
+    assert not result.stderr and result.returncode == 0
+    assert "config" not in command or re.search(r"max_index_keys +\| 32", result.stdout)
+
+
 def test_conninfo(library):
     output = psql(library, "-c", r"\conninfo").stdout
     assert 'database "library" as user "reader" via socket' in output

@@ -235,3 +235,31 @@ def test_generated_columns(daemon):
         columns = "SELECT column_name, column_default, is_generated, generation_expression FROM information_schema.columns WHERE table_name = 'gen' ORDER BY ordinal_position"
         assert client.query(columns).texts == [
             ("a", "1", "NEVER", None), ("b", None, "ALWAYS", "a * 2"), ("C d", None, "ALWAYS", "a || ')' || \"b\""), ("e", None, "NEVER", None)]
+
+
+# What tools ask for besides; each failed by the one name.
+
+BESIDES = [
+    # Sequelize's describeTable(), Metabase's tables, drizzle-kit, DBeaver's indexes.
+    ("SELECT c.column_name, (SELECT pgd.description FROM pg_catalog.pg_statio_all_tables AS st INNER JOIN pg_catalog.pg_description pgd ON (pgd.objoid=st.relid)"
+     " WHERE c.ordinal_position=pgd.objsubid AND c.table_name=st.relname) AS \"Comment\" FROM information_schema.columns c WHERE c.table_name = 'tag'",
+     [("book_id", None), ("word", None)]),
+    ("SELECT c.relname, NULLIF(stat.n_live_tup, 0) FROM pg_class c JOIN pg_namespace n ON c.relnamespace = n.oid LEFT JOIN pg_stat_user_tables AS stat"
+     " ON (n.nspname = stat.schemaname) AND (c.relname = stat.relname) WHERE c.relname = 'tag' AND stat.relid = c.oid", [("tag", None)]),
+    ("SELECT indexrelname, idx_scan FROM pg_stat_user_indexes WHERE relname = 'tag'", [("tag_key", None)]),
+    ("SELECT * FROM pg_policies", []),
+    ("SELECT pg_stat_get_numscans(i.indexrelid) FROM pg_index i WHERE i.indrelid = 'tag'::regclass", [(None,)]),
+    ("SELECT character_set_name FROM information_schema.character_sets", [("UTF8",)]),
+    # Npgsql's GetSchemaTable(), pgAdmin.
+    ("SELECT relname, pg_column_is_updatable(oid::regclass, 1, false) FROM pg_class WHERE relname IN ('tag', 'cheap') ORDER BY 1", [("cheap", False), ("tag", True)]),
+    ("SELECT rolname, 'pg_signal_backend' = ANY (ARRAY(WITH RECURSIVE cte AS (SELECT pg_roles.oid, pg_roles.rolname FROM pg_roles WHERE pg_roles.oid = roles.oid"
+     " UNION ALL SELECT m.roleid, pgr.rolname FROM cte cte_1 JOIN pg_auth_members m ON m.member = cte_1.oid JOIN pg_roles pgr ON pgr.oid = m.roleid)"
+     " SELECT rolname FROM cte)) FROM pg_catalog.pg_roles AS roles", [("reader", False)]),
+    ("SELECT gss_authenticated, encrypted FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()", []),
+    ("SELECT current_setting('max_index_keys'), current_setting(s.name) = s.setting FROM pg_settings s WHERE name = 'block_size'", [("32", True)]),
+]
+
+
+@pytest.mark.parametrize("sql, expected", BESIDES)
+def test_what_tools_ask_besides(connection, sql, expected):
+    assert ask(connection, sql) == expected

@@ -5,6 +5,8 @@ import SQLite
 /// Names that SQLite has none for (a rowid's key, a UNIQUE that was not named) are made as PostgreSQL makes them.
 struct CatalogContents: Sendable {
     static let schema = 2200, catalogSchema = 11, informationSchema = 13_000, owner = 10, btree = 403, heap = 2
+    /// What PostgreSQL was built with, which no session can set.
+    static let presets = ["max_index_keys": "32", "max_identifier_length": "63", "max_function_args": "100", "block_size": "8192"]
     /// pg_opclass: one stands for all.
     static let operatorClass = 1978
 
@@ -120,8 +122,8 @@ struct CatalogContents: Sendable {
             "opcnamespace": .int(Self.catalogSchema),
         ])
         // Those that no session can set; SHOW knows the others.
-        for (name, value) in [("max_index_keys", 32), ("max_identifier_length", 63), ("max_function_args", 100), ("block_size", 8192)] {
-            let setting = CatalogValue.text(String(value))
+        for (name, value) in Self.presets.sorted(by: { $0.key < $1.key }) {
+            let setting = CatalogValue.text(value)
             add("pg_settings", [
                 "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
                 "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,

@@ -78,6 +78,9 @@ enum CatalogFunctions {
             default: call.answerNull()
             }
         }
+        connection.register("pg_column_is_updatable", 3, .deterministic) { call in
+            call.hasNull ? call.answerNull() : call.answer(contents.viewDefinitions[oid(call)] == nil && contents.relations[oid(call)] != nil)
+        }
         // Expressions are kept as text, so that is what they are.
         for count in [2, 3] { connection.register("pg_get_expr", count, .deterministic) { $0.answer(argument: 0) } }
         connection.register("pg_foreign_key_action", 1, .deterministic) { call in
@@ -215,7 +218,7 @@ enum CatalogFunctions {
             "pg_get_statisticsobjdef_columns", "pg_get_statisticsobjdef", "pg_get_partkeydef", "pg_tablespace_location",
             "pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments",
             "pg_get_functiondef", "pg_get_function_sqlbody", "pg_options_to_table", "pg_partition_ancestors",
-            "pg_partition_root", "pg_partition_tree",
+            "pg_partition_root", "pg_partition_tree", "pg_stat_get_numscans",
         ]
         for name in nothing { connection.register(name, -1, .deterministic) { $0.answerNull() } }
         for name: StaticString in ["pg_relation_is_publishable", "pg_is_in_recovery", "pg_relation_is_updatable"] {
@@ -224,6 +227,7 @@ enum CatalogFunctions {
         // SQLite counts a file's pages and not a table's.
         for name: StaticString in [
             "pg_table_size", "pg_relation_size", "pg_total_relation_size", "pg_database_size", "pg_indexes_size",
+            "pg_tablespace_size",
         ] {
             connection.register(name, -1, .deterministic) { $0.answerNull() }
         }

@@ -39,7 +39,7 @@ extension CatalogRewriter {
             return try cast(&result, from: start, to: type)
         case "any", "some", "all":
             return try quantified(word, arguments, &result)
-        case "array" where arguments.first?.isWord("select") == true:
+        case "array" where arguments.first?.isWord("select") == true || arguments.first?.isWord("with") == true:
             result.removeLast()
             let table: [Node] = [.word("with"), .word("array_"), .group([.word("v")]), .word("as"), .group(arguments)]
             result.append(

@@ -99,6 +99,10 @@ enum CatalogTables {
         pg_cursors name:text statement:text is_holdable:bool is_binary:bool is_scrollable:bool creation_time:timestamptz
         pg_user usename:name usesysid:oid usecreatedb:bool usesuper:bool userepl:bool usebypassrls:bool passwd:text
           valuntil:text useconfig:text[]
+        pg_policies schemaname:name tablename:name policyname:name permissive:text roles:name[] cmd:text qual:text with_check:text
+        pg_user_mappings umid:oid srvid:oid srvname:name umuser:oid usename:name umoptions:text[]
+        pg_parameter_acl oid:oid parname:text paracl:text[]
+        pg_stat_gssapi pid:int4 gss_authenticated:bool principal:text encrypted:bool
         pg_ts_config oid:oid cfgname:name cfgnamespace:oid cfgowner:oid cfgparser:oid
         pg_ts_dict oid:oid dictname:name dictnamespace:oid dictowner:oid dicttemplate:oid dictinitoption:text
         pg_ts_parser oid:oid prsname:name prsnamespace:oid prsstart:text prstoken:text prsend:text prsheadline:text

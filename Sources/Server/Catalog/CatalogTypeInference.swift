@@ -213,11 +213,12 @@ struct CatalogTypeInference: Sendable {
         case "pg_regtype_oid", "to_regtype": return "regtype"
         case "pg_regnamespace_oid": return "regnamespace"
         case "pg_regproc_oid": return "regproc"
-        case "pg_database_size", "pg_table_size", "pg_total_relation_size", "pg_relation_size", "pg_indexes_size":
+        case "pg_database_size", "pg_table_size", "pg_total_relation_size", "pg_relation_size", "pg_indexes_size",
+            "pg_tablespace_size", "pg_stat_get_numscans":
             return "int8"
         default:
             if function.hasSuffix("_is_visible") || function.hasPrefix("has_") || function == "pg_has_role"
-                || function == "pg_is_in_recovery" || function == "pg_relation_is_publishable" || function == "starts_with"
+                || function == "pg_is_in_recovery" || function == "pg_relation_is_publishable" || function == "pg_column_is_updatable" || function == "starts_with"
             {
                 return "bool"
             }

@@ -1,11 +1,11 @@
 /// Views over the catalogs: PostgreSQL's own, and the SQL standard's information schema, as far as tools read them.
 /// https://www.postgresql.org/docs/15/information-schema.html
 enum CatalogViews {
-    static let names = ["pg_tables", "pg_views", "pg_indexes"]
+    static let names = ["pg_tables", "pg_views", "pg_indexes"] + CatalogStatistics.names
 
     static let informationSchemaNames = [
         "schemata", "tables", "columns", "views", "table_constraints", "key_column_usage", "referential_constraints",
-        "constraint_column_usage", "check_constraints", "routines", "sequences", "triggers",
+        "constraint_column_usage", "check_constraints", "routines", "sequences", "triggers", "character_sets",
     ]
 
     /// The types of columns that SQLite knows none of, because they are calculated: where PostgreSQL's are no texts.
@@ -14,9 +14,9 @@ enum CatalogViews {
         "ordinal_position": "int4", "position_in_unique_constraint": "int4", "character_maximum_length": "int4",
         "character_octet_length": "int4", "numeric_precision": "int4", "numeric_precision_radix": "int4", "numeric_scale": "int4",
         "datetime_precision": "int4", "hasrules": "bool", "hastriggers": "bool", "rowsecurity": "bool",
-    ]
+    ].merging(CatalogStatistics.columnTypes) { first, _ in first }
 
-    static let sql = """
+    static let sql = CatalogStatistics.views + """
         CREATE VIEW pg_roles AS SELECT current_user() AS rolname, 0 AS rolsuper, 1 AS rolinherit, 0 AS rolcreaterole,
             0 AS rolcreatedb, 1 AS rolcanlogin, 0 AS rolreplication, -1 AS rolconnlimit, '********' AS rolpassword,
             NULL AS rolvaliduntil, 0 AS rolbypassrls, NULL AS rolconfig, 10 AS oid;
@@ -115,6 +115,9 @@ enum CatalogViews {
         CREATE VIEW "information_schema.check_constraints" AS SELECT current_database() AS constraint_catalog,
             n.nspname AS constraint_schema, k.conname AS constraint_name, k.conbin AS check_clause
             FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE k.contype = 'c';
+        CREATE VIEW "information_schema.character_sets" AS SELECT NULL AS character_set_catalog, NULL AS character_set_schema,
+            'UTF8' AS character_set_name, 'UCS' AS character_repertoire, 'UTF8' AS form_of_use,
+            current_database() AS default_collate_catalog, 'pg_catalog' AS default_collate_schema, 'C' AS default_collate_name;
         CREATE VIEW "information_schema.routines" AS SELECT NULL AS specific_catalog, NULL AS specific_schema,
             NULL AS specific_name, NULL AS routine_catalog, NULL AS routine_schema, NULL AS routine_name,
             NULL AS routine_type, NULL AS data_type WHERE 0;

@@ -127,7 +127,7 @@ extension Session {
         let settings = state.settings
         return SessionFacts(
             userName: userName, databaseName: server.configuration.databaseName, processID: processID,
-            version: ServerVersion.sentence, setting: { settings.value($0) }, cursors: cursors)
+            version: ServerVersion.sentence, setting: { settings.value($0) ?? CatalogContents.presets[$0] }, cursors: cursors)
     }
 
     /// For pg_cursors.
