@@ -19,6 +19,14 @@ import Testing
         #expect(error?.message == "the statement is nested too deeply")
     }
 
+    /// To ask for the type of what is in it twice would double the time with each.
+    @Test func arraysAndCallsNest() throws {
+        for (open, close) in [("array[", "]"), ("coalesce(", ", 1)"), ("json_build_object('a', ", ")"), ("(CASE WHEN a THEN ", " END)")] {
+            let sql = "SELECT \(String(repeating: open, count: 60))b\(String(repeating: close, count: 60)) FROM pg_class WHERE b = $1"
+            #expect(try Self.rewrite(sql).columnTypes.count == 1)
+        }
+    }
+
     @Test func anyNumberOfCastsStandSideBySide() throws {
         let sql = "SELECT " + Array(repeating: "a::int::text[1]", count: 500).joined(separator: ", ")
         #expect(throws: Never.self) { try Self.rewrite(sql) }

@@ -206,7 +206,8 @@ struct CatalogContents: Sendable {
     }
 
     private mutating func add(
-        _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false, generatedAs expression: String? = nil
+        _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false,
+        generatedAs expression: String? = nil
     ) {
         let type = AttributeType(column.declared)
         let entry = CatalogTypes.entry(type.oid)

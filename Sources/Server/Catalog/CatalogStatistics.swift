@@ -11,7 +11,8 @@ enum CatalogStatistics {
     static let names = tables.map(\.name) + indexes
 
     private static let tables = [
-        (name: "pg_stat_all_tables", columns: scans + rows + times + counts), (name: "pg_stat_user_tables", columns: scans + rows + times + counts),
+        (name: "pg_stat_all_tables", columns: scans + rows + times + counts),
+        (name: "pg_stat_user_tables", columns: scans + rows + times + counts),
         (name: "pg_statio_all_tables", columns: blocks), (name: "pg_statio_user_tables", columns: blocks),
     ]
     private static let indexes = ["pg_stat_all_indexes", "pg_stat_user_indexes"]

@@ -141,8 +141,8 @@ struct CatalogTypeInference: Sendable {
         case .number: return Int32(token.text) != nil ? "int4" : Int64(token.text) != nil ? "int8" : "float8"
         case .word where token.text == "true" || token.text == "false": return "bool"
         case .word, .quoted:
-            let isCatalogs = nodes.count > 2 && nodes[nodes.count - 2].isSymbol(".") && nodes[nodes.count - 3].name.map(catalogs.contains) == true
-            return type(ofColumn: token.text, isCatalogs: isCatalogs)
+            let table = nodes.count > 2 && nodes[nodes.count - 2].isSymbol(".") ? nodes[nodes.count - 3].name : nil
+            return type(ofColumn: token.text, isCatalogs: table.map(catalogs.contains) ?? false)
         default: return nil
         }
     }
@@ -154,7 +154,11 @@ struct CatalogTypeInference: Sendable {
 
     /// `array['a', NULL]`; of what is in it nothing may be known.
     private func typeOfArray(_ elements: [Node]) -> String {
-        CatalogSyntax.split(elements).lazy.compactMap { $0.first?.isWord("null") == true ? nil : type(of: $0) }.first.map { $0 + "[]" } ?? "text[]"
+        // Each is asked once: an array within it asks all of its own.
+        for element in CatalogSyntax.split(elements) where element.first?.isWord("null") != true {
+            if let type = type(of: element) { return type + "[]" }
+        }
+        return "text[]"
     }
 
     private func typeOfGroup(_ inside: [Node]) -> String? {
@@ -218,7 +222,8 @@ struct CatalogTypeInference: Sendable {
             return "int8"
         default:
             if function.hasSuffix("_is_visible") || function.hasPrefix("has_") || function == "pg_has_role"
-                || function == "pg_is_in_recovery" || function == "pg_relation_is_publishable" || function == "pg_column_is_updatable" || function == "starts_with"
+                || function == "pg_is_in_recovery" || function == "pg_relation_is_publishable" || function == "pg_column_is_updatable"
+                || function == "starts_with"
             {
                 return "bool"
             }
