@@ -17,6 +17,8 @@ struct CatalogContents: Sendable {
     private(set) var sequences: [UInt32: IdentitySequence] = [:]
     private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
     private(set) var constraintDefinitions: [UInt32: String] = [:]
+    /// By foreign key: the place, from 1, that each of its columns has in the key it refers to.
+    private(set) var referredPositions: [UInt32: [Int?]] = [:]
     private(set) var viewDefinitions: [UInt32: String] = [:]
     private(set) var triggerDefinitions: [UInt32: String] = [:]
 
@@ -356,6 +358,10 @@ struct CatalogContents: Sendable {
             }
             values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
             values["confkey"] = columnNumbers(to, target)
+            let places = referred.map { key in
+                Dictionary(key.columns.enumerated().map { ($1.lowercased(), $0 + 1) }, uniquingKeysWith: { first, _ in first })
+            }
+            referredPositions[UInt32(oid)] = to.map { places?[$0.lowercased()] }
             values["confupdtype"] = .text(Self.action(foreign.onUpdate))
             values["confdeltype"] = .text(Self.action(foreign.onDelete))
             values["confmatchtype"] = "s"

@@ -83,6 +83,13 @@ enum CatalogFunctions {
         }
         // Expressions are kept as text, so that is what they are.
         for count in [2, 3] { connection.register("pg_get_expr", count, .deterministic) { $0.answer(argument: 0) } }
+        // For the information schema's key_column_usage; the second argument counts from 0.
+        connection.register("pg_referred_position", 2, .deterministic) { call in
+            guard let positions = contents.referredPositions[oid(call)], let index = Int(exactly: call.integer(1)),
+                positions.indices.contains(index), let position = positions[index]
+            else { return call.answerNull() }
+            call.answer(Int64(position))
+        }
         connection.register("pg_foreign_key_action", 1, .deterministic) { call in
             let names = ["r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"]
             call.answer(names[call.text(0)] ?? "NO ACTION")

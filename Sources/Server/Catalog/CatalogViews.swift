@@ -91,9 +91,7 @@ enum CatalogViews {
         CREATE VIEW "information_schema.key_column_usage" AS SELECT current_database() AS constraint_catalog,
             n.nspname AS constraint_schema, k.conname AS constraint_name, current_database() AS table_catalog,
             n.nspname AS table_schema, c.relname AS table_name, a.attname AS column_name, e.key + 1 AS ordinal_position,
-            CASE k.contype WHEN 'f' THEN (SELECT p.key + 1 FROM pg_constraint u, json_each(pg_array(u.conkey)) p
-                WHERE u.conindid = k.conindid AND u.contype IN ('p', 'u') AND p.value = pg_nth(k.confkey, e.key))
-            END AS position_in_unique_constraint
+            CASE k.contype WHEN 'f' THEN pg_referred_position(k.oid, e.key) END AS position_in_unique_constraint
             FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
             JOIN json_each(pg_array(k.conkey)) e JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = e.value
             WHERE k.contype IN ('p', 'u', 'f');
