@@ -192,7 +192,7 @@ import Testing
         "select doc['a]'", "select x[e'a]", "select x[1:'a]']", "select x[lower('a]')]", "select x[/**/'a]']", "select array[ ['a]'] ]",
         "select array[array[array[array[array[array[array['a]']]]]]]]", "create view v as select array['a]']", "select array['a]'], e'\\x41'",
         "explain select doc['a]']", "create table t ([it's] text)", "select [unterminated",
-        "select e'\\''", "create view v as select e'\\n'", "select E'\\x41'",
+        "select e'\\'' || ' x'", "create view v as select e'\\n'", "select E'\\x41'",
     ])
     func brackets(sql: String) {
         #expect(throws: WireError.self) { try onBytes(sql) { _ = try Query($0) } }

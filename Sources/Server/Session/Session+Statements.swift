@@ -257,7 +257,7 @@ extension Session {
 
     private func showAll(_ formats: [Format], _ describes: Bool) {
         let rows =
-            state.settings.names.map { [$0, shown($0) ?? "", ""] }
+            (state.settings.names + ["transaction_isolation", "transaction_read_only"]).map { [$0, shown($0) ?? "", ""] }
             + eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
         answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
     }

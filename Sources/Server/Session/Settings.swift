@@ -88,7 +88,7 @@ extension Settings {
         ["application_name", "client_encoding", "client_write_timeout", "DateStyle", "default_transaction_isolation",
             "default_transaction_read_only", "extra_float_digits", "idle_in_transaction_session_timeout",
             "IntervalStyle", "lock_timeout", "queue_notice", "result_typing", "search_path", "statement_timeout", "TimeZone",
-            "transaction_isolation", "transaction_read_only", "transaction_timeout", "untyped_parameters"]
+            "transaction_timeout", "untyped_parameters"]
             + Set(others.keys).union(Self.inert.keys).union(Self.constant.keys).sorted()
     }
 

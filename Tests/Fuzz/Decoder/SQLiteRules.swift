@@ -91,7 +91,8 @@ enum SQLiteRules {
             for (index, column) in analysis.columns.enumerated() where column.declared == nil {
                 guard case .fixed(let type) = column.type else { continue }
                 let found = statement.storageClass(index)
-                require(found == .null || found.openType == type, "column \(index) is \(type.sqlName), not \(found.name)")
+                let isTruth = type == .bool && found == .integer && [0, 1].contains(statement.integer(index))
+                require(found == .null || found.openType == type || isTruth, "column \(index) is \(type.sqlName), not \(found.name)")
             }
         }
     }
