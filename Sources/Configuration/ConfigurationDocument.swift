@@ -61,7 +61,8 @@ struct ConfigurationDocument {
         } catch {
             var problem = Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.utf8.contains(UInt8(ascii: "\n")))
             // TOML has octal numbers of its own, and takes 0660 for none; what is a string in octal digits needs its quotes.
-            if problem.message.contains("leading zeroes"), let key = expression.text.split(separator: "=").first {
+            // By its words: a search for text would be Foundation's, which TOMLKit brings along.
+            if problem.message.split(separator: " ").contains("zeroes"), let key = expression.text.split(separator: "=").first {
                 let name = key.filter { $0 != " " && $0 != "\t" }
                 problem = .init(line: problem.line, "\(name): \(problem.message); digits that begin with 0 are a string, in quotes")
             }
