@@ -35,10 +35,6 @@ extension SQLLexer {
         return (.illegal, end)
     }
 
-    func isArray(_ word: Range<Int>) -> Bool {
-        word.count == 5 && zip(bytes[word], "array".utf8).allSatisfy { lowerASCII($0) == $1 }
-    }
-
     func blob(from start: Int) -> (SQLToken.Kind, Int) {
         var index = start + 2
         while isHexadecimal(byte(index)) { index += 1 }

@@ -8,10 +8,8 @@ struct SQLLexer: Sequence, IteratorProtocol {
     let bytes: UnsafeRawBufferPointer
     /// Where the next token is looked for.
     private(set) var position: Int
-    /// The token before was the word ARRAY.
-    private(set) var isBehindArray = false
-    /// The token before was a dot: what follows is a column's name, though it be ARRAY.
-    private var isBehindDot = false
+    /// The token before, for brackets: they are few, and tokens many.
+    private var last = 0..<0
     /// Up to here no `[` is closed before a quote.
     var quoteAhead = 0
     /// SQLite takes at most 2 GiB of SQL; what lies beyond is not read, and a token's offsets fit 32 bits.
@@ -33,9 +31,14 @@ struct SQLLexer: Sequence, IteratorProtocol {
         let start = position
         let (kind, past) = bytes[start] == UInt8(ascii: "[") ? bracket(at: start) : token(at: start)
         position = past
-        isBehindArray = kind == .identifier && !isBehindDot && isArray(start..<past)
-        isBehindDot = past == start + 1 && bytes[start] == UInt8(ascii: ".")
+        last = start..<past
         return SQLToken(kind, base: base, start: start, end: past)
+    }
+
+    /// The token before is the word ARRAY, and not a column's name behind a dot.
+    var isBehindArray: Bool {
+        guard last.count == 5, zip(bytes[last], "array".utf8).allSatisfy({ lowerASCII($0) == $1 }) else { return false }
+        return last.lowerBound == 0 || bytes[last.lowerBound - 1] != UInt8(ascii: ".")
     }
 
     private mutating func skipSpaceAndComments() {
