@@ -25,7 +25,10 @@ extension StartSettings {
 
     /// What would go wrong, and that only when another machine comes along; nil: nothing is known to.
     public func doubtOfDatabase() -> String? {
-        guard let name = Self.networkFileSystem(walpool_file_system(Self.directory(of: server.databasePath))) else { return nil }
+        // Of the file itself, where a symbolic link leads; one that is yet to be made will be where its directory is.
+        let type = walpool_file_system(server.databasePath)
+        guard let name = Self.networkFileSystem(type == 0 ? walpool_file_system(Self.directory(of: server.databasePath)) : type)
+        else { return nil }
         // https://www.sqlite.org/wal.html
         return "\(server.databasePath) is on \(name): \"WAL does not work over a network filesystem\", so no other machine may open it"
     }
@@ -51,7 +54,7 @@ extension StartSettings {
             return Self.problemOfDirectory("database", directory)
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return "database: \(path) is not a file" }
-        guard access(path, R_OK | W_OK) == 0 else { return "database: cannot write to \(path): \(Self.errorText)" }
+        guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 else { return "database: cannot write to \(path): \(Self.errorText)" }
         guard Self.isDatabase(path) else { return "database: \(path) is not an SQLite database" }
         // The -wal is made beside it.
         return Self.problemOfDirectory("database", directory)
@@ -96,7 +99,8 @@ extension StartSettings {
         var status = stat()
         guard stat(path, &status) == 0 else { return "\(key): \(path): \(errorText)" }
         guard status.st_mode & S_IFMT == S_IFDIR else { return "\(key): \(path) is not a directory" }
-        return access(path, W_OK | X_OK) == 0 ? nil : "\(key): cannot write into \(path): \(errorText)"
+        // By what the process may do now: access(2) would forget the capabilities that a service was given.
+        return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? nil : "\(key): cannot write into \(path): \(errorText)"
     }
 
     private static func problemOfOwnDirectory(_ path: String) -> String? {

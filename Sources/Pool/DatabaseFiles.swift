@@ -91,10 +91,13 @@ public struct DatabaseFiles: Sendable {
     public static func unwritable(_ path: String) -> String? {
         let file = target(of: path)
         let names: [String] = [file, file + "-wal", file + "-shm"]
-        for name in names where access(name, F_OK) == 0 && access(name, W_OK) != 0 { return cannotBeWritten(name, errno) }
+        for name in names where access(name, F_OK) == 0 && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0 {
+            return cannotBeWritten(name, errno)
+        }
         let slash = file.lastIndex(of: "/")
         let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
-        return access(directory, W_OK | X_OK) == 0 ? nil : cannotBeWritten("the directory \(directory)", errno)
+        let isWritable = faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0
+        return isWritable ? nil : cannotBeWritten("the directory \(directory)", errno)
     }
 
     private static func cannotBeWritten(_ name: String, _ number: Int32) -> String {

@@ -28,6 +28,7 @@ def untouched(client):
 NAMES = [
     "DROP TABLE parent", "drop table PARENT;", 'DROP TABLE "parent"', "DROP TABLE [Parent]", "DROP TABLE `parent`", "DROP TABLE 'parent'",
     "DROP TABLE main.parent", 'DROP TABLE IF EXISTS "main"."pArEnT"', "/* a */ DROP -- b\n TABLE/**/parent -- c",
+    "; ;DROP TABLE parent;",
 ]
 
 

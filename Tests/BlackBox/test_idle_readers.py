@@ -140,6 +140,7 @@ def test_a_client_that_does_not_read(start_daemon):
     daemon = start(start_daemon, readers=1)
     slow = daemon.client()
     slow.send(wire.query("SELECT hex(zeroblob(5000)) FROM generate_series(1, 10000)"))
+    assert slow.receive().kind == "T", "it has the reader now"
     assert daemon.client().value("SELECT 1") == "1"
     reply = slow.reply()
     assert reply.state == "40001" and len(reply.rows) < 10_000

@@ -436,6 +436,7 @@ def test_what_is_quoted_is_no_statement(db, sql):
     "SELECT ARRAY[['x] FROM sv; DROP TABLE sv; --']]", "UPDATE sv SET x['y] = 1; DROP TABLE sv; --'] = 2",
     "SELECT x[1:'y] FROM sv --'] FROM sv", "SELECT x[lower('y] FROM sv --')] FROM sv", "SELECT x[/**/'y] FROM sv --'] FROM sv",
     "CREATE TABLE made AS SELECT ARRAY['x] FROM sv --']", "CREATE VIEW made AS SELECT ARRAY['x] FROM sv; DROP TABLE sv; --']",
+    "SELECT 1 -- the id\r, '\n; DROP TABLE sv; --'", "SELECT 1 /* a /* b */ , '*/ , ' FROM sv --'", "SELECT x[\"y] FROM sv --\"] FROM sv",
     "SELECT ARRAY['x] FROM sv --'], E'\\x41'", "SELECT E'\\'' || ' FROM sv --'", "CREATE VIEW made AS SELECT E'\\'' || ' FROM sv --'", "SELECT " + "ARRAY[" * 7 + "'x] FROM sv --'" + "]" * 7])
 def test_subscripts_and_brackets_in_brackets_are_refused(db, sql):
     db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (x TEXT)")

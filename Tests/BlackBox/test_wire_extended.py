@@ -355,3 +355,14 @@ def test_pipeline_byte_by_byte(client):
     for byte in wire.parse("SELECT $1::text") + wire.bind(["x"]) + wire.describe_portal() + wire.execute() + wire.sync():
         client.send(bytes([byte]))
     assert client.reply().kinds == "12TDCZ"
+
+
+@pytest.mark.parametrize("before", [";", " ;;; ", "/*x*/;--y\n;", "\ufeff;"])
+def test_empty_statements_before_the_one_of_parse(client, before):
+    """They hid its first word, by which it is told what it is."""
+    reply = client.extended(before + "SELECT 1")
+    assert reply.check().tags == ["SELECT 1"]
+    assert client.extended(before + "BEGIN").check().status == "T"
+    assert client.extended(before + "ROLLBACK").check().status == "I"
+    assert client.extended(before + "CREATE TABLE serial (id SERIAL)").state == client.query("CREATE TABLE serial (id SERIAL)").state
+    assert client.extended("; SELECT 1; SELECT 2").state == "42601"

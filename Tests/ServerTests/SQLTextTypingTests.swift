@@ -98,6 +98,8 @@ import Testing
         _ = try? DefaultValues.rewritten(bytes)
         try? NumericCoercion.check(bytes)
         _ = CompoundSelect.mayBe(bytes)
+        try? ForeignQuotes.check(bytes)
+        try? ForeignQuotes.checkComments(bytes)
     }
 
     @Test(arguments: [
@@ -191,7 +193,7 @@ import Testing
     @Test(arguments: [
         "select doc['a]'", "select x[e'a]", "select x[1:'a]']", "select x[lower('a]')]", "select x[/**/'a]']", "select array[ ['a]'] ]",
         "select array[array[array[array[array[array[array['a]']]]]]]]", "create view v as select array['a]']", "select array['a]'], e'\\x41'",
-        "explain select doc['a]']", "create table t ([it's] text)", "select [unterminated",
+        "explain select doc['a]']", "create table t ([it's] text)", "select [unterminated", "select d[\"a]\"]",
         "select e'\\'' || ' x'", "create view v as select e'\\n'", "select E'\\x41'",
     ])
     func brackets(sql: String) {
@@ -204,6 +206,20 @@ import Testing
     ])
     func bracketsThatAreNames(sql: String) throws {
         _ = try onBytes(sql) { try Query($0) }
+    }
+
+    @Test(arguments: [
+        ("select 1 /* a /* b */ , '*/ , '", false), ("select 1 -- the id\r, '\n; delete from t; --'", false), ("select 'a' /* /* */", false),
+        ("select 'a' /* x", true), ("select 'a' /* b */ /* c */ -- /* d\r\n, 1", true), ("select 'a' -- x\r\n, 'b' -- y\r", true),
+        ("select '/* /* \r --' -- x", true), ("select 1 /* a /* b */", true), ("\u{FEFF}select 'a'\r\n/* \r */", true), ("select 'a' /* a /* b */ */", false),
+        ("select 'a' -- x\r y", false), ("select 'a' / * 2 /**/ /***/", true),
+    ])
+    func comments(sql: String, isTaken: Bool) {
+        let found = onBytes(sql) { bytes in
+            do throws(WireError) { try ForeignQuotes.checkComments(bytes) } catch { return false }
+            return true
+        }
+        #expect(found == isTaken)
     }
 
     /// Each ended the daemon, or might have: parentheses that cross the brackets, for SQLite to complain about.

@@ -17,7 +17,11 @@ extension CatalogRewriter {
             } else if node.isWord("in"), let list = nodes[index + 1].group, list.first?.isWord("select") != true {
                 let end = index > 0 && nodes[index - 1].isWord("not") ? index - 1 : index
                 let left = nodes[Self.operand(of: nodes, before: end)]
-                for part in CatalogSyntax.split(list) { note(part[...], as: left) }
+                let parts = CatalogSyntax.split(list).filter { isUntyped($0[...]) }
+                // Once for all: a list may be as long as the text.
+                guard !parts.isEmpty, Self.number(left) == nil, !left.isEmpty else { continue }
+                let type = inference.type(of: Array(left))
+                for part in parts { note(part[...], as: type) }
             }
         }
     }
@@ -33,13 +37,17 @@ extension CatalogRewriter {
     }
 
     private mutating func note(_ operand: ArraySlice<Node>, as other: ArraySlice<Node>) {
-        guard Self.number(operand) != nil, Self.number(other) == nil, !other.isEmpty else { return }
+        guard isUntyped(operand), Self.number(other) == nil, !other.isEmpty else { return }
         note(operand, as: inference.type(of: Array(other)))
     }
 
     private mutating func note(_ operand: ArraySlice<Node>, as type: String?) {
         guard let number = Self.number(operand), let type, Self.types.contains(type), parameterTypes[number] == nil else { return }
         parameterTypes[number] = type
+    }
+
+    private func isUntyped(_ operand: ArraySlice<Node>) -> Bool {
+        Self.number(operand).map { parameterTypes[$0] == nil } ?? false
     }
 
     /// Of a parameter that stands alone.

@@ -6,11 +6,10 @@ import Pool
 extension Session {
     func parse(_ message: ParseMessage) throws -> Wait? {
         try ParameterBinder.requireText(message.sql, "the query")
+        try ForeignQuotes.checkComments(message.sql)
         try requireValidName(message.name)
         let name = String(decoding: message.name, as: UTF8.self)
-        var splitter = StatementSplitter(message.sql)
-        let range = splitter.next() ?? 0..<0
-        guard splitter.next() == nil else {
+        guard let sql = Self.onlyStatement(message.sql) else {
             throw WireError(
                 state: .syntaxError, message: "cannot insert multiple commands into a prepared statement")
         }
@@ -21,8 +20,7 @@ extension Session {
             try requireNewStatement(name)
         }
         try beginStatement()
-        // The position of an error counts from where the client's text began, white space included.
-        let query = try parsedQuery(UnsafeRawBufferPointer(rebasing: message.sql[..<range.upperBound]))
+        let query = try parsedQuery(sql)
         try requireUsableTransaction(for: query)
         var wait: Wait?
         let analysis = try analysisIfNeeded(of: query, &wait)
@@ -34,6 +32,18 @@ extension Session {
         finishStatement()
         out.parseComplete()
         return nil
+    }
+
+    /// nil: there are several.
+    ///
+    /// The position of an error counts from where the client's text began, white space included; but a `;` before the statement would
+    /// hide its first word, by which it is told what it is.
+    static func onlyStatement(_ sql: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        var splitter = StatementSplitter(sql)
+        let range = splitter.next() ?? 0..<0
+        guard splitter.next() == nil else { return nil }
+        let hasEmpty = sql[..<range.lowerBound].contains(UInt8(ascii: ";"))
+        return UnsafeRawBufferPointer(rebasing: sql[(hasEmpty ? range.lowerBound : 0)..<range.upperBound])
     }
 
     private func analysisIfNeeded(of query: Query, _ wait: inout Wait?) throws -> Analysis? {

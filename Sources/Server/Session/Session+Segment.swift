@@ -95,8 +95,8 @@ extension Session {
                 outlook.meet(query.kind, query.head.verb)
                 if outlook.continues { return .partial }
             case UInt8(ascii: "P"):
-                guard let message = try? ParseMessage(body: body),
-                    let query = try? server.registry.query(message.sql)
+                guard let message = try? ParseMessage(body: body), let sql = Self.onlyStatement(message.sql),
+                    let query = try? server.registry.query(sql)
                 else { return .partial }
                 statements.set(message.name, query)
             case UInt8(ascii: "B"):

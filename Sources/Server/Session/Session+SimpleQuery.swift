@@ -5,6 +5,7 @@ import PostgresWire
 extension Session {
     func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws -> Wait? {
         try ParameterBinder.requireText(message.sql, "the query")
+        try ForeignQuotes.checkComments(message.sql)
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
         if answersPoolReset(message.sql) {

@@ -147,7 +147,8 @@ enum ErrorTranslation {
         if error.code == Code.readOnly || error.code == Code.cannotOpen, let reason = DatabaseFiles.unwritable(path) {
             return "\(error.message): \(reason)"
         }
-        if error.code == Code.busy {
+        // The daemon's own errors of that code say who it is.
+        if error.code == Code.busy, error.message == "database is locked" {
             let holders = OutsiderLocks.holders(ofDatabase: path, withReaders: true)
             let who = holders.isEmpty ? "" : " by \(holders.joined(separator: ", "))"
             return "\(error.message)\(who). The change to WAL mode needs the file alone, once; and nobody may have it with "

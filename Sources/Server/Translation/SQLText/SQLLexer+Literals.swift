@@ -19,13 +19,13 @@ extension SQLLexer {
     /// Behind the word ARRAY stand values that a driver has written as literals, and so may they in what PostgreSQL takes for a
     /// subscript: `doc['a]']`, `list[1:'2']`. Read as a name, either would end inside a value, and what somebody has sent as a value
     /// would be SQL. Such a bracket is illegal. `PostgresSpelling` makes an array of the first, and what then is left is refused
-    /// (`Query`), as SQLite would read it otherwise. So a name with an apostrophe is written in double quotes.
+    /// (`Query`), as SQLite would read it otherwise. So a name with a quote in it is written in double quotes.
     mutating func bracket(at start: Int) -> (SQLToken.Kind, Int) {
         if isBehindArray || start < quoteAhead { return (.illegal, start + 1) }
         var index = start + 1
         while index < end {
             if bytes[index] == UInt8(ascii: "]") { return (.quotedIdentifier, index + 1) }
-            if bytes[index] == UInt8(ascii: "'") {
+            if bytes[index] == UInt8(ascii: "'") || bytes[index] == UInt8(ascii: "\"") {
                 // Many brackets before one quote would each be read up to it.
                 quoteAhead = index
                 return (.illegal, start + 1)
