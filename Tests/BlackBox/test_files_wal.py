@@ -1,0 +1,260 @@
+"""What happens when the -wal or the -shm under the daemon is lost, at any moment and at the start and the end."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+from contextlib import closing
+
+import pytest
+
+from daemon import eventually
+from files_fixtures import (  # noqa: F401 (fixtures)
+    check_exit, check_not_acknowledged, committing, LOST_WAL, rows, shm, wal, watched, write_while)
+from test_lifecycle import run
+
+
+@pytest.mark.parametrize("event", LOST_WAL, ids=lambda event: event.__name__)
+@pytest.mark.parametrize("how", ["single", "block", "group"])
+def test_a_lost_wal_is_saved(watched, event, how):
+    reader = watched.client()
+    assert reader.value("SELECT x FROM t") == "1"
+    check_not_acknowledged(write_while(event, watched, how))
+    # The commits of before are there, for those who were here then, too, and it goes on.
+    assert int(reader.value("SELECT min(x) FROM t")) == 1
+    watched.run("INSERT INTO t VALUES (4)")
+    assert reader.value("SELECT max(x) FROM t") == "4"
+    eventually(lambda: "-wal was deleted" in watched.errors, "the line")
+    watched.may_fail = False
+    watched.stop()
+    assert {1, 4} <= set(rows(watched.database))
+
+
+@pytest.mark.parametrize("how", ["single", "block", "group"])
+def test_a_lost_index_is_made_anew(watched, how):
+    """The locks are in the -shm: whoever opens the database next would make another, with locks of its own."""
+    check_not_acknowledged(write_while(lambda daemon: os.unlink(shm(daemon)), watched, how))
+    watched.run("INSERT INTO t VALUES (4)")
+    assert shm(watched).exists()
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("INSERT INTO t VALUES (5)")
+        assert watched.value("SELECT max(x) FROM t") == "5"
+    watched.stop()
+    assert {1, 4, 5} <= set(rows(watched.database))
+
+
+def test_an_index_that_another_process_has_made_anew(watched):
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (2)")])
+        check_exit(watched)
+        assert "-shm" in watched.errors
+    assert 1 in rows(watched.database)
+
+
+def test_an_outsider_that_keeps_a_deleted_index(watched):
+    """It and whoever makes a new one would have no locks in common: nobody does, until it has gone."""
+    outsider = sqlite3.connect(watched.database, isolation_level=None)
+    assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+    with closing(outsider):
+        os.unlink(shm(watched))
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (2)")])
+        check_exit(watched)
+        outsider.execute("INSERT INTO t VALUES (5)")
+        refused = run(str(watched.database), "--socket-directory", str(watched.directory))
+        assert refused.returncode != 0 and f"process {os.getpid()} has the database open" in refused.stderr
+        outsider.execute("INSERT INTO t VALUES (6)")
+    watched.restart()
+    assert {"1", "5", "6"} <= {value for value, in watched.client().query("SELECT x FROM t").texts}
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
+    for number in range(2, 20):
+        watched.run(f"INSERT INTO t VALUES ({number})")
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("SELECT count(*) FROM filler").fetchall()
+        if not stays:
+            outsider.close()
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (20)")])
+        # It goes on, or has ended: what was acknowledged is in the file.
+        eventually(lambda: not watched.is_running or "opened again and is whole" in watched.errors)
+        watched.kill()
+    assert set(range(1, 20)) <= set(rows(watched.database))
+
+
+def test_nothing_rests_on_the_wal_of_a_lost_index(committing):
+    """Who deletes the -shm deletes the -wal next, and nobody may have it open by then."""
+    os.unlink(shm(committing))
+    check_not_acknowledged([committing.client().query("INSERT INTO t VALUES (20)")])
+    eventually(lambda: "opened again and is whole" in committing.errors)
+    committing.kill()
+    os.unlink(wal(committing))
+    os.unlink(shm(committing))
+    committing.may_fail = True
+    assert set(range(1, 20)) <= set(rows(committing.database))
+
+
+def test_an_index_and_a_wal_that_are_lost_one_after_the_other(committing):
+    """A shell's two processes, under a client that commits all the time: wherever the second of them meets the daemon."""
+    committing.may_fail = True
+    acknowledged, ends = set(range(1, 20)), []
+
+    def commit():
+        number = 20
+        with committing.client() as client:
+            while not ends:
+                if not client.query(f"INSERT INTO t VALUES ({number})").errors:
+                    acknowledged.add(number)
+                number += 1
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        for _ in range(5):
+            subprocess.run(f"rm {shm(committing)}; rm {wal(committing)}", shell=True)
+            count = len(acknowledged)
+            eventually(lambda: len(acknowledged) > count or not thread.is_alive(), "another commit")
+    finally:
+        ends.append(True)
+        thread.join()
+    committing.stop()
+    assert acknowledged <= set(rows(committing.database)), committing.errors
+
+
+def test_an_index_and_a_database_that_are_lost_one_after_the_other(committing):
+    """The old -wal's frames are not the new file's."""
+    committing.may_fail = True
+    other = committing.directory / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE filler (x); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    ends = []
+
+    def commit():
+        with committing.client() as client:
+            while not ends and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
+                pass
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        subprocess.run(f"rm {shm(committing)}; mv {other} {committing.database}", shell=True, check=True)
+        check_exit(committing)
+    finally:
+        ends.append(True)
+        thread.join()
+    assert rows(committing.database) == [1000]
+
+
+@pytest.mark.parametrize("lost", [["-wal"], ["-wal", "-shm"]])
+def test_a_wal_that_is_lost_before_the_end(watched, lost):
+    """Nobody has committed since."""
+    watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    for name in lost:
+        os.unlink(f"{watched.database}{name}")
+    watched.terminate()
+    watched.wait()
+    assert set(range(1, 30)) <= set(rows(watched.database))
+
+
+def test_a_wal_that_is_lost_before_the_end_beside_a_reader(watched):
+    """The reader's snapshot keeps the rest of the -wal from being copied, and it is never looked for again: so it is waited for."""
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN")
+        outsider.execute("SELECT count(*) FROM t").fetchall()
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+        os.unlink(wal(watched))
+        watched.terminate()
+        check_exit(watched)
+    assert "all that was committed" in watched.errors
+
+
+def test_two_histories_are_not_mixed_at_the_end(watched):
+    watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        watched.terminate()
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("how", ["absolute", "relative"])
+def test_a_start_by_a_link_without_the_file_of_a_wal(watched, how):
+    watched.kill()
+    link = watched.directory / "link.db"
+    link.symlink_to(watched.database if how == "absolute" else watched.database.name)
+    kept = watched.directory / "kept.db"
+    os.rename(watched.database, kept)
+    refused = run(str(link), "--socket-directory", str(watched.directory))
+    assert refused.returncode != 0 and f"{watched.database}-wal holds commits" in refused.stderr, refused.stderr
+    os.rename(kept, watched.database)
+    watched.restart()
+    assert watched.value("SELECT x FROM t") == "1"
+
+
+@pytest.mark.parametrize("how", ["moved", "emptied"])
+def test_a_start_without_the_file_of_a_wal(watched, how):
+    """SQLite would delete the -wal, and with it what was acknowledged since the last checkpoint."""
+    watched.kill()
+    kept = watched.directory / "kept.db"
+    shutil.copyfile(watched.database, kept)
+    watched.database.unlink()
+    if how == "emptied":
+        watched.database.touch()
+    refused = run(str(watched.database), "--socket-directory", str(watched.directory))
+    assert refused.returncode != 0 and f"{watched.database}-wal holds commits" in refused.stderr, refused.stderr
+    assert watched.database.exists() == (how == "emptied")
+    os.replace(kept, watched.database)
+    watched.restart()
+    assert watched.value("SELECT x FROM t") == "1"
+
+
+@pytest.mark.parametrize("what", ["CHECKPOINT", "VACUUM"])
+def test_no_upkeep_of_lost_files(watched, what):
+    """Another process has made a new -shm, and has committed by it."""
+    watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(30)])
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        with watched.client(database="walpool") as admin:
+            admin.query(what)
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_two_histories_are_not_mixed(watched):
+    """What the deleted -wal holds belongs to the file as it was, and another process has gone on from there."""
+    watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    os.unlink(wal(watched))
+    os.unlink(shm(watched))
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("CREATE TABLE theirs (y)")
+        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(watched)
+        assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
+        assert outsider.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_an_outsider_that_keeps_both_deleted_files(start_daemon):
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        daemon.kill()
+        os.unlink(wal(daemon))
+        os.unlink(shm(daemon))
+        refused = run(str(daemon.database), "--socket-directory", str(daemon.directory))
+        assert refused.returncode != 0 and f"process {os.getpid()} has the database open" in refused.stderr
+    daemon.restart()
+    assert daemon.value("SELECT x FROM t") == "1"
