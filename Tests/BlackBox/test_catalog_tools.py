@@ -148,7 +148,10 @@ def test_keys_that_are_referred_to_in_another_order(daemon):
         client.query("CREATE TABLE twice (x INTEGER, y INTEGER, z INTEGER UNIQUE, PRIMARY KEY (y, x))").check()
         client.query(
             "CREATE TABLE refers (a INTEGER, b INTEGER, c INTEGER, d INTEGER, CONSTRAINT both FOREIGN KEY (a, b) REFERENCES twice (x, y),"
-            " CONSTRAINT lone FOREIGN KEY (c) REFERENCES twice (z), CONSTRAINT lost FOREIGN KEY (d) REFERENCES nosuch (d))").check()
+            " CONSTRAINT lone FOREIGN KEY (c) REFERENCES twice (z), CONSTRAINT lost FOREIGN KEY (d) REFERENCES nosuch (d),"
+            " CONSTRAINT lost FOREIGN KEY (d) REFERENCES twice (nosuch), CONSTRAINT lost FOREIGN KEY (d) REFERENCES twice,"
+            " CONSTRAINT lost FOREIGN KEY (d) REFERENCES keyless)").check()
+        client.query("CREATE TABLE keyless (a INTEGER)").check()
         names = "SELECT constraint_name, unique_constraint_name FROM information_schema.referential_constraints WHERE constraint_name IN ('both', 'lone', 'lost') ORDER BY 1"
         assert client.query(names).texts == [("both", "twice_pkey"), ("lone", "twice_z_key")]
         positions = (

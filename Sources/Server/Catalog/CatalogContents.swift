@@ -349,6 +349,8 @@ struct CatalogContents: Sendable {
             guard let foreign = key.foreign, let target = tablesByName[foreign.table.lowercased()] else { return }
             let primary = target.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
             let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary
+            // Nor to columns that are not there, or to fewer or more than its own.
+            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.lowercased()] != nil }) else { return }
             values["contype"] = "f"
             values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)
             // By this index pgjdbc and ODBC's driver find the key that is referred to.
