@@ -27,7 +27,7 @@ enum ForeignQuotes {
 
     /// Of a whole message, before it is cut into statements: where a comment ends for SQLite, it must end for PostgreSQL.
     ///
-    /// "Comments … nest, as specified in the SQL standard but unlike C"
+    /// "These block comments nest, as specified in the SQL standard but unlike C"
     /// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-COMMENTS), and to its lexer a carriage return ends a
     /// line, too. What a quote opens behind such a comment the one reads as a string, and the other as what is between two.
     static func checkComments(_ sql: UnsafeRawBufferPointer) throws(WireError) {
