@@ -3,16 +3,7 @@
 import psycopg
 import pytest
 
-
-@pytest.fixture(scope="module")
-def connection(library):
-    with psycopg.connect(host=str(library.directory), dbname=library.name, user="reader", autocommit=True) as connection:
-        yield connection
-
-
-def ask(connection, sql, *values):
-    return connection.execute(sql, values or None).fetchall()
-
+from test_catalog_types import ask, connection  # noqa: F401 (a fixture)
 
 # Npgsql: what it sends on each connection, in one message (src/Npgsql/PostgresDatabaseInfo.cs).
 
