@@ -1,6 +1,8 @@
 """bench/history: the checker against histories made by hand, each wrong in one way; then a short run of the program."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -10,6 +12,7 @@ from daemon import REPOSITORY, binary
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
+from support.appenders import FAILS, SCHEMA
 from support.history import ABORTED, COMMITTED, PER_STATEMENT, SNAPSHOT, UNKNOWN, Append, Read, Transaction, check
 
 
@@ -133,8 +136,16 @@ def test_checker_finds(name):
     assert any(words in problem for problem in problems), problems
 
 
+@pytest.mark.parametrize("statement", FAILS)
+def test_what_is_to_fail_fails_on_an_empty_list(statement):
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        for definition in SCHEMA:
+            database.execute(definition)
+        with pytest.raises(sqlite3.IntegrityError):
+            database.execute(statement)
+
+
 def test_history_with_kills():
-    # Time limits meet what test_late_interrupts.py shows; they belong here as soon as that is mended.
     command = [REPOSITORY / "bench/history", "--seconds", "4", "--kills", "3"]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "WALPOOLD": str(binary())}, timeout=80)

@@ -31,14 +31,15 @@ LEVELS = {
 
 # What a transaction may be refused for: a snapshot that is too old to write or to be kept (only snapshots are); a
 # statement that took too long, or ran while the WAL had to be emptied; a wait for the writer; and what FAILS does.
-TOO_OLD, REFUSALS = "40001", ("57014", "55P03", "23505")
+TOO_OLD, REFUSALS = "40001", ("57014", "55P03", "23502")
 
 # A transaction that has kept the writer idle while others waited is rolled back, and its session ended.
 EVICTED = "25P03"
 LONGEST_KEEPING_SECONDS = 0.04
 
 # A statement that fails, and ends the transaction it is in, whoever else's that is (GroupCommit has to see to them).
-FAILS = ("INSERT OR ROLLBACK INTO list VALUES (1, 0, 0)", "INSERT INTO list VALUES (1, 0, 0)")
+# It does whatever the list holds: the first transaction of all finds it empty.
+FAILS = ("INSERT OR ROLLBACK INTO list (key, value) VALUES (NULL, 0)", "INSERT INTO list (key, value) VALUES (NULL, 0)")
 
 # What a session may begin with: so little time that writes are stopped in the middle of a shared commit.
 NO_LIMITS = ({},)
