@@ -12,7 +12,7 @@ extension Server {
 
     /// Does what is due, and has the timer set for what comes next.
     func lookAtDeadlines(_ worker: Worker, now: Instant) {
-        let due = pool.takeDue(now: now)
+        let (due, mayEvictReader) = takeDue(now: now)
         let maintenanceLook = pool.nextMaintenanceLook
         let isMaintenanceDue = maintenanceLook <= now
         if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
@@ -59,11 +59,24 @@ extension Server {
             }
             worker.handOverIfAny()
         }
+        if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
         // These last, because they may wait for the disk.
         if isFilesLookDue, let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
         if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }
+    }
+
+    /// Of those who look at the same time only one may take a reader away, until it has done so: before that, who is to have it still
+    /// waits, and another would take a second one away for the same client.
+    private func takeDue(now: Instant) -> (due: Pool.Due, mayEvictReader: Bool) {
+        let mayEvictReader = !isEvictingReader.exchange(true, ordering: .sequentiallyConsistent)
+        var due = pool.takeDue(now: now)
+        if !mayEvictReader, due.readerToEvict != nil {
+            due.readerToEvict = nil
+            due.next = min(due.next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
+        }
+        return (due, mayEvictReader)
     }
 
     // MARK: Snapshots

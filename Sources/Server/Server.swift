@@ -49,6 +49,8 @@ public final class Server: Sendable {
     let isAcceptingPaused = Atomic<Bool>(false)
     /// See Server+Drain.
     let isDraining = Atomic<Bool>(false)
+    /// A thread takes an idle user's reader away: see Server+Deadlines.
+    let isEvictingReader = Atomic<Bool>(false)
     /// See Access/Server+Access.
     let metricsConnections = Atomic<Int>(0)
     let hasStoppedAccepting = Atomic<Bool>(false)

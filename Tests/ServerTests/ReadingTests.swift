@@ -20,6 +20,36 @@ import Testing
         }
     }
 
+    ///     P1, P2                  C                   another thread
+    ///     hold both readers, idle
+    ///                                                 takes a reader away
+    ///                             SELECT, waits
+    ///     are idle beyond the limit: the thread that looks takes no second reader away for C
+    ///                                                 has done so
+    ///                             answered
+    ///     P1 has lost its snapshot, P2 reads on
+    @Test func oneReaderIsTakenAwayForOneWaiter() throws {
+        let limit: Int64 = 20
+        let test = try TestServer {
+            $0.pool.readers = 2
+            $0.pool.writerIdleMilliseconds = limit
+        }
+        let c = try test.connect()
+        let pinned = try pinAllReaders(test, 2)
+        test.server.isEvictingReader.store(true, ordering: .sequentiallyConsistent)
+        c.sendQuery("SELECT count(*) FROM t")
+        try test.untilWaitingReaders(1)
+        let end = MonotonicClock.now.advanced(byMilliseconds: 5 * limit)
+        try test.until { MonotonicClock.now >= end }
+        #expect(test.pool.load.waitingReaders == 1)
+        test.server.isEvictingReader.store(false, ordering: .sequentiallyConsistent)
+        #expect(try c.reply().picture == "0 SELECT 1 I")
+        #expect(try pinned.map { client in
+            client.send(RawClient.execute(portal: "p", maxRows: 1) + RawClient.sync)
+            return try client.reply().picture
+        } == ["40001 E", "2 suspended T"])
+    }
+
     ///     P1, P2                  C                   W
     ///     hold both readers
     ///                             SELECT, waits
