@@ -62,13 +62,17 @@ def test_what_is_quoted_is_no_statement(db, sql):
     "SELECT x[1:'y] FROM sv --'] FROM sv", "SELECT x[lower('y] FROM sv --')] FROM sv", "SELECT x[/**/'y] FROM sv --'] FROM sv",
     "CREATE TABLE made AS SELECT ARRAY['x] FROM sv --']", "CREATE VIEW made AS SELECT ARRAY['x] FROM sv; DROP TABLE sv; --']",
     "SELECT 1 -- the id\r, '\n; DROP TABLE sv; --'", "SELECT 1 /* a /* b */ , '*/ , ' FROM sv --'", "SELECT x[\"y] FROM sv --\"] FROM sv",
+    "SELECT 1 -- the id\r, \"\n; DROP TABLE sv; --\"", "SELECT 1 /* a /* b */ , 2 AS \"*/ , x FROM sv --\"",
+    "DELETE FROM sv -- the first\rWHERE x = 1", "-- x\rDELETE FROM sv", "SELECT E'a'\n'\\'; DROP TABLE sv; --'", "SELECT 'a'\n'b'", "SELECT x'00' -- c\r\n '\\'", "SELECT E'a' -- c\n-- d\n\t'\\'; DROP TABLE sv; --'",
+    "SELECT x[1] FROM sv", "SELECT sv.x[1:2] FROM sv", "SELECT (x)[1] FROM sv", "SELECT \"x\"[-1] FROM sv", "SELECT json_array(1, 2)[1]",
     "SELECT ARRAY['x] FROM sv --'], E'\\x41'", "SELECT E'\\'' || ' FROM sv --'", "CREATE VIEW made AS SELECT E'\\'' || ' FROM sv --'", "SELECT " + "ARRAY[" * 7 + "'x] FROM sv --'" + "]" * 7])
 def test_subscripts_and_brackets_in_brackets_are_refused(db, sql):
     db.run("DROP TABLE IF EXISTS sv", "CREATE TABLE sv (x TEXT)")
     with db.client() as client:
         for reply in [client.query(sql), client.ask(wire.parse(sql))]:
             assert reply.state == "42601"
-        assert client.query("SELECT [x], [x] AS [y z] FROM [sv]").check().texts == []
+        assert client.query("SELECT [x], [x] AS [y z], x [1] FROM [sv]").check().texts == []
+        assert client.query("SELECT 'a' AS\n'b', 'c' 'd' -- e\n, 'f' /* \n */").check().texts == [("a", "c", "f")]
         client.send(wire.terminate())
 
 
@@ -99,9 +103,9 @@ def test_literals_beside_words(db, sql, want):
 
 @pytest.mark.parametrize("sql, place", [
     ("SELECT nmae, '2024-01-02'::date FROM s", "nmae"), ("SELECT '2024-01-02'::date, nmae FROM s", None),
-    ("SELECT id = ANY('{1,2}'::int8[]), nmae FROM s", None), ("INSERT INTO s (id, v) VALUES (DEFAULT, nmae)", None), ("SELECT 'é', nmae FROM s", "nmae")])
+    ("/* a; b */ SELECT nmae -- c; d\n FROM s", "nmae"), ("SELECT id = ANY('{1,2}'::int8[]), nmae FROM s", None), ("INSERT INTO s (id, v) VALUES (DEFAULT, nmae)", None), ("SELECT 'é', nmae FROM s", "nmae")])
 def test_the_position_of_an_error_is_one_in_what_was_sent(db, sql, place):
     with db.client() as client:
-        error = client.query(sql).error
-        assert error["C"] == "42703" and error.get("P") == (None if place is None else str(sql.index(place) + 1))
+        for error in [client.query(sql).error, client.ask(wire.parse(sql)).error]:
+            assert error["C"] == "42703" and error.get("P") == (None if place is None else str(sql.index(place) + 1))
         client.send(wire.terminate())

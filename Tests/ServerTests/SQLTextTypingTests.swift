@@ -211,7 +211,7 @@ import Testing
     @Test(arguments: [
         ("select 1 /* a /* b */ , '*/ , '", false), ("select 1 -- the id\r, '\n; delete from t; --'", false), ("select 'a' /* /* */", false),
         ("select 'a' /* x", true), ("select 'a' /* b */ /* c */ -- /* d\r\n, 1", true), ("select 'a' -- x\r\n, 'b' -- y\r", true),
-        ("select '/* /* \r --' -- x", true), ("select 1 /* a /* b */", true), ("\u{FEFF}select 'a'\r\n/* \r */", true), ("select 'a' /* a /* b */ */", false),
+        ("select '/* /* \r --' -- x", true), ("select 1 /* a /* b */", false), ("delete from t -- a\r where id = 1", false), ("begin; -- a\r delete from t", false), ("\u{FEFF}select 'a'\r\n/* \r */", true), ("select 'a' /* a /* b */ */", false),
         ("select 'a' -- x\r y", false), ("select 'a' / * 2 /**/ /***/", true),
     ])
     func comments(sql: String, isTaken: Bool) {

@@ -9,9 +9,13 @@ enum ForeignQuotes {
         guard mayHaveSome(sql) else { return }
         var last: SQLToken?
         for token in SQLLexer(sql) {
+            defer { last = token }
             if token.kind == .illegal, token.firstByte == UInt8(ascii: "[") { throw bracket }
-            if token.kind == .string, let last, last.matches("e"), last.end == token.start { throw escapes }
-            last = token
+            guard let last else { continue }
+            if isSubscript(token, behind: last) { throw bracket }
+            guard token.kind == .string else { continue }
+            if last.matches("e"), last.end == token.start { throw escapes }
+            if last.kind == .string || last.kind == .blob, sql[last.end..<token.start].contains(where: isNewline) { throw continued }
         }
     }
 
@@ -19,19 +23,40 @@ enum ForeignQuotes {
         if PostgresSpelling.next("[", in: sql, 0) != nil { return true }
         var start = 1
         while let quote = PostgresSpelling.next("'", in: sql, start) {
-            if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") { return true }
+            if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || isFirstOfLine(quote, in: sql) { return true }
             start = quote + 1
         }
         return false
+    }
+
+    private static func isFirstOfLine(_ index: Int, in sql: UnsafeRawBufferPointer) -> Bool {
+        var before = index - 1
+        while before >= 0, isSpace(sql[before]) {
+            if isNewline(sql[before]) { return true }
+            before -= 1
+        }
+        return false
+    }
+
+    private static func isNewline(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+
+    /// `list[1]`, `list[1:2]` or `list[$1]`, which SQLite reads as the column under the name `1`: it would give the whole list. With a
+    /// space before the bracket it is a name like any other.
+    private static func isSubscript(_ token: SQLToken, behind last: SQLToken) -> Bool {
+        guard token.kind == .quotedIdentifier, token.firstByte == UInt8(ascii: "["), last.end == token.start,
+            last.isIdentifierLike || last.kind == .rightParenthesis
+        else { return false }
+        let first = token.bytes[1]
+        return isDigit(first) || "$:?-".utf8.contains(first)
     }
 
     /// Of a whole message, before it is cut into statements: where a comment ends for SQLite, it must end for PostgreSQL.
     ///
     /// "These block comments nest, as specified in the SQL standard but unlike C"
     /// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-COMMENTS), and to its lexer a carriage return ends a
-    /// line, too. What a quote opens behind such a comment the one reads as a string, and the other as what is between two.
+    /// line, too. What stands behind such a comment is a statement to the one, and a comment, or what a quote opens in it, to the other.
     static func checkComments(_ sql: UnsafeRawBufferPointer) throws(WireError) {
-        guard PostgresSpelling.next("'", in: sql, 0) != nil, mayEndElsewhere(sql) else { return }
+        guard mayEndElsewhere(sql) else { return }
         var end = 0
         for token in SQLLexer(sql) {
             guard endsAlike(sql[end..<token.start]) else { throw comment }
@@ -87,4 +112,11 @@ enum ForeignQuotes {
     private static let escapes = WireError(
         state: .syntaxError, message: "syntax error at or near \"E'\"",
         hint: "Of escapes \\\\, \\b, \\f, \\n, \\r and \\t are understood, and in definitions none. A quote in a string is written twice.")
+
+    /// "Two string constants that are only separated by whitespace with at least one newline are concatenated"
+    /// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS), by the first one's rules for escapes. To
+    /// SQLite the second is the name of a column.
+    private static let continued = WireError(
+        state: .syntaxError, message: "a string that continues on another line is another column's name to SQLite",
+        hint: "Write it as one string, or join the parts by ||. The name of a column has AS before it, or stands on the same line.")
 }
