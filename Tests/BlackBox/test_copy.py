@@ -324,15 +324,6 @@ def test_header_match(db, connection):
         connection.rollback()
 
 
-def test_csv_out_quotes_what_needs_it(db, connection):
-    db.run("DROP TABLE t", "CREATE TABLE t (v TEXT)")
-    for value, line in [("a", "a"), ("", '""'), (None, ""), ("a,b", '"a,b"'), ('"', '""""'), ("\n", '"\n"'), ("\r", '"\r"'),
-                        ("\\.", '"\\."'), ("\\.x", "\\.x"), (" a ", " a ")]:
-        with connection.cursor().copy(
-                "COPY (SELECT {}) TO STDOUT CSV".format("NULL" if value is None else "'" + value + "'")) as copy:
-            assert b"".join(copy).decode() == line + "\n"
-
-
 def test_pgbench_accounts(db, connection):
     """As pgbench -i writes them: an older option it sends is accepted and means nothing here."""
     db.run("DROP TABLE IF EXISTS pgbench_accounts",

@@ -24,9 +24,16 @@ struct CopyEncoder {
 
     let options: CopyOptions
     let columns: [Column]
+    /// Whether numbers, truths and blobs have to be looked through like texts.
+    private let meetsNumbers: Bool
+
+    /// What they are made of.
+    private static let numberBytes = Set("0123456789+-.eE\\xabcdftNaInfinity".utf8)
 
     init(_ options: CopyOptions, _ analysis: Analysis, _ encoder: RowEncoder) {
         self.options = options
+        meetsNumbers = Self.numberBytes.contains(options.delimiter) || options.format == .csv
+            && (Self.numberBytes.contains(options.quote) || !options.null.isEmpty && Self.numberBytes.isSuperset(of: options.null))
         columns = zip(analysis.columns, encoder.columns).map { column, encoded in
             let isOpen = column.type == .open || encoder.isAllText
             return Column(
@@ -67,28 +74,37 @@ struct CopyEncoder {
         switch found {
         case .null:
             options.null.withUnsafeBytes { out.append($0) }
+        case .text:
+            guard column.bytes != .only else { throw mismatch(index, found) }
+            text(statement.text(index), isQuoted: column.isQuoted, into: out)
+        case .blob where column.bytes == .none: throw mismatch(index, found)
+        case .integer, .real, .blob:
+            guard !meetsNumbers else { return encodeAsText(index, statement, found, into: out) }
+            quoteIfForced(column, into: out)
+            bare(index, statement, found, blobPrefix: options.format == .csv ? "\\x" : "\\\\x", into: out)
+            quoteIfForced(column, into: out)
+        }
+    }
+
+    private func bare(_ index: Int, _ statement: Statement, _ found: StorageClass, blobPrefix: StaticString, into out: OutputBuffer) {
+        switch found {
         case .integer:
             let value = statement.integer(index)
-            quoteIfForced(column, into: out)
-            if column.isBoolean, value == 0 || value == 1 {
+            if columns[index].isBoolean, value == 0 || value == 1 {
                 out.append(value == 1 ? UInt8(ascii: "t") : UInt8(ascii: "f"))
             } else {
                 out.copyInteger(value)
             }
-            quoteIfForced(column, into: out)
-        case .real:
-            quoteIfForced(column, into: out)
-            out.copyDouble(statement.double(index))
-            quoteIfForced(column, into: out)
-        case .text:
-            guard column.bytes != .only else { throw mismatch(index, found) }
-            text(statement.text(index), isQuoted: column.isQuoted, into: out)
-        case .blob:
-            guard column.bytes != .none else { throw mismatch(index, found) }
-            quoteIfForced(column, into: out)
-            out.copyHexadecimal(statement.blob(index), prefix: options.format == .csv ? "\\x" : "\\\\x")
-            quoteIfForced(column, into: out)
+        case .real: out.copyDouble(statement.double(index))
+        default: out.copyHexadecimal(statement.blob(index), prefix: blobPrefix)
         }
+    }
+
+    /// With a delimiter, a quote or a NULL string that may stand in what is no text.
+    private func encodeAsText(_ index: Int, _ statement: Statement, _ found: StorageClass, into out: OutputBuffer) {
+        let value = OutputBuffer()
+        bare(index, statement, found, blobPrefix: "\\x", into: value)
+        text(value.readable, isQuoted: columns[index].isQuoted, into: out)
     }
 
     private func mismatch(_ index: Int, _ found: StorageClass) -> ColumnMismatch {
