@@ -109,8 +109,7 @@ extension Pool {
         return state.withLock { state in
             state.gateClosing = nil
             let readers = state.readerQueue.openGate()
-            let analysts = state.analystQueue.openGate().map { (client: $0.client, index: analystIndex) }
-            return self.readers(readers + analysts, &state)
+            return self.readers(readers + whoPrepares(state.analystQueue.openGate(), &state), &state)
         }
     }
 }

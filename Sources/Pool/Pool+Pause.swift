@@ -73,9 +73,8 @@ extension Pool {
             }
             var resumptions: [Resumption] = []
             if let next = state.resumption(state.writerQueue.resume(now: now)) { resumptions.append(next) }
-            let granted =
-                state.readerQueue.resume() + state.analystQueue.resume().map { (client: $0.client, index: analystIndex) }
-            resumptions += readers(granted, &state)
+            let granted = state.readerQueue.resume()
+            resumptions += readers(granted + whoPrepares(state.analystQueue.resume(), &state), &state)
             due = min(
                 state.writerQueue.nextDeadline, min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline))
             return resumptions
@@ -90,6 +89,13 @@ extension Pool {
         state.writerQueue.changeDeadlinesOfHeldBack(change)
         state.readerQueue.changeDeadlinesOfHeldBack(change)
         state.analystQueue.changeDeadlinesOfHeldBack(change)
+    }
+
+    /// Clients that only prepare: those that were just granted the connection that is kept for it, and those that readers are free for.
+    func whoPrepares(_ granted: [(client: ClientID, index: Int)], _ state: inout State) -> [(client: ClientID, index: Int)] {
+        var all = granted.map { (client: $0.client, index: analystIndex) }
+        while let next = state.readerQueue.lend(to: &state.analystQueue) { all.append(next) }
+        return all
     }
 
     /// Clients that were just granted readers.

@@ -290,8 +290,10 @@ extension Pool {
         if slots[index].mustTell.load(ordering: .relaxed) { tell(index) }
         if let reader = slots[index].reader, reader.connection.hasUnreadablePages { close(reader) }
         return state.withLock { state in
-            let next =
-                index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
+            var next = index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
+            if next == nil, index != analystIndex, state.analystQueue.waitingCount > 0 {
+                next = state.readerQueue.lend(to: &state.analystQueue)?.client
+            }
             let blockersAreGone = !state.blockers.isEmpty && blockerIsBack(index, &state)
             guard let next, let client = state.parked.removeValue(forKey: next)
             else { return blockersAreGone ? checkpointIfDue(&state) : nil }

@@ -84,6 +84,14 @@ public struct ReaderQueue: Sendable {
         return nil
     }
 
+    /// A free connection for the first of those who wait in another queue, where this one's would do, too; none before those who wait
+    /// here. Both are restricted or neither is.
+    public mutating func lend(to other: inout ReaderQueue) -> (client: ClientID, index: Int)? {
+        guard let place = other.isRestricted ? other.firstPassing : other.waiting.indices.first, let index = take() ?? takePassing()
+        else { return nil }
+        return (other.waiting.remove(at: place).client, index)
+    }
+
     /// Readers that somebody has.
     public var inUseCount: Int { usedCount - idle.count }
     public var indexesInUse: [Int] { (0..<usedCount).filter { !idle.contains($0) } }

@@ -37,7 +37,28 @@ import Testing
         #expect(pool.load.waitingReaders == 0)
     }
 
-    /// One connection is kept for preparing: who only prepares gets it when no reader is free, and waits for it alone.
+    /// Who only prepares does not wait for the connection that is kept for it, while another prepares there for long, when a reader is
+    /// free again.
+    @Test func whoOnlyPreparesTakesWhatIsFreeFirst() throws {
+        let test = try TestPool { $0.readers = 1 }
+        let pool = test.pool
+        let clients = (1...6).map { _ in test.member() }
+        func request(_ client: Int, _ onlyToPrepare: Bool) -> Pool.Request<Int> {
+            pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
+        }
+        #expect(request(1, false).value == 0 && request(2, true).value == 1)
+        let pictures = [(3, true), (4, true), (5, false)].map { request($0.0, $0.1).picture }
+        #expect(pictures == ["parked", "parked", "parked"])
+        // A reader is for those who read, if any of them waits.
+        #expect(pool.releaseReader(0)?.picture == "5@0")
+        #expect(pool.releaseReader(0)?.picture == "3@0")
+        #expect(pool.beginPause(by: 100) && pool.releaseReader(0) == nil)
+        #expect(pool.endPause()?.map(\.picture) == ["4@0"])
+        #expect(pool.releaseReader(0) == nil && pool.releaseReader(1) == nil)
+        #expect(request(6, true).value == 0)
+    }
+
+    /// One connection is kept for preparing: who only prepares gets it when no reader is free.
     @Test func oneIsKeptForPreparing() throws {
         let test = try TestPool { $0.readers = 1 }
         let pool = test.pool
