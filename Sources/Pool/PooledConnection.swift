@@ -138,6 +138,7 @@ public class PooledConnection: @unchecked Sendable {
         lease.entry.statement.reset()
         lease.entry.statement.clearBindings()
         lease.entry.isInUse = false
+        if lease.entry.statement.preparations != lease.entry.preparationsMeasured { statements.measure(lease.entry) }
         if busyWaits > 0 { chargeBusyWaits(to: lease) }
         if !lease.entry.isCached { statements.tell(lease.entry) }
     }

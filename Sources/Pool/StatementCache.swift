@@ -17,8 +17,10 @@ struct StatementCache {
         var isInUse = true
         /// False for a second copy, which is finalised on return.
         let isCached: Bool
-        /// When it was prepared.
-        let bytes: Int
+        /// When it was prepared for the last time.
+        fileprivate(set) var bytes: Int
+        /// How often SQLite had prepared it again when its bytes were counted.
+        @usableFromInline var preparationsMeasured: Int32 = 0
         /// Where it stands in the ring.
         fileprivate var place = 0
         /// Since the hand was last here.
@@ -89,6 +91,17 @@ struct StatementCache {
         if entry.place == ring.count { ring.append(entry) } else { ring[entry.place] = entry }
         bytes += size
         return entry
+    }
+
+    /// SQLite has prepared it again, since the schema is another one, and for a table with more columns it takes much more now.
+    mutating func measure(_ entry: Entry) {
+        entry.preparationsMeasured = entry.statement.preparations
+        guard entries[entry.text.id] === entry else { return }
+        bytes -= entry.bytes
+        entry.bytes = entry.statement.memoryBytes
+        bytes += entry.bytes
+        if entry.bytes > byteLimit / Self.leastEntries { return forget(entry) }
+        while bytes > byteLimit, evictOne() {}
     }
 
     /// A freshly prepared statement that is finalised when it is given back.

@@ -157,6 +157,39 @@ import Testing
         #expect(writer.statementBytes <= 1 << 20)
     }
 
+    /// SQLite prepares a statement again when the schema has changed; it may take many times as much then.
+    @Test func whatGrowsWithItsTableIsCounted() throws {
+        let test = try TestPool { ($0.statementBytesPerConnection, $0.statementsPerConnection) = (1_000_000, 100) }
+        let writer = test.pool.writer
+        let texts = (0..<100).map { text("SELECT * FROM t AS t\($0)") }
+        func run(_ text: SQLText) throws {
+            let lease = try writer.statement(for: text)
+            while try lease.statement.step() == .row {}
+            writer.giveBack(lease)
+        }
+        func makeTable(columns: Int) throws {
+            let names = (0..<columns).map { "column_\($0)" }.joined(separator: ", ")
+            try writer.connection.executeInternal("DROP TABLE t; CREATE TABLE t (\(names))")
+        }
+        for text in texts { try run(text) }
+        #expect(texts.allSatisfy { writer.hasStatement(for: $0) })
+        try makeTable(columns: 100)
+        for text in texts { try run(text) }
+        let kept = texts.filter { writer.hasStatement(for: $0) }
+        #expect(writer.statementBytes <= 1_000_000 && kept.count < 50)
+        try #require(!kept.isEmpty)
+        let bytes = try kept.reduce(0) { sum, text in
+            let lease = try writer.statement(for: text)
+            defer { writer.giveBack(lease) }
+            return sum + lease.statement.memoryBytes
+        }
+        #expect(bytes == writer.statementBytes)
+        // One that would push out a good part of the others goes.
+        try makeTable(columns: 1000)
+        try run(kept[0])
+        #expect(!writer.hasStatement(for: kept[0]))
+    }
+
     @Test func forgottenStatementsAreFinalised() throws {
         let test = try TestPool()
         let writer = test.pool.writer
