@@ -163,6 +163,36 @@ def test_warnings(db):
     assert client.query("END").tag == "COMMIT"
 
 
+def test_a_begin_inside_a_block_sets_its_modes(db):
+    """psycopg begins a block by itself; what its user asks for in a BEGIN then is warned of, and done."""
+    client = db.client()
+    client.query("BEGIN").check()
+    reply = client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").check()
+    assert reply.notices[0]["C"] == "25001"
+    assert (client.value("SHOW transaction_isolation"), client.value("SHOW transaction_read_only")) == ("repeatable read", "on")
+    assert client.query("INSERT INTO t VALUES (3, 30)").state == "25006"
+    client.query("ROLLBACK; BEGIN READ ONLY; BEGIN READ WRITE; INSERT INTO t VALUES (3, 30); ROLLBACK").check()
+    # One that says nothing changes nothing.
+    client.query("BEGIN DEFERRED; SELECT id FROM t; BEGIN").check()
+    db.run("INSERT INTO t VALUES (4, 40)")
+    assert client.value("SELECT count(*) FROM t") == "2"
+    client.query("ROLLBACK").check()
+
+
+@pytest.mark.parametrize("begin, query, late", [
+    ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT id FROM t", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"),
+    ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT id FROM t", "BEGIN ISOLATION LEVEL READ COMMITTED"),
+    ("BEGIN", "DELETE FROM t", "SET transaction_isolation = 'serializable'"), ("BEGIN READ ONLY", "SELECT id FROM t", "SET TRANSACTION READ WRITE")])
+def test_a_snapshot_is_not_given_up_by_another_level(db, begin, query, late):
+    client = db.client()
+    client.query(begin).check()
+    client.query(query).check()
+    client.query("SET TRANSACTION READ ONLY").check()
+    reply = client.query(late)
+    assert reply.state == "25001" and reply.status == "E"
+    client.query("ROLLBACK").check()
+
+
 @pytest.mark.parametrize(
     "begin, tag",
     [("BEGIN", "BEGIN"), ("BEGIN WORK", "BEGIN"), ("begin transaction", "BEGIN"), ("START TRANSACTION", "START TRANSACTION"),

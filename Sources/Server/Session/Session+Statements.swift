@@ -185,7 +185,8 @@ extension Session {
         try setTransaction(modes)
     }
 
-    private func setTransaction(_ modes: TransactionModes) throws {
+    /// What a BEGIN inside the block asks for, too.
+    func setTransaction(_ modes: TransactionModes) throws {
         guard state.transaction.isExplicit else {
             return out.notice(
                 WireError(
@@ -193,12 +194,21 @@ extension Session {
                     message: "SET TRANSACTION can only be used in transaction blocks"))
         }
         if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
+        let hasBegun = readerIndex != nil || writerMode != .none
+        if hasBegun, let isolation = modes.isolation, isolation != state.transaction.isolation {
+            throw WireError(
+                state: .activeSQLTransaction, message: "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+        }
+        if hasBegun, state.transaction.isReadOnly, modes.readOnly == false {
+            throw WireError(state: .activeSQLTransaction, message: "transaction read-write mode must be set before any query")
+        }
         if let isolation = modes.isolation { state.transaction.isolation = isolation }
         if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
         let pins =
             state.transaction.isReadOnly || state.transaction.isolation == .repeatableRead
             || state.transaction.isolation == .serializable
-        state.transaction.pinsSnapshot = pins && writerMode == .none
+        // One that is there stays: BEGIN DEFERRED keeps its snapshot whatever the level.
+        state.transaction.pinsSnapshot = (pins || hasBegun && state.transaction.pinsSnapshot) && writerMode == .none
         releaseReaderIfUnused()
     }
 

@@ -76,6 +76,7 @@ extension Session {
                 WireError(
                     severity: .warning, state: .activeSQLTransaction,
                     message: "there is already a transaction in progress"))
+            try setTransaction(modes)
             return nil
         }
         if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
