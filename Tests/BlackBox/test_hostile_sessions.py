@@ -150,6 +150,30 @@ def test_what_is_known_of_a_statement_is_counted(start_daemon):
         assert client.value("SELECT 1") == "1"
 
 
+def test_statements_that_grow_with_their_tables_are_counted(start_daemon):
+    """What is known of a statement's columns is more once its table has more of them."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE wide (a INTEGER)")
+    with daemon.client() as client:
+        for number in range(1000):
+            client.send(wire.parse(f"SELECT * FROM wide /*{number}*/", name=f"n{number}"))
+        client.send(wire.sync())
+        client.reply().check()
+        daemon.run("DROP TABLE wide", f"CREATE TABLE wide ({', '.join(f'column_of_some_length_{n} INTEGER' for n in range(1900))})")
+        refused = []
+        for number in range(1000):
+            client.send(wire.bind(statement=f"n{number}"), wire.execute(), wire.sync())
+            refused.append(client.reply().state)
+        assert set(refused) == {None, "54000"} and refused[0] is None
+        assert daemon.memory("VmHWM") < 400 << 20
+        # What was refused is gone, and there is room again.
+        client.send(wire.bind(statement=f"n{refused.index('54000')}"), wire.sync())
+        assert client.reply().state == "26000"
+        client.query("DEALLOCATE ALL").check()
+        client.send(wire.parse("SELECT * FROM wide", name="n"), wire.sync())
+        client.reply().check()
+
+
 def test_a_byte_behind_a_large_message_keeps_no_memory(start_daemon):
     daemon = start_daemon()
     daemon.run("SELECT 1")

@@ -57,6 +57,26 @@ def test_a_client_that_does_not_read(patient):
     assert patient.memory("VmHWM") - before < 64 << 20
 
 
+@pytest.mark.parametrize("statement", ["SHOW a.b", "SELECT current_setting('a.b')", "SHOW ALL", "SELECT x FROM wide"])
+def test_a_query_of_many_short_statements_with_long_answers(patient, statement):
+    patient.run("CREATE TABLE wide (x TEXT)", "INSERT INTO wide VALUES (hex(zeroblob(30000)))")
+    reader = patient.client()
+    reader.query(f"SET a.b = '{'x' * 60_000}'").check()
+    before = patient.memory()
+    count = 5_000
+    reader.send(wire.query(f"{statement};" * count))
+    # It has begun, and the socket is full.
+    assert reader.receive().kind == "T"
+    patient.settle()
+    patient.check_alive()
+    assert patient.memory("VmHWM") - before < 32 << 20
+    ends = 0
+    while (message := reader.receive()).kind != "Z":
+        assert message.kind in "TDC"
+        ends += message.kind == "C"
+    assert ends == count and message.status == "I"
+
+
 def test_more_clients_that_do_not_read_than_readers(start_daemon):
     daemon = start_daemon(options=["--readers", "2"], config=PATIENT)
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")

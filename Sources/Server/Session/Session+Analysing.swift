@@ -118,6 +118,7 @@ extension Session {
         guard let stale = portal.statement.analysis, !stale.slots.isEmpty || stale.hasComputedTypes else { return }
         let fresh = try analysis(of: portal.query, stale.isDeep, on: connection)
         try portal.statement.adopt(fresh, isDescribed: portal.isDescribed)
+        if fresh.keptBytes > stale.keptBytes { try requireRoom(forGrown: portal.statement) }
     }
 
     /// Before it is told what a statement's columns and parameters are: what is known of it may be of a transaction that was rolled
@@ -128,6 +129,7 @@ extension Session {
         var wait: Wait?
         guard let fresh = try analysis(of: statement.prepared, isDeep: stale.isDeep, &wait) else { return wait }
         try statement.adopt(fresh, isDescribed: false)
+        if fresh.keptBytes > stale.keptBytes { try requireRoom(forGrown: statement) }
         return nil
     }
 
@@ -142,5 +144,6 @@ extension Session {
         let fresh = try self.analysis(of: lease, portal.query, analysis.isDeep, on: connection)
         guard !portal.isDescribed, !portal.statement.areColumnsTold else { throw PreparedStatement.stale() }
         portal.take(fresh)
+        if fresh.keptBytes > analysis.keptBytes { try requireRoom(forGrown: portal.statement) }
     }
 }

@@ -42,7 +42,7 @@ extension Session {
         var splitter = StatementSplitter(sql)
         let range = splitter.next() ?? 0..<0
         guard splitter.next() == nil else { return nil }
-        let hasEmpty = sql[..<range.lowerBound].contains(UInt8(ascii: ";"))
+        let hasEmpty = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[..<range.lowerBound])).contains { $0.kind == .semicolon }
         return UnsafeRawBufferPointer(rebasing: sql[(hasEmpty ? range.lowerBound : 0)..<range.upperBound])
     }
 
@@ -75,16 +75,25 @@ extension Session {
 
     /// Under its name, if there is room for it.
     func keep(_ statement: PreparedStatement, _ name: String) throws(WireError) {
-        if statement.keptBytes > SessionLimits.smallBytes {
-            let kept = state.statements.values.reduce(0) { $0 + $1.keptBytes }
-            guard kept + statement.keptBytes <= SessionLimits.keptBytes else {
-                throw WireError(
-                    state: .programLimitExceeded, message: "the prepared statements of this session are too large",
-                    hint: "DEALLOCATE those that are not needed any more.")
-            }
-        }
+        guard statement.keptBytes <= SessionLimits.smallBytes || statementBytes + statement.keptBytes <= SessionLimits.keptBytes
+        else { throw Self.statementsTooLarge }
         state.statements[name] = statement
     }
+
+    /// What is known of a statement may have grown with its tables, until there is no more room for it under its name.
+    func requireRoom(forGrown statement: PreparedStatement) throws(WireError) {
+        guard statement.keptBytes > SessionLimits.smallBytes, statementBytes > SessionLimits.keptBytes,
+            let name = state.statements.first(where: { $0.value.prepared === statement.prepared })?.key
+        else { return }
+        state.statements[name] = nil
+        throw Self.statementsTooLarge
+    }
+
+    private var statementBytes: Int { state.statements.values.reduce(0) { $0 + $1.keptBytes } }
+
+    private static let statementsTooLarge = WireError(
+        state: .programLimitExceeded, message: "the prepared statements of this session are too large",
+        hint: "DEALLOCATE those that are not needed any more.")
 
     func requireShort(_ name: String) throws(WireError) {
         guard name.utf8.count <= SessionLimits.nameBytes else {

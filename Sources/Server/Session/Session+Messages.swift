@@ -35,8 +35,7 @@ extension Session {
         if isUnsynced, out.end == replyEnd { return .durability }
         if state.query != nil { return try continueQuery() }
         if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
-        // Nothing leaves between a commit and the disk, its tag least of all.
-        if !isUnsynced, out.count >= SessionLimits.flushBytes, let wait = try waitForClientToRead() { return wait }
+        if let wait = try waitForClientToRead() { return wait }
         let frame = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         switch frame {
@@ -102,7 +101,14 @@ extension Session {
     }
 
     /// A client that sends and does not read must not fill the memory with replies.
-    private func waitForClientToRead() throws(WireError) -> Wait? {
+    @inline(__always)
+    func waitForClientToRead() throws(WireError) -> Wait? {
+        // Nothing leaves between a commit and the disk, its tag least of all.
+        guard out.count >= SessionLimits.flushBytes, !isUnsynced else { return nil }
+        return try waitUntilRead()
+    }
+
+    private func waitUntilRead() throws(WireError) -> Wait? {
         if writerMode != .group {
             guard flush() else { return .closed }
             if writerMode == .none, !hasWriterGrant { return out.count >= SessionLimits.flushBytes ? .output : nil }

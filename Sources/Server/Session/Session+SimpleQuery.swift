@@ -43,6 +43,8 @@ extension Session {
     /// Runs the statements that are left; nil when the message is done.
     func continueQuery() throws -> Wait? {
         while let query = state.query, query.next < query.statements.count {
+            // A few bytes may be answered by many, and there may be two million of them.
+            if !query.hasStarted, state.copyIn == nil, let wait = try waitForClientToRead() { return wait }
             if let wait = try runStatement(of: query) { return wait }
             finishStatement()
             state.query?.next += 1
