@@ -283,8 +283,10 @@ def test_transaction_timeout_of_an_idle_one(db, begin):
 def test_transaction_timeout_of_a_running_one(db, sql):
     client = db.client()
     client.query("SET transaction_timeout = '150ms'").check()
-    client.query("BEGIN").check()
-    reply = client.query(sql)
+    # In one go, so that it is never idle when the time is over.
+    client.send(wire.query("BEGIN"), wire.query(sql))
+    client.reply().check()
+    reply = client.reply()
     assert reply.closed and reply.error["C"] == "25P04"
     assert db.client().query("INSERT INTO t VALUES (1, 'kept')").tag == "INSERT 0 1"
 
@@ -293,8 +295,9 @@ def test_transaction_timeout_of_a_waiting_one(db):
     holder, waiter = db.client(), db.client()
     holder.query("BEGIN IMMEDIATE").check()
     waiter.query("SET transaction_timeout = '150ms'").check()
-    waiter.query("BEGIN").check()
-    reply = waiter.query("INSERT INTO t VALUES (1, 'x')")
+    waiter.send(wire.query("BEGIN"), wire.query("INSERT INTO t VALUES (1, 'x')"))
+    waiter.reply().check()
+    reply = waiter.reply()
     assert reply.closed and reply.error["C"] == "25P04"
     holder.query("COMMIT").check()
 
@@ -345,13 +348,14 @@ def test_busy_holder_is_left_alone(start_daemon):
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN; INSERT INTO t VALUES (1, 'kept')").check()
+    # One statement that takes longer than the limit is work, not idling: it ends by its own timeout. What is behind it has come
+    # before, so that this client, however slow, is never idle.
+    holder.send(wire.query("SAVEPOINT s; SET LOCAL statement_timeout = '900ms'"), wire.query(ENDLESS), wire.query("ROLLBACK"))
     waiter.send(wire.query("INSERT INTO t VALUES (2, 'waited')"))
-    daemon.settle(waiter)
-    # One statement that takes longer than the limit is work, not idling: it ends by its own timeout.
-    holder.query("SAVEPOINT s; SET LOCAL statement_timeout = '900ms'").check()
-    reply = holder.query(ENDLESS)
+    holder.reply().check()
+    reply = holder.reply()
     assert not reply.closed and reply.state == "57014"
-    assert holder.query("ROLLBACK").tag == "ROLLBACK"
+    assert holder.reply().tag == "ROLLBACK"
     assert waiter.reply().tag == "INSERT 0 1"
 
 
