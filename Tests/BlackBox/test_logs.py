@@ -29,7 +29,8 @@ def test_a_slow_statement_with_its_plan_and_a_hint(serve):
     daemon = serve('log_min_duration_statement = "20ms"\n')
     client = daemon.client(application_name="reports")
     client.query(SLOW).check()
-    found = line(daemon, "a statement was slow")
+    # That of the tables' definition may be as slow.
+    found = line(daemon, "a statement was slow", "accounts a, accounts b")
     assert found.startswith("notice: ")
     assert field(found, "sql") == SLOW
     assert field(found, "plan") == "SCAN a; SCAN b"
@@ -83,22 +84,24 @@ def test_the_default_is_a_second(serve):
 
 @pytest.mark.parametrize("protocol", ["simple", "extended", "described"])
 def test_either_protocol_and_each_statement_for_itself(serve, protocol):
-    daemon = serve('log_min_duration_statement = "20ms"\n')
+    # On any machine the one is above the limit, and the others far below it.
+    slow = "SELECT pg_sleep(0.6)"
+    daemon = serve('log_min_duration_statement = "500ms"\n')
     client = daemon.client()
     if protocol == "simple":
-        client.query(f"SELECT 1; {SLOW}; SELECT 2").check()
+        client.query(f"SELECT 1; {slow}; SELECT 2").check()
     elif protocol == "extended":
-        client.ask(wire.parse(SLOW), wire.bind(), wire.execute(), wire.parse("SELECT 2"), wire.bind(), wire.execute()).check()
+        client.ask(wire.parse(slow), wire.bind(), wire.execute(), wire.parse("SELECT 2"), wire.bind(), wire.execute()).check()
     else:
         # The first row is looked for when the portal is described.
-        client.extended(SLOW).check()
-    assert field(line(daemon, "a statement was slow"), "sql") == SLOW
+        client.extended(slow).check()
+    assert field(line(daemon, "a statement was slow"), "sql") == slow
     daemon.stop()
     assert len(lines(daemon, "a statement was slow")) == 1
 
 
 def test_writes(serve):
-    daemon = serve(FAST_LIMIT)
+    daemon = serve("log_min_duration_statement = 0\n")
     daemon.client().query("UPDATE accounts SET owner = upper(owner) WHERE hex(randomblob(id)) <> name").check()
     found = line(daemon, "UPDATE accounts")
     assert field(found, "rows") == "1000"
@@ -140,14 +143,15 @@ ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELEC
 
 
 def test_one_that_is_stopped_by_its_timeout(serve):
-    daemon = serve('log_min_duration_statement = "100ms"\n')
+    # Far more than the other statements take, on any machine.
+    daemon = serve('log_min_duration_statement = "500ms"\n')
     client = daemon.client()
-    client.query("SET statement_timeout = '150ms'").check()
+    client.query("SET statement_timeout = '600ms'").check()
     sql = "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.owner || b.owner || c.owner = 'nobody'"
     assert client.query(sql).state == "57014"
     found = line(daemon, "a statement was slow")
     assert found.startswith("notice: ") and field(found, "sql") == sql and field(found, "sqlstate") == "57014"
-    assert milliseconds(found, "duration") >= 150 and field(found, "rows") == "0"
+    assert milliseconds(found, "duration") >= 600 and field(found, "rows") == "0"
     assert field(found, "plan") == "SCAN a; SCAN b; SCAN c"
     # The next one's time is its own.
     client.query("SELECT 1").check()
@@ -251,7 +255,8 @@ def test_one_user_cannot_flood_the_log(serve):
     daemon.stop()
     logged = len(lines(daemon, "a statement was slow"))
     assert 20 <= logged < 200
-    (left_out,) = {int(field(each, "lines")) for each in lines(daemon, "lines were left out") if "slow_statement" in each} or {0}
+    # Every five seconds, should it take that long.
+    left_out = sum(int(field(each, "lines")) for each in lines(daemon, "lines were left out") if "slow_statement" in each)
     # Those of the schema count, too.
     assert logged + left_out >= 2000
     assert field(lines(daemon, "lines were left out")[-1], "of_kind") == "slow_statement"
