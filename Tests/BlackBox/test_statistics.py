@@ -268,12 +268,14 @@ def test_what_a_copys_client_takes_is_not_its_time(daemon):
     plain, slow = daemon.client(), daemon.client()
     # All the work is in the rows.
     row = "length(hex(randomblob(x * 0 + 200000))) || hex(zeroblob(50000))"
-    plain.query(f"SELECT {row} AS plain FROM t").check()
+    for number in range(3):
+        plain.query(f"SELECT {row} AS plain{number} FROM t").check()
     slow.send(wire.query(f"COPY (SELECT {row} AS slow FROM t) TO STDOUT"))
     daemon.settle(slow)
     slow.reply().check()
     found = statements(daemon)
-    (one,) = [row for text, row in found.items() if "AS plain" in text]
+    # The one that other programs have kept from the processor the least.
+    one = min((row for text, row in found.items() if "AS plain" in text), key=lambda row: row["total_us"])
     (other,) = [row for text, row in found.items() if "AS slow" in text]
     assert other["rows"] == one["rows"] == 300
     assert other["total_us"] > one["total_us"] / 4
