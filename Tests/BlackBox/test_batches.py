@@ -160,6 +160,8 @@ def test_members_of_a_group_are_answered_together(daemon):
         assert holder.query("BEGIN IMMEDIATE").status == "T"
         for index, member in enumerate(members):
             member.send(wire.query(f"INSERT INTO t VALUES ({index}) RETURNING n + {number * 100}"))
+        # Else they may come one by one behind the holder, and no two are answered together.
+        daemon.settle(*members)
         holder.send(wire.query("DELETE FROM t; COMMIT"))
         assert holder.reply().status == "I"
         for index, member in enumerate(members):
