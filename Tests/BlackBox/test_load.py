@@ -235,12 +235,16 @@ def test_serialization_failures_are_retried(load, query):
 
 
 def test_open_loop(load):
-    result = load.run("select", "--set", f"scale={SCALE}", "--rate", 200, seconds=1, warm_up=0)
-    one = result["classes"][0]
-    assert one["loop"] == "open" and one["rate_per_s"] == 200
-    # So many were meant to start, however fast the server is; the last may be late.
-    assert one["due"] == 200 and one["transactions"] + one["late_transactions"] + one["not_started"] == 200
-    assert one["not_started"] <= 8
+    def all_were_started():
+        result = load.run("select", "--set", f"scale={SCALE}", "--rate", 200, seconds=1, warm_up=0)
+        one = result["classes"][0]
+        assert one["loop"] == "open" and one["rate_per_s"] == 200
+        # So many were meant to start, however fast the server is.
+        assert one["due"] == 200 and one["transactions"] + one["late_transactions"] + one["not_started"] == 200
+        # The last may be late: at the end of the second a machine with other work may not have come to more of them.
+        return one["not_started"] <= 8
+
+    eventually(all_were_started, "a run in which the machine has time for the last ones")
 
 
 def test_a_stall_is_not_omitted(load, server, query):
@@ -327,11 +331,12 @@ def test_a_held_transaction_is_unfinished(load):
         name = "holder"
         clients = 1
         [[class.transaction]]
-        statements = [ { sql = "BEGIN" }, { sql = "SELECT 1" }, { hold_ms = 1000 }, { sql = "COMMIT" } ]
+        statements = [ { sql = "BEGIN" }, { sql = "SELECT 1" }, { hold_ms = 2500 }, { sql = "COMMIT" } ]
         """)
-    one = load.run(workload, seconds=0.3, warm_up=0)["classes"][0]
+    one = load.run(workload, seconds=1.5, warm_up=0)["classes"][0]
     assert one["transactions"] == 0 and one["late_transactions"] == 1
-    assert 200_000 <= one["unfinished_us"] <= 400_000 and one["latency_us"]["max"] >= 1_000_000
+    # It may have begun late.
+    assert 500_000 <= one["unfinished_us"] <= 1_600_000 and one["latency_us"]["max"] >= 2_500_000
 
 
 def test_a_thousand_sessions(load, server):
@@ -350,8 +355,8 @@ def test_a_slow_reader_is_slow(load):
         [[class.transaction]]
         statements = [ { sql = "SELECT aid, filler FROM pgbench_accounts" } ]
         """)
-    one = load.run(workload, seconds=0.5, warm_up=0)["classes"][0]
-    # 200 kB take two seconds.
+    one = load.run(workload, seconds=1.5, warm_up=0)["classes"][0]
+    # 200 kB take two seconds. It may have begun late.
     assert one["transactions"] == 0 and one["unfinished_us"] >= 400_000
 
 
@@ -369,15 +374,17 @@ def test_a_reader_slower_than_the_servers_greeting(load):
     assert one["transactions"] > 0 and one["errors"] == 0
 
 
+def until_it_works(process):
+    """Reads its lines up to the first one that tells of transactions: a tenth of a second may pass without any."""
+    while int(re.match(r"walpool-load: \w+ \d+ s, (\d+) transactions/s$", process.stderr.readline())[1]) == 0:
+        pass
+
+
 def test_ctrl_c(load, query):
     process = subprocess.Popen(
         load.command("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # Its first clients may take longer to connect than the first line to come.
-    rate = 0
-    while rate == 0:
-        line = process.stderr.readline()
-        rate = int(re.match(r"walpool-load: insert \d+ s, (\d+) transactions/s$", line)[1])
+    until_it_works(process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
@@ -520,7 +527,7 @@ def test_a_server_that_goes(load, server):
     process = subprocess.Popen(
         load.command("select", "--set", f"scale={SCALE}", "--seconds", 600, "--warm-up", 0, "--progress", 0.1),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert "transactions/s" in process.stderr.readline()
+    until_it_works(process)
     server.kill()
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 1 and "the server has closed every connection" in errors
