@@ -11,6 +11,8 @@ from service import Service
 
 SAMPLES = REPOSITORY.parent / "shared" / "samples"
 GOLDEN = REPOSITORY / "Tests" / "BlackBox" / "golden"
+# While sessions gather behind a holder it idles, and with the default of 5 s a slow machine would have it ended.
+PATIENT = 'writer_idle_limit = "1min"\n'
 
 
 def pytest_report_header(config):
@@ -40,7 +42,7 @@ def start_daemon():
 @pytest.fixture
 def daemon(start_daemon):
     """A daemon of the test's own, with an empty database."""
-    return start_daemon()
+    return start_daemon(config=PATIENT)
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def start_service():
 
 @pytest.fixture(scope="module")
 def module_daemon():
-    daemon = Daemon()
+    daemon = Daemon(config=PATIENT)
     yield daemon
     daemon.close()
 

@@ -313,7 +313,8 @@ def test_a_bad_file_changes_nothing(start_daemon, text, words):
     assert shown(daemon, "statement_timeout") == "4s"
 
 
-def test_without_a_file_there_is_nothing_to_change(daemon):
+def test_without_a_file_there_is_nothing_to_change(start_daemon):
+    daemon = start_daemon()
     daemon.process.send_signal(signal.SIGHUP)
     eventually(lambda: "changes=0 needRestart=0" in daemon.errors, "the reload")
     daemon.check_alive()

@@ -228,5 +228,5 @@ def test_a_reload_that_fails_changes_nothing(start_daemon, text):
     assert daemon.client().value("SHOW statement_timeout") == "6s"
 
 
-def test_reload_without_a_file(daemon):
-    daemon.client(database="walpool").query("RELOAD").check()
+def test_reload_without_a_file(start_daemon):
+    start_daemon().client(database="walpool").query("RELOAD").check()

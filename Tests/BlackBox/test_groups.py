@@ -324,7 +324,7 @@ def test_timeout_of_a_member_that_runs(db):
     group = Group(db)
     group.add(insert(1))
     # The timeout runs from the arrival of the statement: long enough that the group begins before it is over.
-    group.add(f"INSERT INTO t {ENDLESS} x, 'x' FROM c WHERE x < 0", setup="SET statement_timeout = '500ms'")
+    group.add(f"INSERT INTO t {ENDLESS} x, 'x' FROM c WHERE x < 0", setup="SET statement_timeout = '3s'")
     group.add(insert(3))
     assert group.outcomes() == ["INSERT 0 1", "ERROR 57014", "INSERT 0 1"]
     assert ids(db) == [1, 3]
@@ -344,7 +344,7 @@ def test_members_that_vanish(db):
 
 
 def test_larger_than_one_group(start_daemon):
-    daemon = start_daemon(config="group_members = 4\n")
+    daemon = start_daemon(config="group_members = 4\nwriter_idle_limit = 0\n")
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)", "INSERT INTO t VALUES (0, 'first')")
     group = Group(daemon)
     for id in range(1, 41):
@@ -355,7 +355,7 @@ def test_larger_than_one_group(start_daemon):
 
 def test_group_without_time(start_daemon):
     # A group that may take no time has one member after the other; nobody is forgotten.
-    daemon = start_daemon(config="group_time_limit = 0\n")
+    daemon = start_daemon(config="group_time_limit = 0\nwriter_idle_limit = 0\n")
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)")
     group = Group(daemon)
     for id in range(1, 21):

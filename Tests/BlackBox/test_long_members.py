@@ -25,7 +25,9 @@ SHAPES = {
 
 @pytest.fixture(params=["full", "pipelined"])
 def db(request, start_daemon):
-    daemon = start_daemon(options=["--synchronous", request.param], config='group_time_limit = "2ms"\nlog_client_errors = "all"\n')
+    # That an endless one took long and was cancelled is a line, too, once it is a second.
+    config = 'group_time_limit = "2ms"\nlog_client_errors = "all"\nlog_min_duration_statement = -1\nwriter_idle_limit = "1min"\n'
+    daemon = start_daemon(options=["--synchronous", request.param], config=config)
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)", "CREATE TABLE u (id INTEGER PRIMARY KEY)",
                "CREATE TABLE w (n INTEGER)")
     return daemon
@@ -80,7 +82,8 @@ def test_it_is_done_once(db, shape):
 def test_its_timeout_goes_on(db):
     group = Group(db)
     early = group.add(insert(1))
-    endless = group.add(ENDLESS, setup="SET statement_timeout = '1s'")
+    # Long enough that the group begins before it is over.
+    endless = group.add(ENDLESS, setup="SET statement_timeout = '3s'")
     group.release()
     assert early.reply().tag == "INSERT 0 1"
     assert endless.reply().state == "57014"
