@@ -135,13 +135,14 @@ def test_statement_timeout_counts_and_lock_timeout_does_not(db, admin):
 def test_who_waited_before_the_pause_waits_on(db, admin):
     holder = db.client()
     holder.query("BEGIN; INSERT INTO t VALUES (2)").check()
-    waiter = db.client(lock_timeout="200ms")
+    # Time enough for a slow machine to come to the pause.
+    waiter = db.client(lock_timeout="2s")
     waiter.send(wire.query("INSERT INTO t VALUES (3)"))
     db.settle(waiter)
     pause = Pausing(db, admin)
     holder.query("COMMIT").check()
     assert pause.reply().tag == "PAUSE"
-    assert db.client(statement_timeout="400ms").query("SELECT 1 FROM t").state == "57014"
+    assert db.client(statement_timeout="2100ms").query("SELECT 1 FROM t").state == "57014"
     until_waiting(admin, waiter)
     admin.execute("RESUME")
     assert waiter.reply().tag == "INSERT 0 1"
