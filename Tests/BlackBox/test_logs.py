@@ -353,6 +353,8 @@ def test_a_lock_wait_names_the_holder_while_it_lasts(serve):
     holder = daemon.client(application_name="importer", user="ines")
     holder.query("BEGIN").check()
     holder.query("UPDATE accounts SET name = 'held' WHERE id = 1").check()
+    # It idles from when its thread is done with it, which is after its answer.
+    daemon.settle()
     waiter = daemon.client(application_name="shop", user="wim")
     waiter.send(wire.query("DELETE FROM accounts WHERE id = 2"))
     found = line(daemon, "still waits for the writer")
