@@ -59,16 +59,17 @@ def parse(sql, name="", types=()):
 
 def bind(parameters=(), portal="", statement="", formats=(), result_formats=()):
     """Parameters are bytes, text or None."""
-    body = cstring(portal) + cstring(statement)
-    body += struct.pack(f"!H{len(formats)}h", len(formats), *formats)
-    body += struct.pack("!H", len(parameters))
+    # In parts: 65,535 values put behind one another one by one are gigabytes of copies.
+    parts = [cstring(portal), cstring(statement), struct.pack(f"!H{len(formats)}h", len(formats), *formats)]
+    parts.append(struct.pack("!H", len(parameters)))
     for value in parameters:
         if value is None:
-            body += struct.pack("!i", -1)
+            parts.append(struct.pack("!i", -1))
         else:
             value = value if isinstance(value, bytes) else str(value).encode()
-            body += struct.pack("!i", len(value)) + value
-    return message("B", body + struct.pack(f"!H{len(result_formats)}h", len(result_formats), *result_formats))
+            parts += [struct.pack("!i", len(value)), value]
+    parts.append(struct.pack(f"!H{len(result_formats)}h", len(result_formats), *result_formats))
+    return message("B", b"".join(parts))
 
 
 def describe_statement(name=""):
