@@ -202,9 +202,9 @@ extension Session {
     private func beginLease() throws {
         beginWriterTime()
         do { try pool.writer.begin(self) } catch {
-            let reason = pool.writer.stopReason
+            let reason = pool.writer.wasStopped(by: error) ? pool.writer.stopReason : nil
             releaseWriter()
-            if let reason, error.isBusy {
+            if let reason {
                 throw reason == .writerTimeLimit ? writerTimeError : ErrorTranslation.wireError(reason)
             }
             throw ErrorTranslation.wireError(error)
