@@ -106,6 +106,45 @@ def test_patterns_that_people_write_are_not(client, pattern, found):
     assert (("t",) in names) == found
 
 
+LONG = {
+    "arrays side by side": "SELECT count(*) FROM pg_am, unnest({})".format(", ".join(["1"] * 20_000)),
+    "branches of branches": "SELECT CASE {} FROM pg_am".format("THEN " * 60_000),
+    "CASE in CASE": "SELECT CASE {} FROM pg_am".format("THEN CASE " * 40_000),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_questions_take_no_time_of_their_square(daemon, client, name):
+    """Each would take minutes, whatever the reply."""
+    client.query(LONG[name])
+    assert client.value("SELECT 1") == "1"
+    answers(daemon)
+
+
+@pytest.mark.parametrize("tables", [
+    ["CREATE TABLE p ({})".format(", ".join(f"c{n} UNIQUE" for n in range(1000))),
+     "CREATE TABLE c (a, {})".format(", ".join(["FOREIGN KEY (a) REFERENCES p (c999)"] * 10_000))],
+    ["CREATE TABLE p ({}, {})".format(
+        ", ".join(f"c{n}" for n in range(65)), ", ".join(f"UNIQUE (c{a}, c{b})" for a in range(65) for b in range(65) if a != b))]])
+def test_schemas_of_many_keys(daemon, client, tables):
+    for sql in tables:
+        client.query(sql).check()
+    assert int(client.value("SELECT count(*) FROM pg_constraint")) > 0
+    if len(tables) == 2:
+        found = client.query("SELECT conname, confrelid::regclass, confkey FROM pg_constraint WHERE contype = 'f' ORDER BY oid").check().texts
+        assert len({name for name, _, _ in found}) == 10_000 and {row[1:] for row in found} == {("p", "{1000}")}
+
+
+def test_catalogs_of_a_large_schema_can_be_stopped(daemon, client):
+    columns = ", ".join(f"c{n}" for n in range(1900))
+    for number in range(30):
+        client.query(f"CREATE TABLE t{number} ({columns})").check()
+    client.query("SET statement_timeout = '50ms'").check()
+    assert client.query("SELECT count(*) FROM pg_attribute").state == "57014"
+    client.query("SET statement_timeout = 0").check()
+    assert int(client.value("SELECT count(*) FROM pg_attribute WHERE attnum > 0")) >= 57_000
+
+
 def test_aggregates_of_catalogs_stay_within_the_length_of_a_value(daemon, client):
     for sql in ["array_agg(repeat('x', 10000000))", "string_agg(repeat('x', 10000000), '' ORDER BY typname)"]:
         assert client.query(f"SELECT {sql} FROM pg_catalog.pg_type").state is not None

@@ -11,7 +11,13 @@ final class CatalogConnection: Sendable {
     /// Statements that clients ask catalogs again and again.
     private static let statementLimit = 64
 
-    init(_ schema: ServedSchema?, version: CatalogConnections.Version?) throws(SQLiteError) {
+    /// How many rows are inserted between two looks at whether to go on: some milliseconds of them.
+    private static let rowsBetweenLooks = 1_000
+
+    /// - Parameter mustStop: asked now and then while it is filled; a schema may have a million columns.
+    init(
+        _ schema: ServedSchema?, version: CatalogConnections.Version?, mustStop: () -> Bool = { false }
+    ) throws(SQLiteError) {
         self.version = version
         var settings = ConnectionSettings()
         // Its tables are the daemon's own; what a client can do with them is read.
@@ -27,7 +33,7 @@ final class CatalogConnection: Sendable {
         try connection.executeInternal("PRAGMA case_sensitive_like = 1")
         CatalogFunctions.register(on: connection, contents ?? CatalogContents(ServedSchema()))
         try connection.executeInternal(Self.definitions)
-        if let contents { try Self.insert(contents.rows, connection) }
+        if let contents { try Self.insert(contents.rows, connection, mustStop) }
         try connection.executeInternal("PRAGMA query_only = 1")
     }
 
@@ -58,11 +64,12 @@ final class CatalogConnection: Sendable {
 
     /// Names and definitions are clients' texts, so they are bound and never part of a statement.
     private static func insert(
-        _ rows: [(table: String, values: [String: CatalogValue])], _ connection: Connection
+        _ rows: [(table: String, values: [String: CatalogValue])], _ connection: Connection, _ mustStop: () -> Bool
     ) throws(SQLiteError) {
         var prepared: [String: Statement] = [:]
         try connection.executeInternal("BEGIN")
-        for row in rows {
+        for (number, row) in rows.enumerated() {
+            if number % rowsBetweenLooks == 0, mustStop() { throw SQLiteError(extendedCode: 9, message: "interrupted") }
             let columns = row.values.keys.sorted()
             let sql =
                 "INSERT INTO \(row.table) (\(columns.joined(separator: ","))) "

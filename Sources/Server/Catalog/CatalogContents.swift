@@ -26,8 +26,8 @@ struct CatalogContents: Sendable {
     private var tablesWithTriggers: Set<String> = []
     /// By table and lower-case name, from 1: keys may name thousands of columns thousands of times.
     private var columnPlaces: [String: [String: Int]] = [:]
-    /// By their tables' lower-case names.
-    private var keys: [String: [Key]] = [:]
+    /// By their tables' lower-case names, and by their columns': a foreign key may name them in any order.
+    private var keysByColumns: [String: [Set<String>: CatalogKey]] = [:]
 
     /// What fills a rowid's column, which to clients is an identity column.
     struct IdentitySequence: Sendable {
@@ -36,45 +36,33 @@ struct CatalogContents: Sendable {
         var column: String
     }
 
-    private struct Key {
-        var kind: TableDefinition.Constraint.Kind
-        var name: String
-        var columns: [String]
-        var index: ServedSchema.Index?
-        var definition = ""
-        var foreign: ServedSchema.ForeignKey?
-        var isDeferrable = false
-        var isDeferred = false
-    }
-
     init(_ schema: ServedSchema) {
-        var keys: [String: [Key]] = [:]
-        var names = Set(schema.tables.map(\.name))
+        var keys: [String: [CatalogKey]] = [:]
+        var names = UniqueNames(schema.tables.map(\.name))
         for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
         for table in schema.tables where !table.isView {
-            keys[table.name] = Self.keys(of: table, schema).map { key in
+            keys[table.name] = CatalogKey.keys(of: table).map { key in
                 // A key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
                 guard key.kind == .primaryKey || key.kind == .unique else { return key }
                 var key = key
-                if names.contains(key.name) { key.name = table.name + "_" + key.name }
-                let name = key.name
-                var number = 0
-                while !names.insert(key.name).inserted {
-                    number += 1
-                    key.name = name + String(number)
-                }
+                if names.all.contains(key.name) { key.name = table.name + "_" + key.name }
+                key.name = names.take(key.name)
                 return key
             }
         }
         tablesByName = Dictionary(
             schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        for (name, found) in keys { self.keys[name.lowercased()] = found }
+        for (name, found) in keys {
+            keysByColumns[name.lowercased()] = Dictionary(
+                found.lazy.filter { $0.kind == .primaryKey || $0.kind == .unique }.map { (Set($0.columns.map { $0.lowercased() }), $0) },
+                uniquingKeysWith: { first, _ in first })
+        }
         for table in schema.tables {
             columnPlaces[table.name] = Dictionary(
                 table.columns.enumerated().map { ($1.name.lowercased(), $0 + 1) }, uniquingKeysWith: { first, _ in first })
         }
         tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
-        relationOIDs = CatalogOID.assign(names)
+        relationOIDs = CatalogOID.assign(names.all)
         for (name, oid) in relationOIDs { relations[oid] = name }
         addFixed()
         for table in schema.tables { add(table, keys[table.name] ?? [], schema) }
@@ -151,7 +139,7 @@ struct CatalogContents: Sendable {
 
     // MARK: Tables
 
-    private mutating func add(_ table: ServedSchema.Table, _ keys: [Key], _ schema: ServedSchema) {
+    private mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
         let oid = Int(relationOIDs[table.name]!)
         let rowType = Int(CatalogOID.hash("row type of " + table.name))
         let checks = keys.filter { $0.kind == .check }.count
@@ -270,58 +258,7 @@ struct CatalogContents: Sendable {
 
     // MARK: Constraints
 
-    private static func keys(of table: ServedSchema.Table, _ schema: ServedSchema) -> [Key] {
-        let declared = TableDefinition(table.sql).constraints
-        func same(_ a: [String], _ b: [String]) -> Bool { a.map { $0.lowercased() } == b.map { $0.lowercased() } }
-        var keys: [Key] = []
-        let primary = table.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
-        if !primary.isEmpty {
-            let name = declared.first { $0.kind == .primaryKey }?.name ?? table.name + "_pkey"
-            let index = table.indexes.first { $0.origin == "pk" }
-                ?? ServedSchema.Index(
-                    name: name, isUnique: true, origin: "pk",
-                    columns: primary.map { .init(name: $0, isDescending: false) }, sql: nil)
-            keys.append(Key(kind: .primaryKey, name: name, columns: primary, index: index))
-        }
-        for index in table.indexes where index.origin == "u" {
-            let columns = index.columns.compactMap(\.name)
-            let name = declared.first { $0.kind == .unique && same($0.columns, columns) }?.name
-            keys.append(
-                Key(kind: .unique, name: name ?? ([table.name] + columns + ["key"]).joined(separator: "_"), columns: columns, index: index))
-        }
-        let foreign = declared.filter { $0.kind == .foreignKey }
-        for (position, key) in table.foreignKeys.enumerated() {
-            let text = position < foreign.count && same(foreign[position].columns, key.from) ? foreign[position] : nil
-            var entry = Key(
-                kind: .foreignKey, name: text?.name ?? ([table.name] + key.from + ["fkey"]).joined(separator: "_"),
-                columns: key.from, foreign: key)
-            (entry.isDeferrable, entry.isDeferred) = (text?.isDeferrable ?? false, text?.isDeferred ?? false)
-            keys.append(entry)
-        }
-        for check in declared where check.kind == .check {
-            let name = check.name ?? ([table.name] + check.columns + ["check"]).joined(separator: "_")
-            keys.append(Key(kind: .check, name: name, columns: check.columns, definition: check.text))
-        }
-        return Self.withUniqueNames(keys)
-    }
-
-    /// A name used twice gets a number, as in PostgreSQL.
-    private static func withUniqueNames(_ keys: [Key]) -> [Key] {
-        var seen: Set<String> = []
-        // Where to go on: thousands of CHECKs without a name would else each be compared with all before them.
-        var numbers: [String: Int] = [:]
-        var result = keys
-        for index in result.indices {
-            let name = result[index].name
-            while !seen.insert(result[index].name).inserted {
-                numbers[name, default: 0] += 1
-                result[index].name = name + String(numbers[name]!)
-            }
-        }
-        return result
-    }
-
-    private mutating func add(_ key: Key, of table: ServedSchema.Table, _ schema: ServedSchema) {
+    private mutating func add(_ key: CatalogKey, of table: ServedSchema.Table, _ schema: ServedSchema) {
         let relation = Int(relationOIDs[table.name]!)
         let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
         func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
@@ -347,17 +284,14 @@ struct CatalogContents: Sendable {
         case .foreignKey:
             // SQLite lets a key refer to a table that is not there, which no row of PostgreSQL's can, and tools take for granted.
             guard let foreign = key.foreign, let target = tablesByName[foreign.table.lowercased()] else { return }
-            let primary = target.columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
-            let to = foreign.to.allSatisfy { $0 != nil } ? foreign.to.map { $0! } : primary
+            let named = foreign.to.compactMap { $0 }
+            let to = named.count == foreign.to.count ? named : target.primaryKey
             // Nor to columns that are not there, or to fewer or more than its own.
             guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.lowercased()] != nil }) else { return }
             values["contype"] = "f"
             values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)
             // By this index pgjdbc and ODBC's driver find the key that is referred to.
-            let referred = keys[foreign.table.lowercased()]?.first { other in
-                (other.kind == .primaryKey || other.kind == .unique)
-                    && Set(other.columns.map { $0.lowercased() }) == Set(to.map { $0.lowercased() })
-            }
+            let referred = keysByColumns[foreign.table.lowercased()]?[Set(to.map { $0.lowercased() })]
             values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
             values["confkey"] = columnNumbers(to, target)
             let places = referred.map { key in

@@ -36,6 +36,7 @@ extension CatalogRewriter {
         /// Its columns' names, and what they are of json_each's.
         func columns(of table: [Node] = []) -> [(name: String, value: [Node])] {
             let key = table + [.word("key")]
+            let arrays = arrays
             var columns: [(name: String, value: [Node])] = []
             for (position, array) in arrays.enumerated() {
                 var value = position == 0 ? table + [.word("value")] : Node.call("pg_nth", array + [.symbol(",")] + key)

@@ -169,12 +169,15 @@ struct CatalogTypeInference: Sendable {
         return type(of: items)
     }
 
+    private static let endsBranch = ["when", "then", "else", "end", "case"]
+
     private func typeOfCase(_ nodes: [Node]) -> String? {
         var types: [String?] = []
         // Conditions and nested CASEs, whose branches are found as this one's are, lie between others' THEN and WHEN.
         for (index, node) in nodes.enumerated() where node.isWord("then") || node.isWord("else") {
-            let branch = nodes[(index + 1)...].prefix { !$0.isWord("when") && !$0.isWord("else") && !$0.isWord("end") }
-            if branch.first?.isWord("null") == true || branch.first?.isWord("case") == true { continue }
+            let branch = nodes[(index + 1)...].prefix { node in !Self.endsBranch.contains { node.isWord($0) } }
+            // A CASE in a branch has branches of its own.
+            if branch.isEmpty || branch.first?.isWord("null") == true { continue }
             types.append(type(of: Array(branch)))
         }
         return types.isEmpty ? "text" : Self.common(types)

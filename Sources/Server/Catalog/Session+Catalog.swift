@@ -117,8 +117,16 @@ extension Session {
         if let reason = pooled.stopReason { throw stopError(reason) }
         if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }
         // What is not committed is nobody else's to see, and its number may come again with another schema.
-        do { return try CatalogConnection(schema, version: writerMode == .none ? version : nil) } catch {
-            throw ErrorTranslation.wireError(error)
+        var (looks, reason): (Int, StopReason?) = (0, nil)
+        do {
+            return try CatalogConnection(schema, version: writerMode == .none ? version : nil) {
+                looks += 1
+                if looks == 2 { willBeLong() }
+                reason = reasonToStop(now: MonotonicClock.now)
+                return reason != nil
+            }
+        } catch {
+            throw reason.map { stopError($0) } ?? ErrorTranslation.wireError(error)
         }
     }
 
