@@ -197,6 +197,24 @@ def test_batches_hold_nothing_between_them(db):
 
 # Memory, and results larger than any buffer
 
+@pytest.mark.parametrize("options", ["", "CSV DELIMITER E'\\t'", "(HEADER)"])
+def test_a_row_of_millions_of_fields(start_daemon, options):
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+    client = daemon.client()
+    before = daemon.memory("VmHWM")
+    client.send(wire.query(f"COPY t FROM STDIN {options}"))
+    assert client.receive().kind == "G"
+    # Eight million fields, and no end of the row.
+    for _ in range(8):
+        client.send(copy_data(b"\t" * (1 << 20)))
+    client.send(copy_done())
+    reply = client.reply()
+    assert reply.state == "22P04" and reply.error["M"] == "extra data after last expected column"
+    assert daemon.memory("VmHWM") - before < 64 << 20
+    assert client.value("SELECT 1") == "1"
+
+
 def test_large_copies_take_little_memory(start_daemon):
     daemon = start_daemon()
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")

@@ -13,11 +13,17 @@ final class CatalogStatement: Sendable {
     /// What is told of a statement that cannot be translated: an error is better than an empty result.
     struct Refusal: Error {
         var message: String
+        var isTooLong = false
     }
+
+    /// To translate a text takes hundreds of times its memory, and nobody can stop that. Five thousand names in a list fit, which is more
+    /// than any tool asks for at once; psql's longest question has 5 KB.
+    static let longestText = 128 << 10
 
     /// nil for a statement that is not about catalogs, which nearly all are.
     static func parse(_ sql: UnsafeRawBufferPointer) -> Result<CatalogStatement, Refusal>? {
         guard isAboutCatalogs(sql) else { return nil }
+        guard sql.count <= longestText else { return .failure(Refusal(message: "it is too long", isTooLong: true)) }
         do throws(CatalogSyntaxError) {
             return .success(CatalogStatement(try CatalogRewriter.rewrite(sql)))
         } catch {

@@ -32,6 +32,14 @@ extension Session {
         }
     }
 
+    func refusedCatalog(_ query: Query, _ refusal: CatalogStatement.Refusal) -> WireError {
+        guard refusal.isTooLong else { return refusedCatalog(query, refusal.message) }
+        return WireError(
+            state: .programLimitExceeded, message: "statement too long",
+            detail: "A question to the catalogs may have \(CatalogStatement.longestText) bytes, whatever sql_length_limit_bytes is.",
+            hint: "Pass long lists as one array: = ANY ($1).")
+    }
+
     /// An error instead of an empty result, and the statement in the log, so that it can be made to work.
     func refusedCatalog(_ query: Query, _ message: String, state: SQLState = .featureNotSupported) -> WireError {
         noteCatalogQuery(query.text.bytes)

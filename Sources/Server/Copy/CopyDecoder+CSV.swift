@@ -43,6 +43,7 @@ extension CopyDecoder {
             let byte = base[position]
             if byte == delimiter {
                 endField(fieldStart, position, isQuoted, high, isQuoted: isQuoted)
+                guard fields.count <= fieldLimit else { throw wrongCount() }
                 position += 1
                 fieldStart = position
                 isQuoted = false

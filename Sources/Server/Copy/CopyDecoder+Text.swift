@@ -44,6 +44,7 @@ extension CopyDecoder {
             let byte = base[position]
             if byte == delimiter {
                 endField(fieldStart, position, isEscaped, high)
+                guard fields.count <= fieldLimit else { throw wrongCount() }
                 position += 1
                 fieldStart = position
                 isEscaped = false

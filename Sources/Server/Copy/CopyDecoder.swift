@@ -168,7 +168,11 @@ final class CopyDecoder {
         }
     }
 
-    private func wrongCount() -> WireError {
+    /// A line may have more fields than a row has, and millions of them; a header that nobody compares, any number within reason.
+    @inline(__always)
+    var fieldLimit: Int { hasHeader ? columns.count : max(columns.count, CopyLimits.headerFields) }
+
+    func wrongCount() -> WireError {
         fields.count > columns.count
             ? failure(.badCopyFileFormat, "extra data after last expected column")
             : failure(.badCopyFileFormat, "missing data for column \"\(columns[fields.count].name)\"")

@@ -10,6 +10,8 @@ enum CopyLimits {
     static let decodeBytes = 64 << 10
     /// A row that is longer than the longest message can only be a quote that was never closed.
     static let rowBytes = SessionLimits.messageBytes
+    /// Fields of a header that is not compared with the columns: each takes 32 bytes, and of a row no more than its own are kept.
+    static let headerFields = 65_536
     /// What a socket is read with at a time: as much as a client's socket buffer holds.
     static let readBytes = 192 << 10
     /// How much of a wrong value an error shows; PostgreSQL's MAX_COPY_DATA_DISPLAY (src/backend/commands/copyfrom.c).

@@ -50,7 +50,7 @@ extension Session {
         switch query.kind {
         case .sqlite: return try analysis(of: query, &wait)
         case .catalog(.success(let statement)): return try analysisOfCatalog(query, statement)
-        case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal.message)
+        case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal)
         case .session(.declare): return try query.inner.flatMap { try analysis(of: $0, &wait) }
         case .session(.prepare):
             // Its parameters are PREPARE's and not Parse's: this is for errors.

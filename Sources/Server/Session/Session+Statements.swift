@@ -38,7 +38,7 @@ extension Session {
         case .catalog(.success(let statement)):
             return try run(statement, query, invocation)
         case .catalog(.failure(let refusal)):
-            throw refusedCatalog(query, refusal.message)
+            throw refusedCatalog(query, refusal)
         case .copy(let statement):
             return try run(statement, query)
         case .console(let statement):
