@@ -85,11 +85,14 @@ static inline sqlite3_file *walpool_shared_file(sqlite3 *db) {
 static inline int walpool_wal_index_lock(sqlite3_file *file) {
     return file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
 }
+static inline void walpool_wal_index_unlock(sqlite3_file *file) {
+    file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+}
 static inline void walpool_wal_index_clear_and_unlock(sqlite3_file *file) {
     void volatile *region = 0;
     if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) == SQLITE_OK && region) memset((void *)region, 0, 96);
     file->pMethods->xShmBarrier(file);
-    file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    walpool_wal_index_unlock(file);
 }
 
 /* The -wal file as SQLite has it open. It carries no POSIX locks, and the xSync it was opened with only calls fdatasync on
@@ -109,6 +112,13 @@ static inline sqlite3_int64 walpool_wal_bytes(const sqlite3_io_methods *methods,
 static inline int walpool_wal_write(
     const sqlite3_io_methods *methods, sqlite3_file *wal, const void *bytes, int count, sqlite3_int64 offset) {
     return methods->xWrite(wal, bytes, count, offset);
+}
+static inline int walpool_wal_read(
+    const sqlite3_io_methods *methods, sqlite3_file *wal, void *bytes, int count, sqlite3_int64 offset) {
+    return methods->xRead(wal, bytes, count, offset);
+}
+static inline int walpool_wal_truncate(const sqlite3_io_methods *methods, sqlite3_file *wal, sqlite3_int64 bytes) {
+    return methods->xTruncate(wal, bytes);
 }
 
 /* memmem(3) is GNU's, which Swift's module of the C library leaves out. */

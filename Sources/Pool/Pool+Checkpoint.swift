@@ -228,6 +228,7 @@ extension Pool {
             writer.connection.keepWALWhenClosed()
             return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
         }
+        guard reopenBesideNewWAL() else { return }
         do {
             let result = try writer.checkpoint(.truncate)
             log.log(
@@ -236,6 +237,20 @@ extension Pool {
                 metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
         } catch {
             log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
+        }
+    }
+
+    /// What a deleted -wal held is in the one in its place, with what others have committed since: the last checkpoint copies that one.
+    private func reopenBesideNewWAL() -> Bool {
+        guard writer.places.obstacle == nil, !writer.places.hasWAL, writer.places.hasIndex else { return true }
+        writer.connection.keepWALWhenClosed()
+        closeWriter()
+        do {
+            try openWriter()
+            return true
+        } catch {
+            cannotGoOn("\(path) cannot be opened again for the last checkpoint: \(error.message)")
+            return false
         }
     }
 }

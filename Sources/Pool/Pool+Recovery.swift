@@ -62,7 +62,7 @@ extension Pool {
     }
 
     /// Why what is open cannot be put together with what is at its place now; nil: it can. A -wal that was deleted is copied first,
-    /// and so is one that may be the next.
+    /// and so is one that may be the next. The writer is to be opened anew, and what its index names is not to be copied by it.
     ///
     /// Only with the writer, when no reader of the pool's is open, and when the files can be looked at.
     ///
@@ -76,7 +76,7 @@ extension Pool {
             return "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
                 + "cannot be put together with that"
         }
-        try rescueWAL()
+        if let reason = try rescueWAL() { return reason }
         // What was written into the -wal and not onto the disk must not get into the database.
         if failure.map(DatabaseFiles.isLoss) ?? true { emptyWALOfLostIndex() }
         guard !writer.places.isIndexReplaced else {
@@ -104,9 +104,27 @@ extension Pool {
         }
     }
 
-    /// The -wal was deleted, and what was committed there is only to be had as long as it is open: so copy it.
-    private func rescueWAL() throws(SQLiteError) {
-        guard !writer.places.hasWAL else { return }
+    /// The -wal was deleted, and what was committed there is only to be had as long as it is open. As long as the -shm is there, another
+    /// process goes on behind it in a new -wal: a checkpoint would copy the zeros that stand in the deleted one in that place. So the new
+    /// one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Without the -shm, or without room for that,
+    /// the database itself gets it.
+    private func rescueWAL() throws(SQLiteError) -> String? {
+        guard !writer.places.hasWAL else { return nil }
+        if writer.places.hasIndex {
+            switch rescueIntoNewWAL() {
+            case .complete:
+                log.warning(.recovery, "the -wal was deleted; what it held is in the new one now")
+                return nil
+            case .partial(let frames, let all):
+                return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), which "
+                    + "another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+            case .impossible, nil: break
+            }
+        }
+        guard try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
+            return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
+                + "what was committed since the last checkpoint may be lost"
+        }
         // Somebody who only keeps it from being truncated does not matter: the copy is what counts, and it is the last
         // chance, so it may take its time.
         let result = try truncate(patienceMilliseconds: limits.gateGraceMilliseconds)
@@ -114,6 +132,28 @@ extension Pool {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
+        return nil
+    }
+
+    /// nil: the disk is full, for one.
+    private func rescueIntoNewWAL() -> WALRescue? {
+        do {
+            return try whileNobodyWrites { () throws(SQLiteError) in try writer.connection.rescueWAL() }
+        } catch {
+            log.error(.ioError, "the -wal was deleted and cannot be written anew", metadata: ["error": "\(error.message)"])
+            return nil
+        }
+    }
+
+    private func whileNobodyWrites<Result>(_ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
+        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        while true {
+            if let result = try work() { return result }
+            guard MonotonicClock.now < end else {
+                throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process keeps the write lock")
+            }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
     }
 
     /// Who deletes the -shm may delete the -wal next (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart), and for some

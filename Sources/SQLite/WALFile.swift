@@ -44,5 +44,12 @@ public struct WALFile: @unchecked Sendable {
         }
     }
 
+    /// False: it is shorter, or cannot be read.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Bool {
+        walpool_wal_read(methods, file, buffer.baseAddress, Int32(clamping: buffer.count), position) == SQLITE_OK
+    }
+
+    func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }
+
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }

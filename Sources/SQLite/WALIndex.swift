@@ -52,12 +52,47 @@ public struct WALIndex {
 
     public var checkpointMarks: CheckpointMarks { CheckpointMarks(region) }
 
+    /// What the index says of the last commit. Only for who has the write lock: it changes with every commit.
+    struct End: Equatable {
+        /// It was never written, or was made to say nothing.
+        var isEmpty: Bool
+        var frames: Int
+        var copiedFrames: Int
+        var pageBytes: Int
+        /// In what order the bytes of a word of the checksum are, as in "0x377f0683".
+        var isBigEndian: Bool
+        var checksum: WALChecksum
+        /// As they are in the file.
+        var salts: UInt64
+    }
+
+    var end: End {
+        let copiedFrames = backfilledFrames
+        return withUnsafeBytes(of: copyHeader().words) { header in
+            // "0x0001" is 65536, in 16 bits.
+            let page = Int(header.load(fromByteOffset: 14, as: UInt16.self))
+            return End(
+                isEmpty: header[12] == 0, frames: Int(header.load(fromByteOffset: 16, as: UInt32.self)), copiedFrames: copiedFrames,
+                pageBytes: page == 1 ? 65_536 : page, isBigEndian: header[13] != 0,
+                checksum: WALChecksum(
+                    first: header.load(fromByteOffset: 24, as: UInt32.self), second: header.load(fromByteOffset: 28, as: UInt32.self)),
+                salts: header.load(fromByteOffset: 32, as: UInt64.self))
+        }
+    }
+
     /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).
     public var frames: Int { Int(walpool_wal_frames(region)) }
     public var backfilledFrames: Int { Int(walpool_wal_backfilled(region)) }
 }
 
 extension Connection {
+    /// Nobody writes, checkpoints or makes the index anew meanwhile. nil: another connection does so just now.
+    func withWALLocked<Result>(_ work: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result? {
+        guard let file = walpool_shared_file(handle), walpool_wal_index_lock(file) == SQLITE_OK else { return nil }
+        defer { walpool_wal_index_unlock(file) }
+        return try work()
+    }
+
     /// Has everybody who has the database open read its -wal anew, for the index may name frames that the disk has not got.
     ///
     /// It is kept in memory for as long as any process has the database open, and SQLite compares frames with their checksums only

@@ -1,0 +1,77 @@
+/// What became of a -wal that was deleted while a connection had it open.
+public enum WALRescue: Equatable, Sendable {
+    /// The one in its place has every frame that the index names.
+    case complete
+    /// It has this many of them, up to the end of a transaction, and nobody knows of the others.
+    case partial(frames: Int, of: Int)
+    /// The frames that are left cannot be put together, so nothing was written.
+    case impossible
+}
+
+extension Connection {
+    /// Writes into the -wal in its place what that has not got, out of the one that was deleted and is open here. Both may have frames
+    /// that the other has not: see `WALHistory`.
+    ///
+    /// This connection must not be in a transaction, and is to be closed afterwards, without a checkpoint: what others write from now on
+    /// is not in the file it has open.
+    ///
+    /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.
+    public func rescueWAL() throws(SQLiteError) -> WALRescue? {
+        guard let index = WALIndex(connection: handle), let old = walFile() else { return .impossible }
+        return try withWALLocked { () throws(SQLiteError) in
+            let end = index.end
+            guard !end.isEmpty else { return .impossible }
+            guard end.frames > 0 else { return .complete }
+            let new = try WALInPlace(beside: fileName)
+            // What a failed sync has left at the place of another's commit is found where the others do not fit.
+            var history = WALHistory(end, in: [new, old])
+            var oldFile = 1
+            if !history.isWhole {
+                let other = WALHistory(end, in: [old, new])
+                if other.isWhole { (history, oldFile) = (other, 0) }
+            }
+            // Where more was copied into the database than is left here, what is left is older than that.
+            let isPrefix = history.frames > 0 && history.frames < end.frames && history.frames >= end.copiedFrames
+            guard history.isWhole || isPrefix else { return .impossible }
+            try Self.copy(history, end, from: old, oldFile, to: new)
+            // Who has it open still must find nothing where the next frames belong, rather than zeros.
+            let kept = WALHistory.position(history.parts.last { $0.file == oldFile }?.frames.upperBound ?? 0, end)
+            if let bytes = old.bytes, bytes > kept { old.truncate(to: kept) }
+            return history.isWhole ? .complete : .partial(frames: history.frames, of: end.frames)
+        }
+    }
+
+    /// The -wal that is open has every frame that the index names: a checkpoint may copy them. nil: another connection writes just now.
+    public func holdsWholeWAL() -> Bool? {
+        guard let index = WALIndex(connection: handle), let file = walFile() else { return false }
+        let answer = try? withWALLocked { () throws(SQLiteError) in
+            let end = index.end
+            return end.isEmpty || WALHistory(end, in: [file]).isWhole
+        }
+        return answer ?? nil
+    }
+
+    /// The header comes last: without it nobody takes the frames for any.
+    private static func copy(
+        _ history: WALHistory, _ end: WALIndex.End, from old: WALFile, _ oldFile: Int, to new: WALInPlace
+    ) throws(SQLiteError) {
+        let frameBytes = WALHistory.frameHeaderBytes + end.pageBytes
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: frameBytes, alignment: 8)
+        defer { buffer.deallocate() }
+        for part in history.parts where part.file == oldFile {
+            for frame in part.frames {
+                let position = WALHistory.position(frame, end)
+                guard old.read(buffer, at: position) else {
+                    throw SQLiteError(extendedCode: 10, message: "the deleted -wal cannot be read")
+                }
+                try new.write(UnsafeRawBufferPointer(buffer), at: position)
+            }
+        }
+        try new.sync()
+        let written = history.header.withUnsafeBytes { header in
+            Result { () throws(SQLiteError) in try new.write(header, at: 0) }
+        }
+        try written.get()
+        try new.sync()
+    }
+}
