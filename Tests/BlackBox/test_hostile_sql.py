@@ -47,6 +47,20 @@ def test_long_texts_take_no_time_of_their_square(served, name):
         assert client.value(sql) == value
 
 
+# The same for what is refused in the end, or what a catalog is asked.
+LONG_REFUSED = {
+    "brackets before a quote, and arrays": "SELECT 1 " + "= ANY([" * 140_000 + "'",
+    "brackets before a quote, and types": "SELECT " + "1::int8[[" * 100_000 + "'",
+}
+
+
+@pytest.mark.parametrize("name", LONG_REFUSED)
+def test_long_texts_are_refused_in_no_time_of_their_square(served, name):
+    with served.client() as client:
+        assert client.query(LONG_REFUSED[name]).errors
+        assert client.value("SELECT 1") == "1"
+
+
 @pytest.mark.parametrize("sql", [
     "SELECT '{}'", "SELECT 1 /*{}*/", "SET application_name = '{}'", "SELECT relname FROM pg_class WHERE relname = '{}'", "COPY t FROM '{}'"])
 def test_texts_that_are_too_long(served, sql):

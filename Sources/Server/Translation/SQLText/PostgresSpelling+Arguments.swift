@@ -35,7 +35,7 @@ extension PostgresSpelling {
             return try typed(Argument(text: String(decoding: content, as: UTF8.self), type: .text), text.end)
         }
         guard let type = extended(first.name, first.end), type.type.element == nil else { return nil }
-        lexer = SQLLexer(sql, from: type.end)
+        lexer = lexer.moved(to: type.end)
         guard let text = lexer.next(), text.kind == .string, lexer.next() == nil else { return nil }
         return try canonical(Argument(text: text.name, type: type.type))
     }

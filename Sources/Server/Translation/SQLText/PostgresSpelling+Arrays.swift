@@ -5,7 +5,7 @@ extension PostgresSpelling {
     mutating func array(_ token: SQLToken, _ depth: Int) -> Bool {
         guard let start = bracketEnd(behind: token) else { return false }
         replace(token.start..<start, by: "json_array(".utf8)
-        lexer = SQLLexer(sql, from: start)
+        lexer = lexer.moved(to: start)
         places.append(Place())
         defer { places.removeLast() }
         return read(depth: depth + 1, form: .json)
@@ -13,7 +13,7 @@ extension PostgresSpelling {
 
     /// Behind the `[` that follows the word ARRAY.
     func bracketEnd(behind word: SQLToken) -> Int? {
-        var ahead = SQLLexer(sql, from: word.start)
+        var ahead = lexer.moved(to: word.start)
         guard ahead.next() != nil, ahead.isBehindArray, let bracket = ahead.next(), bracket.firstByte == UInt8(ascii: "[")
         else { return nil }
         return bracket.end
@@ -46,12 +46,12 @@ extension PostgresSpelling {
     }
 
     private mutating func takeElement(_ range: Range<Int>, _ value: Double) -> Bool {
-        var ahead = SQLLexer(sql, from: range.upperBound)
+        var ahead = lexer.moved(to: range.upperBound)
         guard let next = ahead.next(), next.kind == .comma || Self.closesArray(next), let digits = try? ArrayCodec.number(value) else {
             return false
         }
         replace(range, by: "json('\(digits)')".utf8)
-        lexer = SQLLexer(sql, from: range.upperBound)
+        lexer = lexer.moved(to: range.upperBound)
         return true
     }
 
@@ -91,7 +91,7 @@ extension PostgresSpelling {
         closings.append(closing)
         openers.append(comparison)
         places.append(Place())
-        lexer = SQLLexer(sql, from: end)
+        lexer = lexer.moved(to: end)
     }
 
     /// IN nothing is false, but compared with an array that is NULL nothing is true or false: NULL is among the elements then. What a
@@ -122,12 +122,12 @@ extension PostgresSpelling {
 
     /// Behind the `]` of the array whose elements begin at `start`.
     private func arrayEnd(_ start: Int) -> Int? {
-        var ahead = SQLLexer(sql, from: start)
+        var ahead = lexer.moved(to: start)
         var depth = 1
         while let token = ahead.next() {
             if token.matches("array"), let start = bracketEnd(behind: token) {
                 depth += 1
-                ahead = SQLLexer(sql, from: start)
+                ahead = lexer.moved(to: start)
             } else if Self.closesArray(token) {
                 depth -= 1
                 if depth == 0 { return token.end }
@@ -141,7 +141,7 @@ extension PostgresSpelling {
     /// pgjdbc's simple mode puts every value in parentheses of its own: `ANY (('{"1"}'))`.
     private func inside(_ first: SQLToken) -> (token: SQLToken, depth: Int) {
         var (token, depth) = (first, 0)
-        var ahead = SQLLexer(sql, from: first.end)
+        var ahead = lexer.moved(to: first.end)
         while token.kind == .leftParenthesis, depth < Self.depthLimit, let next = ahead.next() { (token, depth) = (next, depth + 1) }
         return (token, depth)
     }
@@ -176,7 +176,7 @@ extension PostgresSpelling {
     /// Of a string, or one with escapes.
     private func contentAndEnd(_ first: SQLToken) -> (content: [UInt8], end: Int)? {
         if first.kind == .string { return (Array(first.name.utf8), first.end) }
-        var ahead = SQLLexer(sql, from: first.end)
+        var ahead = lexer.moved(to: first.end)
         guard first.matches("e"), byte(first.end) == UInt8(ascii: "'"), let text = ahead.next(), text.kind == .string,
             let content = Self.unescaped(text)
         else { return nil }
@@ -185,7 +185,7 @@ extension PostgresSpelling {
 
     /// Behind the parentheses of the argument's own; nil when something else is beside it.
     private func argumentEnd(_ end: Int, _ parentheses: Int) -> Int? {
-        var ahead = SQLLexer(sql, from: end)
+        var ahead = lexer.moved(to: end)
         var past = end
         for _ in 0..<parentheses {
             guard let next = ahead.next(), next.kind == .rightParenthesis else { return nil }

@@ -43,10 +43,10 @@ extension PostgresSpelling {
         guard word.matches("date") || word.matches("time") || word.matches("timestamp") || word.matches("timestamptz"),
             last?.isSymbol(".") != true, let type = extended(word.name, word.end), type.type.element == nil
         else { return false }
-        var ahead = SQLLexer(sql, from: type.end)
+        var ahead = lexer.moved(to: type.end)
         guard let text = ahead.next(), text.kind == .string, !mayBeName(text, ahead.next()) else { return false }
         literal(Array(text.name.utf8), type.type, at: word.start..<text.end)
-        lexer = SQLLexer(sql, from: text.end)
+        lexer = lexer.moved(to: text.end)
         return true
     }
 
@@ -65,7 +65,7 @@ extension PostgresSpelling {
     /// each of them.
     private mutating func readsTable(behind text: SQLToken) -> Bool {
         if let known = hasFromAhead { return known }
-        let found = SQLLexer(sql, from: text.end).contains { $0.matches("from") }
+        let found = lexer.moved(to: text.end).contains { $0.matches("from") }
         hasFromAhead = found
         return found
     }

@@ -39,19 +39,19 @@ extension PostgresSpelling {
         if byte(nameEnd) == UInt8(ascii: "(") {
             // Behind the first colon SQLite's lexer sees a parameter `:name`, with what stands in parentheses after it. It is asked
             // only for these: to it `:int::int::int` is one token, which would be read to its end again for each of its types.
-            var ahead = SQLLexer(sql, from: start + 1)
+            var ahead = lexer.moved(to: start + 1)
             guard let name = ahead.next(), name.kind == .parameter else { return nil }
             nameEnd = name.end
         }
         guard let type = extended(String(decoding: word.map(lowerASCII), as: UTF8.self), nameEnd) else { return nil }
-        lexer = SQLLexer(sql, from: type.end)
+        lexer = lexer.moved(to: type.end)
         return type
     }
 
     /// `double precision`, `timestamp(3) with time zone`, `text[]`.
     func extended(_ word: String, _ start: Int) -> (type: TypeOID, end: Int)? {
         var (name, end) = (word, start)
-        var ahead = SQLLexer(sql, from: start)
+        var ahead = lexer.moved(to: start)
         func words(_ expected: [StaticString]) -> Bool {
             var probe = ahead
             for word in expected { guard let token = probe.next(), token.matches(word) else { return false } }

@@ -203,7 +203,7 @@ struct PostgresSpelling {
 
     /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside an arithmetic operator.
     private func isOperand(_ end: Int) -> Bool {
-        var ahead = SQLLexer(sql, from: end)
+        var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
         for opener in openers.reversed() {
             if left?.isArithmetic == true || right?.isArithmetic == true { return true }
@@ -236,7 +236,7 @@ struct PostgresSpelling {
             let name = Self.plainName(type.type)
         else { return }
         replace(token.start..<type.end, by: Array("$\(number)::\(name)".utf8))
-        lexer = SQLLexer(sql, from: type.end)
+        lexer = lexer.moved(to: type.end)
     }
 
     /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.

@@ -21,13 +21,13 @@ extension SQLLexer {
     /// would be SQL. Such a bracket is illegal. `PostgresSpelling` makes an array of the first, and what then is left is refused
     /// (`Query`), as SQLite would read it otherwise. So a name with a quote in it is written in double quotes.
     mutating func bracket(at start: Int) -> (SQLToken.Kind, Int) {
-        if isBehindArray || start < quoteAhead { return (.illegal, start + 1) }
+        if isBehindArray || openBrackets.contains(start) { return (.illegal, start + 1) }
         var index = start + 1
         while index < end {
             if bytes[index] == UInt8(ascii: "]") { return (.quotedIdentifier, index + 1) }
             if bytes[index] == UInt8(ascii: "'") || bytes[index] == UInt8(ascii: "\"") {
                 // Many brackets before one quote would each be read up to it.
-                quoteAhead = index
+                openBrackets = start..<index
                 return (.illegal, start + 1)
             }
             index += 1

@@ -10,8 +10,8 @@ struct SQLLexer: Sequence, IteratorProtocol {
     private(set) var position: Int
     /// The token before, for brackets: they are few, and tokens many.
     private var last = 0..<0
-    /// Up to here no `[` is closed before a quote.
-    var quoteAhead = 0
+    /// In here no `[` is closed before a quote.
+    var openBrackets = 0..<0
     /// SQLite takes at most 2 GiB of SQL; what lies beyond is not read, and a token's offsets fit 32 bits.
     let end: Int
 
@@ -19,6 +19,14 @@ struct SQLLexer: Sequence, IteratorProtocol {
         self.bytes = bytes
         end = Swift.min(bytes.count, Int(Int32.max))
         position = Swift.min(Swift.max(start, 0), end)
+    }
+
+    /// One that goes on elsewhere in the text and knows what this one does of it: a new one would look for the end of each bracket again.
+    func moved(to start: Int) -> SQLLexer {
+        var lexer = self
+        lexer.position = Swift.min(Swift.max(start, 0), end)
+        lexer.last = 0..<0
+        return lexer
     }
 
     /// The byte at `index`, or NUL past the end: SQLite's input ends with one, and its rules look ahead to it.
