@@ -51,6 +51,8 @@ def test_long_texts_take_no_time_of_their_square(served, name):
 LONG_REFUSED = {
     "brackets before a quote, and arrays": "SELECT 1 " + "= ANY([" * 140_000 + "'",
     "brackets before a quote, and types": "SELECT " + "1::int8[[" * 100_000 + "'",
+    "signs": "SELECT * FROM pg_class WHERE " + "+" * 500_000 + " x",
+    "signs and others": "SELECT * FROM pg_class WHERE " + "+~" * 250_000 + " x",
 }
 
 

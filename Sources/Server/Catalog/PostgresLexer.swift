@@ -84,19 +84,33 @@ struct PostgresLexer {
         case let byte where Self.symbols.contains(byte):
             position += 1
             return Token(kind: .symbol, text: text(start))
-        case let byte where Self.operators.contains(byte): return operatorToken()
+        case let byte where Self.isOperator(byte): return operatorToken()
         case let byte where isWordByte(byte): return word()
         default: return nil
         }
     }
 
     private static let symbols = Set("(),;[].:".utf8)
-    private static let operators = Set("+-*/<>=~!@#%^&|?".utf8)
+    private static func isOperator(_ byte: UInt8) -> Bool {
+        switch UnicodeScalar(byte) {
+        case "+", "-", "*", "/", "<", ">", "=": true
+        default: keepsSign(byte)
+        }
+    }
+    private static func keepsSign(_ byte: UInt8) -> Bool {
+        switch UnicodeScalar(byte) {
+        case "~", "!", "@", "#", "%", "^", "&", "|", "?": true
+        default: false
+        }
+    }
+    /// An operator's name has no more (NAMEDATALEN - 1, https://www.postgresql.org/docs/current/sql-syntax-lexical.html): a run of signs is
+    /// not read to its end for each of them.
+    private static let operatorBytes = 63
 
     /// "A multiple-character operator name cannot end in + or -, unless the name also contains" one of some others.
     private mutating func operatorToken() -> Token {
         let start = position
-        while Self.operators.contains(byte(position)) {
+        while position < start + Self.operatorBytes, Self.isOperator(byte(position)) {
             let opensComment =
                 byte(position) == UInt8(ascii: "-") && byte(position + 1) == UInt8(ascii: "-")
                 || byte(position) == UInt8(ascii: "/") && byte(position + 1) == UInt8(ascii: "*")
@@ -104,7 +118,7 @@ struct PostgresLexer {
             position += 1
         }
         let isSign = { (byte: UInt8) in byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") }
-        let keepsSign = bytes[start..<position].contains { "~!@#%^&|?".utf8.contains($0) }
+        let keepsSign = bytes[start..<position].contains(where: Self.keepsSign)
         while position > start + 1, isSign(bytes[position - 1]), !keepsSign { position -= 1 }
         return Token(kind: .op, text: text(start))
     }
