@@ -53,6 +53,7 @@ LONG_REFUSED = {
     "brackets before a quote, and types": "SELECT " + "1::int8[[" * 100_000 + "'",
     "signs": "SELECT * FROM pg_class WHERE " + "+" * 500_000 + " x",
     "signs and others": "SELECT * FROM pg_class WHERE " + "+~" * 250_000 + " x",
+    "arrays beside nothing": "SELECT * FROM pg_class JOIN " + "<> ALL( ) " * 100_000,
 }
 
 

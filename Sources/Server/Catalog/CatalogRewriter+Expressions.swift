@@ -127,7 +127,10 @@ extension CatalogRewriter {
             throw CatalogSyntaxError(message: "only = ANY and <> ALL are available for catalogs")
         }
         let isQuery = arguments.first?.isWord("select") == true
-        if !isQuery { typeParameter(beside: arguments, in: result.last?.isWord("not") == true ? result.dropLast() : result[...]) }
+        if !isQuery {
+            let end = result.last?.isWord("not") == true ? result.count - 1 : result.count
+            typeParameter(beside: arguments, Array(result[Self.operand(of: result, before: end)]))
+        }
         let elements: [Node] = Node.call("json_each", Node.call("pg_array", arguments))
         result += [.word("in"), .group(isQuery ? arguments : [.word("select"), .word("value"), .word("from")] + elements)]
     }

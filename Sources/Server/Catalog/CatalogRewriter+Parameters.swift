@@ -27,12 +27,10 @@ extension CatalogRewriter {
     }
 
     /// `x = ANY (array)`, where either may be a parameter.
-    mutating func typeParameter(beside array: [Node], in before: ArraySlice<Node>) {
-        let nodes = Array(before)
-        let operand = nodes[Self.operand(of: nodes, before: nodes.count)]
-        guard let number = Self.number(array[...]) else { return note(operand, as: inference.typeOfElement(of: array)) }
+    mutating func typeParameter(beside array: [Node], _ operand: [Node]) {
+        guard let number = Self.number(array[...]) else { return note(operand[...], as: inference.typeOfElement(of: array)) }
         guard parameterTypes[number] == nil else { return }
-        let type = inference.type(of: Array(operand)).flatMap { Self.types.contains($0) ? $0 : nil }
+        let type = inference.type(of: operand).flatMap { Self.types.contains($0) ? $0 : nil }
         parameterTypes[number] = (type ?? "text") + "[]"
     }
 
