@@ -26,10 +26,29 @@ extension Writer {
     public func dependents(ofTable table: String, limit: Int) throws(SQLiteError) -> [Dependent] {
         guard try connection.firstText("PRAGMA foreign_keys") == "1" else { return [] }
         var found: [Dependent] = []
-        for reference in try references(toTable: table) where found.count < limit && !found.contains(reference.dependent) {
-            if try isUsed(reference, toTable: table) { found.append(reference.dependent) }
+        for dropped in [table] + (try shadowTables(of: table)) {
+            for reference in try references(toTable: dropped) where found.count < limit && !found.contains(reference.dependent) {
+                if try isUsed(reference, toTable: dropped) { found.append(reference.dependent) }
+            }
         }
         return found
+    }
+
+    /// The tables that a virtual table keeps its contents in, which are named after it (https://www.sqlite.org/vtab.html#xshadowname). Its
+    /// module drops them with it, by statements of its own.
+    private func shadowTables(of table: String) throws(SQLiteError) -> [String] {
+        let list = try connection.prepareInternal(
+            """
+            SELECT shadow.name FROM sqlite_schema AS dropped CROSS JOIN sqlite_schema AS shadow CROSS JOIN pragma_table_list(shadow.name) AS list
+            WHERE dropped.type = 'table' AND dropped.rootpage = 0 AND dropped.name = ?1 COLLATE NOCASE
+                AND shadow.type = 'table' AND substr(shadow.name, 1, length(?1) + 1) COLLATE NOCASE = ?1 || '_'
+                AND list.schema = 'main' AND list.type = 'shadow'
+            """)
+        defer { list.reset() }
+        try list.bindText(copying: table, at: 1)
+        var names: [String] = []
+        while try list.step() == .row { names.append(String(decoding: list.text(0), as: UTF8.self)) }
+        return names
     }
 
     private func references(toTable table: String) throws(SQLiteError) -> [Reference] {

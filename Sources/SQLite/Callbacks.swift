@@ -7,7 +7,7 @@ public final class Callbacks {
     public var isInternal = false
     /// Why the authorizer refused the statement that was just prepared; the caller takes it and sets nil.
     public var denial: Authorizer.Denial?
-    /// The ordinary table that the statement just prepared drops.
+    /// The table that the statement just prepared drops.
     var droppedTable: String?
     /// Called about every `progressOperations` virtual machine steps of a statement; true stops it with
     /// SQLITE_INTERRUPT. https://www.sqlite.org/c3ref/progress_handler.html
@@ -79,7 +79,7 @@ public final class Callbacks {
                 if callbacks.isInternal { return SQLITE_OK }
                 guard let denial = Authorizer.denial(action: action, first: first, second: second, schema: schema)
                 else {
-                    if action == SQLITE_DROP_TABLE { callbacks.droppedTable = first.map { String(cString: $0) } }
+                    if action == SQLITE_DROP_TABLE || action == SQLITE_DROP_VTABLE { callbacks.droppedTable = first.map { String(cString: $0) } }
                     return SQLITE_OK
                 }
                 callbacks.denial = denial

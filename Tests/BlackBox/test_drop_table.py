@@ -154,3 +154,15 @@ def test_a_table_that_is_made_anew(db, start_daemon):
     daemon.run("CREATE TABLE parent (id INTEGER PRIMARY KEY, up)", "CREATE TABLE child (p REFERENCES parent ON DELETE CASCADE)",
                "INSERT INTO parent VALUES (1, 2)", "INSERT INTO child VALUES (1)", *ANEW)
     assert daemon.run("SELECT p FROM child").texts == [("1",)]
+
+
+def test_a_virtual_table_and_what_references_its_contents(shared):
+    with shared.client() as client:
+        client.query("""
+            CREATE VIRTUAL TABLE words USING fts5(a); INSERT INTO words (rowid, a) VALUES (1, 'x');
+            CREATE TABLE mine (x INTEGER REFERENCES words_content (id) ON DELETE CASCADE, note); INSERT INTO mine VALUES (1, 'mine');
+        """).check()
+        reply = client.query("DROP TABLE words")
+        assert reply.state == "2BP01" and '"mine"' in reply.error["D"]
+        assert client.value("SELECT note FROM mine") == "mine"
+        client.query("DROP TABLE mine; DROP TABLE words").check()

@@ -54,6 +54,24 @@ import Testing
         writer.rollback()
     }
 
+    /// The module drops the tables that it keeps its contents in by DROP TABLE, too.
+    @Test(arguments: ["f", "F"]) func aVirtualTable(_ dropped: String) throws {
+        let writer = try TestPool().pool.writer
+        try writer.connection.executeInternal(
+            """
+            CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f(rowid, a) VALUES(1, 'x');
+            CREATE TABLE c(r INTEGER REFERENCES f_content(id) ON DELETE CASCADE); INSERT INTO c VALUES(1);
+            CREATE TABLE f_own(id INTEGER PRIMARY KEY); INSERT INTO f_own VALUES(1);
+            CREATE TABLE d(r INTEGER REFERENCES f_own ON DELETE CASCADE); INSERT INTO d VALUES(1);
+            PRAGMA foreign_keys = ON; BEGIN IMMEDIATE
+            """)
+        let found = try writer.dependents(ofTable: dropped, limit: 10)
+        #expect(found == [Writer.Dependent(table: "c", action: "CASCADE")])
+        try writer.connection.executeInternal("DROP TABLE \(dropped)")
+        #expect(try writer.connection.rows("SELECT (SELECT count(*) FROM c), (SELECT count(*) FROM d)") == [["0", "1"]])
+        writer.rollback()
+    }
+
     /// What SQLite does not do silently is its own to refuse.
     @Test(arguments: ["", "ON DELETE RESTRICT", "ON UPDATE CASCADE", "ON DELETE NO ACTION DEFERRABLE INITIALLY DEFERRED"])
     func whatIsRefusedAnyway(_ action: String) throws {
