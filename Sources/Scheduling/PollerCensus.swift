@@ -45,6 +45,14 @@ public struct PollerCensus: Sendable {
 
     public enum Role: Equatable, Sendable { case poll, standBy }
 
+    /// What can be at long work beside the readers, all at once: the connection that only prepares, the writer, and with
+    /// `synchronous = pipelined` a sync of what the writer's holder before has committed.
+    public static let longBesideReaders = 3
+
+    /// How many threads there have to be: with all of those at work, one that polls, or nobody would hear of a cancel or of the timer,
+    /// and one that watches over it.
+    public static func threads(cores: Int, readers: Int) -> Int { max(cores + 1, readers + longBesideReaders) + 2 }
+
     /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.
     public mutating func join() -> Role {
         if active < target {

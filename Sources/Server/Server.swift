@@ -19,7 +19,7 @@ public final class Server: Sendable {
     let table: SessionTable
     let deadlines: Deadlines
     let crew: Crew
-    private let threadCount: Int
+    let threadCount: Int
     let descriptors: DescriptorBudget
     let registry: QueryRegistry
     let catalogs = CatalogConnections()
@@ -79,8 +79,8 @@ public final class Server: Sendable {
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        // Readers can use up reader connections, never the threads that receive requests and run writes.
-        threadCount = max(cores + 1, configuration.pool.readers) + 2
+        // Statements can use up the connections, never the threads that receive requests.
+        threadCount = PollerCensus.threads(cores: cores, readers: configuration.pool.readers)
         descriptors = try DescriptorBudget.checked(configuration, threads: threadCount)
         var current = configuration
         current.maximumSessions = min(configuration.maximumSessions, descriptors.sessions(configuration.access))

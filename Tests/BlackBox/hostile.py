@@ -10,8 +10,8 @@ MEBIBYTE = 1 << 20
 STATEMENT_LIMIT, TOTAL_LIMIT = 96 * MEBIBYTE, 192 * MEBIBYTE
 READERS = 4
 # What SQLite gives back stays with the thread's arena of malloc, so each thread may keep a statement's limit: as many threads
-# as there are readers or cores, and more than these by two or three. Beside it: the debug build, buffers of the wire, stacks.
-RESIDENT_LIMIT = STATEMENT_LIMIT * (max(READERS, os.cpu_count() + 1) + 3) + 320 * MEBIBYTE
+# as PollerCensus.threads says. Beside it: the debug build, buffers of the wire, stacks.
+RESIDENT_LIMIT = STATEMENT_LIMIT * (max(READERS + 3, os.cpu_count() + 1) + 2) + 320 * MEBIBYTE
 CONFIG = f"""
 statement_memory_limit_bytes = {STATEMENT_LIMIT}
 sqlite_memory_limit_bytes = {TOTAL_LIMIT}

@@ -7,7 +7,7 @@ import pytest
 
 import wire
 from console import console
-from daemon import eventually
+from daemon import Daemon, eventually
 from hostile import bystander, served  # fixtures
 from logs import has_field, line
 from test_groups import Group, insert
@@ -238,3 +238,39 @@ def test_a_text_that_nests_too_deeply(served, bystander, name):
         client.send(*ask(sql, how))
         assert client.reply().state == state
         bystander()
+
+
+def test_everything_at_long_work_leaves_a_thread_that_listens():
+    """All readers, the writer and the connection that only prepares: who asks for none of them is answered, and cancelled."""
+    database = Daemon(options=["--readers", "3"])
+    try:
+        everything_at_long_work(database)
+    finally:
+        database.close()
+
+
+def everything_at_long_work(database):
+    database.run(*SCHEMA)
+    endless = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000000000000) "
+    bystander, administrator, writer = database.client(), database.client(database="walpool"), database.client()
+    readers = [database.client() for _ in range(3)]
+    writer.send(wire.query(endless + "INSERT INTO t SELECT i, 'x' FROM r WHERE i < 0"))
+    for reader in readers:
+        reader.send(wire.query(endless + "SELECT max(i) FROM r"))
+    eventually(lambda: all(client.unread_by_server() == 0 for client in [writer, *readers]), "everybody at work")
+    preparing = database.client()
+    # Of some seconds, in which SQLite asks nobody.
+    names = ", ".join(f"c{i} AS (SELECT 1 AS x)" for i in range(18_000))
+    preparing.send(wire.parse(f"WITH {names} SELECT x FROM c17999"), wire.sync())
+    eventually(lambda: preparing.unread_by_server() == 0, "the text's arrival")
+    for _ in range(3):
+        bystander.query("SHOW lock_timeout").check()
+        administrator.query("SHOW CLIENTS").check()
+    readers[0].cancel()
+    assert readers[0].reply().state == "57014"
+    database.client().query("SHOW lock_timeout").check()
+    assert not preparing.has_reply()
+    for client in [writer, *readers[1:]]:
+        client.cancel()
+        assert client.reply().state == "57014"
+    preparing.reply()

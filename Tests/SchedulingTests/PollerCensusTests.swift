@@ -35,6 +35,17 @@ import Testing
         #expect(census.reserve == reserve)
     }
 
+    /// Everything is at long work that can be: somebody still polls, and somebody else watches over who does.
+    @Test(arguments: [(1, 1), (2, 3), (2, 8), (8, 3), (64, 8), (2, 256)])
+    func enoughThreads(_ cores: Int, _ readers: Int) {
+        var census = PollerCensus(target: max(2, cores), quickTarget: cores / 2)
+        for _ in 0..<PollerCensus.threads(cores: cores, readers: readers) { _ = census.join() }
+        // The readers, the connection that only prepares, the writer, a sync.
+        for _ in 0..<(readers + 1 + 1 + 1) { _ = census.willBeLong() }
+        #expect(census.active >= 1)
+        #expect(census.active + census.reserve >= 2)
+    }
+
     /// It said that it would be long just when it was found to be stuck: two were called for one, and it is counted back
     /// before it joins.
     @Test func oneThreadReplacedTwice() {
