@@ -36,10 +36,12 @@ extension Session {
     }
 
     /// A statement has ended well. Its message is still at hand.
+    ///
+    /// - Parameter isFollowed: by another of the same Query message.
     @inline(__always)
-    func finishStatement() {
+    func finishStatement(isFollowed: Bool = false) {
         if eventLog.isTiming { measure() }
-        endStatement()
+        endStatement(isFollowed: isFollowed)
     }
 
     @inline(never)

@@ -46,7 +46,7 @@ extension Session {
             // A few bytes may be answered by many, and there may be two million of them.
             if !query.hasStarted, state.copyIn == nil, let wait = try waitForClientToRead() { return wait }
             if let wait = try runStatement(of: query) { return wait }
-            finishStatement()
+            finishStatement(isFollowed: query.next < query.statements.count - 1)
             state.query?.next += 1
             state.query?.hasStarted = false
         }

@@ -164,7 +164,7 @@ final class Session: @unchecked Sendable {
     var consoleOutcome: Result<Void, WireError>?
 
     // MARK: Touched by any thread
-    /// 0: nothing runs. 1: a statement runs or waits. 2: it shall be cancelled.
+    /// 0: nothing runs. 1: a statement runs or waits, or another one of its Query message follows. 2: it shall be cancelled.
     let activity = Atomic<Int>(0)
     /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
     var wasCancelled = false
@@ -308,7 +308,7 @@ extension Session {
     func beginStatement() throws(WireError) {
         countBeginning()
         guard !isStatementActive else { return }
-        if wasCancelled { throw ErrorTranslation.wireError(.cancelled) }
+        try beginActivity()
         // Whoever was granted something by what this thread did last must not wait for what it does next. It may be recovery,
         // which may end the process: this client hears first how its last transaction ended.
         if let worker {
@@ -317,12 +317,20 @@ extension Session {
         }
         isStatementActive = true
         if eventLog.isTiming { beginTiming() }
-        activity.store(1, ordering: .relaxed)
         nextLookAtClient = Instant(nanoseconds: 0)
         let timeout = state.settings.statementTimeoutMilliseconds
         statementDeadline =
             timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture
         lockDeadline = .distantFuture
+    }
+
+    /// From here on a cancel is for it, as is one that came behind the statement before of the same message.
+    @inline(__always)
+    private func beginActivity() throws(WireError) {
+        // Only its owner takes it away from 0.
+        let found = activity.load(ordering: .relaxed)
+        if wasCancelled || found == 2 { throw ErrorTranslation.wireError(.cancelled) }
+        if found == 0 { activity.store(1, ordering: .relaxed) }
     }
 
     /// The wait for a lock begins; lock_timeout counts from the first wait of a statement.
@@ -333,11 +341,13 @@ extension Session {
 
     /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
     /// statement of the same message or pipeline: of many short ones none is asked while it runs.
+    ///
+    /// - Parameter isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
     @inline(__always)
-    func endStatement() {
+    func endStatement(isFollowed: Bool = false) {
         isStatementActive = false
-        if activity.load(ordering: .relaxed) == 2 { wasCancelled = true }
-        activity.store(0, ordering: .relaxed)
+        // In one operation: what came between a look and a store would be lost.
+        if !isFollowed, activity.exchange(0, ordering: .relaxed) == 2 { wasCancelled = true }
     }
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
