@@ -15,6 +15,8 @@ final class Worker: @unchecked Sendable {
     /// wakes another if it is kept from that. 0: nothing is.
     private var resumptionsUntilWakeUp = 0
     var isLong = false
+    /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
+    private var hasEndedTurn = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
     private let isOfCrew: Bool
@@ -146,6 +148,7 @@ final class Worker: @unchecked Sendable {
         counters.setMark(began)
         begins(at: began)
         hasBlocked = false
+        hasEndedTurn = false
         guard server.handle(event, self) else {
             endBatch()
             return false
@@ -238,6 +241,13 @@ final class Worker: @unchecked Sendable {
         resumptionsUntilWakeUp = 0
     }
 
+    /// The session goes on behind whatever is in the server's queue, and what epoll has now comes in between: the wake-up stands in
+    /// line behind that.
+    func endTurn(of session: Session) {
+        hasEndedTurn = true
+        server.ready.enqueue(.owned(session))
+    }
+
     /// This comes after the resumption there is, if any, on this thread or on one that has nothing to do before: it is not worth
     /// the other thread's wake-up unless this one is long, or has more to do.
     func enqueueLast(_ resumption: Resumption) {
@@ -266,11 +276,12 @@ final class Worker: @unchecked Sendable {
         while true {
             if !resumptions.isEmpty {
                 run(resumptions.removeFirst())
-            } else if let next = server.ready.take() {
+            } else if !hasEndedTurn, let next = server.ready.take() {
                 // What is left there others were told of.
                 resumptionsUntilWakeUp = 0
                 run(next)
             } else {
+                if hasEndedTurn, resumptionsUntilWakeUp > 0 { server.ready.wakeOne() }
                 resumptionsUntilWakeUp = 0
                 return
             }

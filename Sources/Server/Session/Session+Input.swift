@@ -18,6 +18,8 @@ enum Wait {
     case transactionEnd
     /// With synchronous = pipelined: committed, and answered once that is on the disk.
     case durability
+    /// A thread, behind whatever else waits for one: see Session+Turn.
+    case turn
     case closed
 }
 
@@ -94,6 +96,9 @@ extension Session {
         case .received(let result):
             self.worker = worker
             goOn(after: input.didReceive(result), of: max(0, result))
+        case .turn:
+            self.worker = worker
+            settle(advance())
         case .reply:
             self.worker = worker
             guard flush() else { return close() }
@@ -152,7 +157,7 @@ extension Session {
         while case .output = wait {
             guard flush() else { return close() }
             if out.count >= SessionLimits.flushBytes { break }
-            wait = advance()
+            wait = advanceInTurn()
         }
         switch wait {
         case .parked:
@@ -163,6 +168,8 @@ extension Session {
         case .durability:
             guard let commit = unsynced?.commit, let worker else { return close() }
             worker.answerWhenDurable(commit, [self])
+        case .turn:
+            giveUpTurn()
         case .closed:
             closeWhenRead()
         case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):

@@ -8,6 +8,12 @@ extension Session {
     /// A message that has to wait is not consumed: it is handled again from its start when the wait is over, and finds
     /// what it waited for. So a session needs no stack of its own while it waits.
     func advance() -> Wait {
+        turn = SessionTurn()
+        return advanceInTurn()
+    }
+
+    /// The same, as part of the turn it has.
+    func advanceInTurn() -> Wait {
         while true {
             do {
                 if let wait = try step() { return wait }
@@ -49,6 +55,7 @@ extension Session {
                 state.inputPosition = next
                 return nil
             }
+            if try isTurnOver() { return .turn }
             return try handle(type, body, range, next)
         }
     }

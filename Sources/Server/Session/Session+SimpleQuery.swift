@@ -44,7 +44,10 @@ extension Session {
     func continueQuery() throws -> Wait? {
         while let query = state.query, query.next < query.statements.count {
             // A few bytes may be answered by many, and there may be two million of them.
-            if !query.hasStarted, state.copyIn == nil, let wait = try waitForClientToRead() { return wait }
+            if !query.hasStarted, state.copyIn == nil {
+                if let wait = try waitForClientToRead() { return wait }
+                if try isTurnOver() { return .turn }
+            }
             if let wait = try runStatement(of: query) { return wait }
             finishStatement(isFollowed: query.next < query.statements.count - 1)
             state.query?.next += 1

@@ -43,6 +43,8 @@ final class Session: @unchecked Sendable {
     let credentials: PeerCredentials?
     /// What it was let in as (see Access/), set before the session is introduced.
     var access = SessionAccess()
+    /// Of the thread it is on: see Session+Turn.
+    var turn = SessionTurn()
     /// It is the console's (see Console/), set before the session is introduced.
     var isConsole = false
     /// It came over TCP, where nobody knows who it is: it may ask for metrics and nothing else. Set before its first byte
@@ -73,6 +75,8 @@ final class Session: @unchecked Sendable {
         case event
         /// So many bytes have been received behind those it has; 0 or an errno as `Transfers` has it.
         case received(Int)
+        /// It goes on with what it has received.
+        case turn
     }
 
     enum Awaited { case nothing, startup, idleInTransaction, clientWrite, copyData }

@@ -1,0 +1,60 @@
+import Pool
+import PostgresWire
+import Scheduling
+
+/// How long a session is at what it has received before others get its thread.
+///
+/// One Query message may have two million statements, and one read may bring thousands of messages. What runs on a connection is
+/// bounded by how many of those there are, and is asked whether it shall stop; SET, SHOW, ROLLBACK and whatever else a session
+/// answers by itself need none.
+struct SessionTurn {
+    /// Statements and messages so far.
+    var steps = 0
+    /// Nobody has looked at the clock yet: nil.
+    var end: Instant?
+
+    /// So often, in steps, the clock is looked at.
+    static let stepsBetweenLooks = 64
+    /// Less than what a thread is found to be stuck by (`Watch.intervalNanoseconds`), and long beside the two system calls that it costs.
+    static let nanoseconds: Int64 = 1_000_000
+}
+
+extension Session {
+    /// Before a statement or message: whether others come first now. Throws where the session ends, or its transaction's time; who has
+    /// a statement that asks for the other reasons hears of those there.
+    @inline(__always)
+    func isTurnOver() throws(WireError) -> Bool {
+        turn.steps &+= 1
+        guard turn.steps % SessionTurn.stepsBetweenLooks == 0 else { return false }
+        return try lookAtTurn()
+    }
+
+    @inline(never)
+    private func lookAtTurn() throws(WireError) -> Bool {
+        let now = MonotonicClock.now
+        // Of the statement before, which has ended in time.
+        if !isStatementActive { statementDeadline = .distantFuture }
+        if let reason = reasonToStop(now: now), reason == .shutdown || reason == .transactionTimeout {
+            throw ErrorTranslation.wireError(reason)
+        }
+        guard let end = turn.end else {
+            turn.end = Instant(nanoseconds: now.nanoseconds &+ SessionTurn.nanoseconds)
+            return false
+        }
+        return now >= end && hasNothingOthersWaitFor
+    }
+
+    /// Whoever has a connection goes on: others get it the sooner, and there are threads for all of those.
+    private var hasNothingOthersWaitFor: Bool {
+        writerMode == .none && !hasWriterGrant && readerIndex == nil && !isUnsynced && !isCopyingIn && worker != nil
+    }
+
+    /// It goes on with what it has received when others have had their turn.
+    func giveUpTurn() {
+        guard let worker, flush() else { return close() }
+        due = .turn
+        self.worker = nil
+        // From here on it may be another thread's.
+        worker.endTurn(of: self)
+    }
+}
