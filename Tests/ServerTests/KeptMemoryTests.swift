@@ -39,6 +39,56 @@ import Testing
         #expect(try client.reply().errors == [])
     }
 
+    /// The sum is kept as statements come and go, and is that of before where a transaction runs again.
+    @Test func theSumOfNamedStatements() throws {
+        func statement(_ bytes: Int) throws -> PreparedStatement {
+            var text = "SHOW \"" + String(repeating: "n", count: bytes) + "\""
+            return PreparedStatement(try text.withUTF8 { try Query(UnsafeRawBufferPointer($0)) })
+        }
+        var statements = NamedStatements()
+        let (small, large) = (try statement(10), try statement(100_000))
+        statements.keep(small, "a")
+        statements.keep(large, "b")
+        #expect(statements.count == 2 && statements.bytes == small.keptBytes + large.keptBytes)
+        let other = try statement(10)
+        #expect(statements.has(small) && !statements.has(other))
+        let marked = statements
+        let removals = [statements.remove("b"), statements.remove("b")]
+        #expect(removals == [true, false])
+        #expect(statements.bytes == small.keptBytes && !statements.has(large))
+        statements.keep(large, "a")
+        #expect(statements.count == 1 && statements.bytes == large.keptBytes && !statements.has(small))
+        let names = [statements.recount(small), statements.recount(large)]
+        #expect(names == [nil, "a"])
+        #expect(statements.bytes == large.keptBytes)
+        statements = marked
+        statements.remove("a")
+        statements.remove("b")
+        #expect(statements.bytes == 0)
+    }
+
+    /// The statements of named portals count, where no name of their own does.
+    @Test func statementsOfPortals() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        #expect(try client.query("BEGIN").errors == [])
+        let text = "SELECT 1 AS a /*" + String(repeating: "x", count: 1_000_000) + "*/"
+        let fitting = SessionLimits.keptBytes / text.utf8.count
+        for index in 0..<fitting {
+            // Each has a text of its own, or they would be one.
+            client.send(RawClient.parse(text + "--\(index)") + RawClient.bind(portal: "p\(index)") + RawClient.sync)
+            #expect(try client.reply().errors == [])
+        }
+        client.send(RawClient.closePortal("p0") + RawClient.parse(text) + RawClient.bind(portal: "q") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+        // Portals of one statement are no more than that.
+        client.send(RawClient.bind(portal: "r") + RawClient.bind(portal: "s") + RawClient.sync)
+        #expect(try client.reply().errors == [])
+        client.send(RawClient.parse(text + "--over") + RawClient.bind(portal: "over") + RawClient.sync)
+        #expect(try client.reply().errors == ["54000"])
+        #expect(try client.query("ROLLBACK").errors == [])
+    }
+
     @Test func portals() throws {
         let test = try TestServer()
         let client = try test.connect()

@@ -10,6 +10,8 @@ final class PreparedStatement {
     /// By number from 0: what its values are taken for.
     private(set) var parameters: [ParameterType]
     private let source: ParameterSource
+    /// What it was kept under, if anything: see `NamedStatements.has`.
+    var name: String?
     /// Its columns were announced to the client, so they may not change.
     var isDescribed = false
     /// A portal's were. pgjdbc describes the first and knows from then on.

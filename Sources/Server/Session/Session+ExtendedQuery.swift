@@ -75,21 +75,24 @@ extension Session {
 
     /// Under its name, if there is room for it.
     func keep(_ statement: PreparedStatement, _ name: String) throws(WireError) {
-        guard statement.keptBytes <= SessionLimits.smallBytes || statementBytes + statement.keptBytes <= SessionLimits.keptBytes
-        else { throw Self.statementsTooLarge }
-        state.statements[name] = statement
+        let taken = statement.keptBytes
+        guard taken <= SessionLimits.smallBytes || state.statements.bytes + taken <= SessionLimits.keptBytes else {
+            throw Self.statementsTooLarge
+        }
+        state.statements.keep(statement, name)
     }
 
     /// What is known of a statement may have grown with its tables, until there is no more room for it under its name.
     func requireRoom(forGrown statement: PreparedStatement) throws(WireError) {
-        guard statement.keptBytes > SessionLimits.smallBytes, statementBytes > SessionLimits.keptBytes,
-            let name = state.statements.first(where: { $0.value.prepared === statement.prepared })?.key
-        else { return }
-        state.statements[name] = nil
+        guard statement.keptBytes > SessionLimits.smallBytes else { return }
+        guard let name = state.statements.recount(statement) else {
+            if let portal = state.portals.values.first(where: { $0.statement === statement }) { try requireRoom(for: portal) }
+            return
+        }
+        guard state.statements.bytes > SessionLimits.keptBytes else { return }
+        state.statements.remove(name)
         throw Self.statementsTooLarge
     }
-
-    private var statementBytes: Int { state.statements.values.reduce(0) { $0 + $1.keptBytes } }
 
     private static let statementsTooLarge = WireError(
         state: .programLimitExceeded, message: "the prepared statements of this session are too large",
@@ -191,14 +194,28 @@ extension Session {
 
     /// A portal that has just got its values.
     func requireRoom(for portal: Portal) throws(WireError) {
-        guard portal.parameters.byteCount > SessionLimits.smallBytes else { return }
-        let kept = state.portals.values.reduce(0) { $0 + $1.parameters.byteCount }
-        guard kept <= SessionLimits.keptBytes else {
+        guard portal.parameters.byteCount + bytesOfStatement(portal) > SessionLimits.smallBytes else { return }
+        guard portalBytes <= SessionLimits.keptBytes else {
             closePortal(portal.name)
             throw WireError(
-                state: .programLimitExceeded, message: "the parameters of this session's portals are too large",
+                state: .programLimitExceeded, message: "the portals of this session are too large",
+                detail: "Their parameters count, and the statements that only they have.",
                 hint: "Close portals that are not needed any more.")
         }
+    }
+
+    private var portalBytes: Int {
+        // Several may be of one statement.
+        var counted: Set<ObjectIdentifier> = []
+        return state.portals.values.reduce(0) { sum, portal in
+            let isFirst = counted.insert(ObjectIdentifier(portal.query)).inserted
+            return sum + portal.parameters.byteCount + (isFirst ? bytesOfStatement(portal) : 0)
+        }
+    }
+
+    /// A named statement is counted under its name.
+    private func bytesOfStatement(_ portal: Portal) -> Int {
+        state.statements.has(portal.statement) ? 0 : portal.statement.keptBytes
     }
 
     @inline(__always)
@@ -330,7 +347,7 @@ extension Session {
         let name = String(decoding: message.name, as: UTF8.self)
         switch message.kind {
         case .statement:
-            if name.isEmpty { state.unnamedStatement = nil } else { state.statements[name] = nil }
+            if name.isEmpty { state.unnamedStatement = nil } else { state.statements.remove(name) }
         case .portal:
             closePortal(name)
         }

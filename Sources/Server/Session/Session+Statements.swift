@@ -238,7 +238,7 @@ extension Session {
 
     private func deallocate(_ name: String?) throws {
         guard let name else { return state.statements.removeAll() }
-        guard state.statements.removeValue(forKey: name) != nil else {
+        guard state.statements.remove(name) else {
             throw WireError(
                 state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
         }

@@ -10,7 +10,7 @@ struct SessionState {
     var inputPosition = 0
     var transaction = Transaction()
     var settings: Settings
-    var statements: [String: PreparedStatement] = [:]
+    var statements = NamedStatements()
     var unnamedStatement: PreparedStatement?
     var portals: [String: Portal] = [:]
     var unnamedPortal: Portal?

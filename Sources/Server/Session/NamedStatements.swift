@@ -1,0 +1,52 @@
+/// The statements that a session has under names, and what they take all together.
+///
+/// A value, with what was counted of each beside it, so that going back (see SessionState) leaves the sum right.
+struct NamedStatements {
+    private struct Entry {
+        let statement: PreparedStatement
+        /// As much of `bytes` is its.
+        var bytes: Int
+    }
+
+    private var entries: [String: Entry] = [:]
+    private(set) var bytes = 0
+
+    var count: Int { entries.count }
+
+    @inline(__always)
+    subscript(name: String) -> PreparedStatement? { entries[name]?.statement }
+
+    mutating func keep(_ statement: PreparedStatement, _ name: String) {
+        remove(name)
+        statement.name = name
+        let taken = statement.keptBytes
+        entries[name] = Entry(statement: statement, bytes: taken)
+        bytes += taken
+    }
+
+    /// False: there is none of that name.
+    @discardableResult
+    mutating func remove(_ name: String) -> Bool {
+        guard let entry = entries.removeValue(forKey: name) else { return false }
+        bytes -= entry.bytes
+        return true
+    }
+
+    mutating func removeAll() { self = NamedStatements() }
+
+    /// What is known of a statement has grown. Returns a name of it, nil when it has none: EXECUTE runs copies, and several may have
+    /// the same text.
+    mutating func recount(_ grown: PreparedStatement) -> String? {
+        var name: String?
+        for (key, entry) in entries where entry.statement.prepared === grown.prepared {
+            let taken = entry.statement.keptBytes
+            bytes += taken - entry.bytes
+            entries[key]?.bytes = taken
+            name = key
+        }
+        return name
+    }
+
+    /// Whether the statement itself is one of these.
+    func has(_ statement: PreparedStatement) -> Bool { statement.name.map { self[$0] === statement } ?? false }
+}
