@@ -115,6 +115,23 @@ def test_suspended_returning_has_written_all(client, table):
     assert client.value("SELECT count(*) FROM t") == "3"
 
 
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO t (id) VALUES (77)", "SHOW lock_timeout", "SELECT version()", "BEGIN", "", "COPY t TO STDOUT",
+    "DECLARE d CURSOR FOR SELECT 1"])
+@pytest.mark.parametrize("describes", [False, True])
+def test_only_a_query_of_sqlite_is_a_cursor(client, table, sql, describes):
+    client.query("BEGIN").check()
+    client.ask(wire.parse(sql), wire.bind(portal="p")).check()
+    messages = [wire.parse("FETCH 1 FROM p"), wire.bind(), wire.execute(), wire.sync()]
+    if describes:
+        messages.insert(2, wire.describe_portal())
+    client.send(*messages)
+    reply = client.reply()
+    assert reply.kinds == ("12nEZ" if describes else "12EZ") and reply.state == "0A000", reply.errors
+    assert client.query("ROLLBACK").tag == "ROLLBACK"
+    assert client.value("SELECT count(*) FROM t") == "0"
+
+
 def test_cursor_is_a_portal(client):
     client.query("BEGIN").check()
     assert client.query(f"DECLARE c CURSOR FOR {numbers(5)}").tag == "DECLARE CURSOR"

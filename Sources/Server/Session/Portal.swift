@@ -51,6 +51,8 @@ final class Portal {
     var query: Query { statement.prepared }
     var analysis: Analysis? { analysisOfRun ?? statement.analysis }
     var isRunning: Bool { run != nil }
+    /// FETCH can read from it: SQLite runs its statement, which gives rows.
+    var isCursor: Bool { statement.query === query && !(analysis?.columns.isEmpty ?? true) }
     /// It has been begun and has rows, or a failure, left to tell.
     var isBegun: Bool { run != nil || kept != nil }
     /// The client has asked what its columns are, and takes what other portals of its statement give for the same.

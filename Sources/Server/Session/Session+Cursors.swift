@@ -55,6 +55,11 @@ extension Session {
                 hint: "FETCH FORWARD n, FETCH NEXT and FETCH ALL are available.")
         }
         let portal = try portal(fetch.name)
+        guard portal.isCursor else {
+            throw WireError(
+                state: .featureNotSupported, message: "portal \"\(portal.name)\" is not of a query: FETCH and MOVE have nothing to read from it",
+                hint: "Run it with Execute.")
+        }
         let maxRows = count.map { Int(clamping: $0) } ?? 0
         if let wait = try start(portal) { return wait }
         if fetch.isMove { return try move(portal, maxRows, count) }

@@ -192,7 +192,7 @@ extension Session {
         try requireShort(name)
     }
 
-    /// A portal that has just got its values.
+    /// A portal that has just got its values, or of whose statement more is known.
     func requireRoom(for portal: Portal) throws(WireError) {
         guard portal.parameters.byteCount + bytesOfStatement(portal) > SessionLimits.smallBytes else { return }
         guard portalBytes <= SessionLimits.keptBytes else {
@@ -312,7 +312,7 @@ extension Session {
 
     private func describe(_ portal: Portal) throws -> Wait? {
         guard case .sqlite = portal.statement.query.kind else {
-            if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name] {
+            if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name], cursor.isCursor {
                 // As for any query, the first row decides what open columns are.
                 try beginStatement()
                 if let wait = try start(cursor) { return wait }
