@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: [
         ("", ""), ("\n", ""), ("a\nb\n", "a\nb"), ("a\nb", "a\nb"), ("a\r\nb\r\n", "a\nb"), ("a\rb\r", "a\nb"), ("a\rb", "a\nb"),
         ("\\N\n\\\\N\nN\n", "-\n\\N\nN"), ("\\b\\f\\n\\r\\t\\v\n", "\u{8}\u{c}\n\r\t\u{b}"), ("\\101\\x42\\x4\\7!\n", "AB\u{4}\u{7}!"),
-        ("\\q\\xg\\8\n", "qxg8"), ("a\\\nb\n", "a\nb"), ("a\\\r\nb\n", "a\r\nb"), ("é\\é🐘\n", "éé🐘"), ("\\303\\251\n", "é"), ("x\\", "x\\"),
+        ("\\q\\xg\\8\n", "qxg8"), ("a\\\nb\n", "a\nb"), ("a\\\r\nb\n", "a\r\nb"), ("é\\é🐘\n", "éé🐘"), ("\\303\\251\n", "é"), ("x\\", "x"), ("\\", ""), ("x\\\\", "x\\"),
         ("a\n\\.\n", "a"), ("a\n\\.", "a"), ("a\r\n\\.\r\nwhat\tever\0", "a"), ("\\.\n\\x\n", ""),
         ("a\n\\.b\n", "22P04 end-of-copy marker corrupt [COPY t, line 2]"),
         ("a\\.\n", "22P04 end-of-copy marker is not alone on its line [COPY t, line 1]"),

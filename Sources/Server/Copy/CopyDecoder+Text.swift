@@ -89,7 +89,9 @@ extension CopyDecoder {
         while read < field.end {
             var byte = base[read]
             read += 1
-            if byte == UInt8(ascii: "\\"), read < field.end {
+            if byte == UInt8(ascii: "\\") {
+                // At the very end of the data there is nothing for it to stand before, and PostgreSQL drops it.
+                guard read < field.end else { break }
                 byte = base[read]
                 read += 1
                 switch byte {
