@@ -64,9 +64,11 @@ public final class ChangeCounters {
     /// Whether SQLite's changes() already is the running statement's own: one statement of a trigger has ended. Until
     /// then it is what the statement before left there, of whichever session.
     ///
-    /// SQLite has no way to set it, so two cases remain wrong, both in a trigger: after its first statement, when that
-    /// changed no row and neither did the last statement on the connection; and in the outer statement's own expressions
-    /// for the rows after one that fired a trigger.
+    /// SQLite has no way to set it, so three cases remain wrong, all with a trigger. After the trigger's first statement, when that
+    /// changed no row and neither did the last statement on the connection: the session's number before. In the trigger's first
+    /// statement for the second row on of an outer one that changes several: SQLite sets changes() back when a trigger ends, and
+    /// what it is set back to is another session's number. And the same in the outer statement's own expressions for the rows after one
+    /// that fired a trigger.
     private func hasCounted(_ connection: OpaquePointer?) -> Bool {
         guard let totalChangesAtStart else { return false }
         return sqlite3_total_changes64(connection) != totalChangesAtStart || sqlite3_changes64(connection) != changesAtStart
