@@ -1,12 +1,18 @@
 """The fault loop of bench/faults in a short form, and whether it would find anything."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 
 import pytest
 
 from daemon import REPOSITORY, binary
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+from support.ledger import ACKNOWLEDGED, UNKNOWN, Ledger  # noqa: E402
 
 # Every so many calls. Of the kinds that are few, each.
 STRIDES = {"write": 61, "torn-write": 83, "read": 61, "sync": 9, "losing-sync": 9, "truncate": 1, "open": 1, "map": 1, "unlink": 1}
@@ -36,3 +42,24 @@ def test_a_disk_that_lies_is_found_out():
     result = run_faults("--kinds", "lost-write", "--errors", "EIO", "--often", "once", "--first", 100, "--last", 160, "--stride", 3)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "FAILED" in result.stderr
+
+
+def test_faults_with_pipelined_commits():
+    result = run_faults("--kinds", "losing-sync", "--stride", STRIDES["losing-sync"], "--walpool-options", "--synchronous pipelined")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("reads_are_durable", [True, False])
+def test_what_was_read_may_go_where_reads_come_before_the_disk(tmp_path, reads_are_durable):
+    for name in ["template.db", "found.db"]:
+        with contextlib.closing(sqlite3.connect(tmp_path / name)) as connection:
+            connection.executescript("CREATE TABLE log (txn); CREATE TABLE mirror (txn);")
+    ledger = Ledger(reads_are_durable=reads_are_durable)
+    number = ledger.begin()
+    ledger.tell(number, UNKNOWN, [])
+    assert ledger.saw({number}, {number}) == []
+    problems = ledger.judge(tmp_path / "found.db", tmp_path / "template.db")
+    assert problems == (["transactions [1] were read and are gone"] if reads_are_durable else [])
+    # What was told to be there has to be, either way.
+    ledger.tell(number, ACKNOWLEDGED, [])
+    assert "the file has acknowledged transactions [1] not" in ledger.judge(tmp_path / "found.db", tmp_path / "template.db")
