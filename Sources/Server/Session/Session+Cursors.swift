@@ -57,8 +57,8 @@ extension Session {
         let portal = try portal(fetch.name)
         guard portal.isCursor else {
             throw WireError(
-                state: .featureNotSupported, message: "portal \"\(portal.name)\" is not of a query: FETCH and MOVE have nothing to read from it",
-                hint: "Run it with Execute.")
+                state: .featureNotSupported, message: "portal \"\(portal.name)\" is not of a query",
+                hint: "FETCH and MOVE have nothing to read from it: run it with Execute.")
         }
         let maxRows = count.map { Int(clamping: $0) } ?? 0
         if let wait = try start(portal) { return wait }

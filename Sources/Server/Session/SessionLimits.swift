@@ -33,8 +33,8 @@ enum SessionLimits {
     static let savepoints = 1_000
     /// The longest name of any of these. PostgreSQL cuts names at 63 bytes; here two that differ stay two.
     static let nameBytes = 1_000
-    /// What named statements may take, and named portals with their values and the statements that only they have: room for one of the largest messages, and not for as many
-    /// as there may be names. Small ones are not counted, only their number is.
+    /// What named statements may take, and named portals with their values and the statements that only they have: room for one of
+    /// the largest messages, and not for as many as there may be names. Small ones are not counted, only their number is.
     static let keptBytes = 128 << 20
     static let smallBytes = 4 << 10
     /// What a session finds about statements in a schema that others do not see: of a few hundred texts, and room for some with very
