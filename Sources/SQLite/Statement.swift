@@ -11,7 +11,7 @@ public final class Statement {
     /// 0 for a plain statement, 1 for EXPLAIN, 2 for EXPLAIN QUERY PLAN.
     public let explain: Int
     public let parameterCount: Int
-    /// The ordinary table that it dropped when it was prepared; nil also of one that did not exist then (IF EXISTS).
+    /// The table that it dropped when it was prepared; nil also of one that did not exist then (IF EXISTS).
     public let droppedTable: String?
     /// Set for a statement of the daemon's own. SQLite prepares a statement anew inside `step` when something expired it
     /// (a schema change rolled back, ANALYZE, VACUUM), and asks the authorizer again then.
