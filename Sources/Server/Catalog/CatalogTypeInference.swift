@@ -97,9 +97,10 @@ struct CatalogTypeInference: Sendable {
 
     /// `count(*) FILTER (…) OVER (…)` is what the function is.
     private static func withoutWindow(_ nodes: [Node]) -> [Node] {
-        var nodes = nodes
-        while nodes.count > 2, nodes[nodes.count - 2].isWord("over") || nodes[nodes.count - 2].isWord("filter") { nodes.removeLast(2) }
-        return nodes
+        var end = nodes.count
+        // A call has one of each.
+        for word in ["over", "filter"] where end > 2 && nodes[end - 2].isWord(word) { end -= 2 }
+        return end == nodes.count ? nodes : Array(nodes[..<end])
     }
 
     /// From the narrowest to the widest.
@@ -128,6 +129,8 @@ struct CatalogTypeInference: Sendable {
             // All of them at once: each by itself would be a recursion as deep as a client likes.
             let end = nodes.lastIndex { $0.subscriptNodes == nil }
             guard let end else { return nil }
+            // Nor has a window elements: a row of them would be such a recursion again.
+            if end > 0, nodes[end - 1].isWord("over") || nodes[end - 1].isWord("filter") { return nil }
             if nodes[end].isWord("array") { return end == nodes.count - 2 ? typeOfArray(last.subscriptNodes ?? []) : nil }
             return typeOfElement(of: nodes[...end])
         }

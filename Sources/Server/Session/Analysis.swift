@@ -80,7 +80,7 @@ final class Analysis: Sendable {
                 // Without an answer types are unknown, which is always allowed.
                 program = (abridged?.text).map { text in
                     text.withUnsafeBytes { (try? ProgramTypes($0, on: depth.connection)) ?? nil }
-                } ?? (try? ProgramTypes(sql, on: depth.connection)) ?? nil
+                } ?? (try? ProgramTypes(query.text.bytes, on: depth.connection)) ?? nil
             }
         }
         if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
