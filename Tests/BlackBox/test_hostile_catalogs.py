@@ -127,7 +127,7 @@ def test_long_questions_take_no_time_of_their_square(daemon, client, name):
 def test_questions_that_are_too_long(daemon, client):
     long = "SELECT relname FROM pg_class WHERE relname IN ({})"
     assert client.query(long.format(", ".join(f"'table{number}'" for number in range(8_000)))).check().texts == []
-    reply = client.query(long.format(", ".join(f"'table{number}'" for number in range(10_000))))
+    reply = client.query(long.format(", ".join(f"'table{number}'" for number in range(12_000))))
     assert reply.state == "54000" and "131072" in reply.error["D"] and "ANY" in reply.error["H"]
 
 

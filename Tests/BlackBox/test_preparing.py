@@ -206,7 +206,7 @@ NESTED = {
     "some COLLATE": ("SELECT v" + " COLLATE nocase" * 4_000 + " FROM t", None),
     "many COLLATE": ("SELECT v" + " COLLATE nocase" * 69_000 + " FROM t", "54001"),
     "casts of a catalog question": ("SELECT 1" + "::int" * 8_000 + " FROM pg_class", "0A000"),
-    "subscripts of a catalog question": ("SELECT a" + "[1]" * 66_000 + " FROM pg_class", "0A000"),
+    "subscripts of a catalog question": ("SELECT a" + "[1]" * 43_000 + " FROM pg_class", "0A000"),
 }
 
 
