@@ -41,8 +41,9 @@ import Testing
         }
         let error = try #require(connection.failure(Self.slowToPrepare(mentions: 20)))
         #expect(error.mayBeStoppedPreparation && calls == 3, "\(error), \(calls)")
-        #expect(try connection.value("SELECT 1") == "1")
+        // Else even a short one would be stopped, where the machine takes a millisecond for it.
         calls = .min
+        #expect(try connection.value("SELECT 1") == "1")
         #expect(connection.failure(Self.slowToPrepare(mentions: 1)) == nil)
     }
 
