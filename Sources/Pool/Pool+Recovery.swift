@@ -100,7 +100,9 @@ extension Pool {
             guard try writer.connection.checkpoint(.truncate).isBusy else { return }
             log.error(.ioError, "another process reads from \(path)-wal: delete it before the daemon starts on another file")
         } catch {
-            log.error(.ioError, "\(path)-wal cannot be emptied: delete it before the daemon starts on another file", metadata: ["error": "\(error.message)"])
+            log.error(
+                .ioError, "\(path)-wal cannot be emptied: delete it before the daemon starts on another file",
+                metadata: ["error": "\(error.message)"])
         }
     }
 

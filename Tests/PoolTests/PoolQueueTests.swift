@@ -37,15 +37,21 @@ import Testing
         #expect(pool.load.waitingReaders == 0)
     }
 
+    private typealias RequestReader = (_ client: Int, _ onlyToPrepare: Bool) -> Pool.Request<Int>
+
+    /// And six clients, by their numbers, that ask it for a connection.
+    private func poolOfOneReader() throws -> (Pool, RequestReader) {
+        let test = try TestPool { $0.readers = 1 }
+        let clients = (1...6).map { _ in test.member() }
+        return (test.pool, { client, onlyToPrepare in
+            test.pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
+        })
+    }
+
     /// Who only prepares does not wait for the connection that is kept for it, while another prepares there for long, when a reader is
     /// free again.
     @Test func whoOnlyPreparesTakesWhatIsFreeFirst() throws {
-        let test = try TestPool { $0.readers = 1 }
-        let pool = test.pool
-        let clients = (1...6).map { _ in test.member() }
-        func request(_ client: Int, _ onlyToPrepare: Bool) -> Pool.Request<Int> {
-            pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
-        }
+        let (pool, request) = try poolOfOneReader()
         #expect(request(1, false).value == 0 && request(2, true).value == 1)
         let pictures = [(3, true), (4, true), (5, false)].map { request($0.0, $0.1).picture }
         #expect(pictures == ["parked", "parked", "parked"])
@@ -60,12 +66,7 @@ import Testing
 
     /// One connection is kept for preparing: who only prepares gets it when no reader is free.
     @Test func oneIsKeptForPreparing() throws {
-        let test = try TestPool { $0.readers = 1 }
-        let pool = test.pool
-        let clients = (1...6).map { _ in test.member() }
-        func request(_ client: Int, _ onlyToPrepare: Bool) -> Pool.Request<Int> {
-            pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
-        }
+        let (pool, request) = try poolOfOneReader()
         #expect(request(1, true).value == 0)
         #expect(request(2, true).value == 1)
         let pictures = [(3, false), (4, true), (5, true), (6, true)].map { request($0.0, $0.1).picture }

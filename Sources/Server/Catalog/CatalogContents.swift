@@ -252,7 +252,8 @@ struct CatalogContents: Sendable {
         let unique = index.isUnique ? "UNIQUE " : ""
         let end = condition.map { " WHERE " + $0 } ?? ""
         indexDefinitions[UInt32(oid)] = (
-            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts, index.columns.map(\.isDescending)
+            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts,
+            index.columns.map(\.isDescending)
         )
     }
 

@@ -6,7 +6,8 @@ import PostgresWire
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
 /// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is
 /// rewritten: literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
-/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column.
+/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and
+/// the name `[]` of a column.
 /// Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
     let sql: UnsafeRawBufferPointer
