@@ -61,10 +61,10 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// Both were deleted, and another process has committed into others: the frames of two histories of the same file.
-    var isWALReplaced: Bool {
-        guard isIndexReplaced, !hasWAL, let other = Self.status(path + "-wal") else { return false }
-        return other.bytes > 0
-    }
+    var isWALReplaced: Bool { isIndexReplaced && hasOtherWAL }
+
+    /// In the place of the -wal there is another, with something in it: who has made it has gone on there.
+    var hasOtherWAL: Bool { !hasWAL && (Self.status(path + "-wal").map { $0.bytes > 0 } ?? false) }
 
     /// What is certainly wrong with them, or nil. That they cannot be looked at (EACCES of a directory, ENOMEM, a network) is nothing
     /// SQLite's open files suffer from.

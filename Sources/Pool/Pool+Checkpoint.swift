@@ -213,7 +213,8 @@ extension Pool {
     public func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
-        guard writer.failure == nil else {
+        // A lost file is no such failure: what it leaves behind has to be where it belongs.
+        guard (writer.failure ?? pipelinedSync?.error).map(DatabaseFiles.isLoss) ?? true else {
             // What is in memory may differ from what is on the disk: the next start recovers from that.
             writer.connection.keepWALWhenClosed()
             return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
@@ -242,11 +243,18 @@ extension Pool {
 
     /// What a deleted -wal held is in the one in its place, with what others have committed since: the last checkpoint copies that one.
     private func reopenBesideNewWAL() -> Bool {
-        guard writer.places.obstacle == nil, !writer.places.hasWAL, writer.places.hasIndex else { return true }
+        let places = writer.places
+        guard places.obstacle == nil, places.hasOtherWAL, places.hasIndex else { return true }
         writer.connection.keepWALWhenClosed()
         closeWriter()
         do {
             try openWriter()
+            guard writer.places.areOfSameDatabase(as: places) else {
+                // What stands beside another file now is not to be copied into it.
+                writer.connection.keepWALWhenClosed()
+                cannotGoOn("\(path) was replaced while the daemon stopped")
+                return false
+            }
             return true
         } catch {
             cannotGoOn("\(path) cannot be opened again for the last checkpoint: \(error.message)")

@@ -68,6 +68,9 @@ extension Pool {
     ///
     /// - Parameter failure: what the writer has met.
     func lostFiles(after failure: SQLiteError? = nil) throws(SQLiteError) -> String? {
+        // "Return SQLITE_LOCKED if this … connection has an open transaction" (sqlite3BtreeCheckpoint in
+        // https://www.sqlite.org/src/file/src/btree.c).
+        writer.endSnapshot()
         guard writer.places.databaseInPlace != nil else {
             emptyWALOfLostFile()
             return Self.loss(of: path)
@@ -108,15 +111,13 @@ extension Pool {
 
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open. As long as the -shm is there, another
     /// process goes on behind it in a new -wal: a checkpoint would copy the zeros that stand in the deleted one in that place. So the new
-    /// one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Without the -shm, or without room for that,
-    /// the database itself gets it.
+    /// one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Without a new one, without the -shm, or without
+    /// room for that, the database itself gets it: the file that is open, whatever is moved into its place meanwhile.
     private func rescueWAL() throws(SQLiteError) -> String? {
         guard !writer.places.hasWAL else { return nil }
-        if writer.places.hasIndex {
+        if writer.places.hasOtherWAL {
             switch rescueIntoNewWAL() {
-            case .complete:
-                log.warning(.recovery, "the -wal was deleted; what it held is in the new one now")
-                return nil
+            case .complete: return nil
             case .partial(let frames, let all):
                 return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), which "
                     + "another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
@@ -131,16 +132,23 @@ extension Pool {
         // chance, so it may take its time.
         let result = try truncate(patienceMilliseconds: limits.gateGraceMilliseconds)
         guard result.frames >= 0, result.frames == result.copiedFrames else {
+            // What somebody's snapshot keeps from being copied is saved where others will look for it.
+            if rescueIntoNewWAL() == .complete { return nil }
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
         return nil
     }
 
-    /// nil: the disk is full, for one.
+    /// nil: the disk is full, for one; or the -wal would stand beside another file.
     private func rescueIntoNewWAL() -> WALRescue? {
+        guard writer.places.hasIndex else { return nil }
         do {
-            return try whileNobodyWrites { () throws(SQLiteError) in try writer.connection.rescueWAL() }
+            let rescue = try whileNobodyWrites { () throws(SQLiteError) in
+                writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
+            }
+            if rescue == .complete { log.warning(.recovery, "the -wal was deleted; what it held is in the new one now") }
+            return rescue
         } catch {
             log.error(.ioError, "the -wal was deleted and cannot be written anew", metadata: ["error": "\(error.message)"])
             return nil

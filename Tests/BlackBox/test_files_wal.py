@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
@@ -216,26 +216,34 @@ def test_an_index_and_a_wal_that_are_lost_one_after_the_other(committing):
     assert acknowledged <= set(rows(committing.database)), committing.errors
 
 
-def test_an_index_and_a_database_that_are_lost_one_after_the_other(committing):
-    """The old -wal's frames are not the new file's."""
+@pytest.mark.parametrize("lost, ends", [("-shm", False), ("-wal", False), ("-wal", True)])
+@pytest.mark.parametrize("pause", [0, 0.003, 0.008])
+def test_a_database_that_is_replaced_after_a_file_beside_it(committing, lost, ends, pause):
+    """The old -wal's frames are not the new file's, wherever the second command of a shell meets the daemon: what restores a backup
+    deletes what stands beside the database first."""
     committing.may_fail = True
     other = committing.directory / "other.db"
     with closing(sqlite3.connect(other)) as connection:
         connection.executescript("CREATE TABLE filler (x); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
-    ends = []
+    stopping = []
+    client = committing.client()
 
     def commit():
-        with committing.client() as client:
-            while not ends and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
+        with suppress(OSError):  # The socket of a daemon that ends breaks.
+            while not stopping and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
                 pass
 
     thread = threading.Thread(target=commit)
     thread.start()
     try:
-        subprocess.run(f"rm {shm(committing)}; mv {other} {committing.database}", shell=True, check=True)
-        check_exit(committing)
+        end = f"kill -TERM {committing.pid};" if ends else ""
+        subprocess.run(f"rm {committing.database}{lost}; {end} sleep {pause}; mv {other} {committing.database}", shell=True, check=True)
+        if ends:
+            committing.wait()
+        else:
+            check_exit(committing)
     finally:
-        ends.append(True)
+        stopping.append(True)
         thread.join()
     assert rows(committing.database) == [1000]
 

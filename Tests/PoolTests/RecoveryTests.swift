@@ -68,6 +68,34 @@ import Testing
         #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("moved, replaced or deleted"))
     }
 
+    /// Nor is anything of it left for the file that comes in its place, although the writer keeps a snapshot, and although it may end
+    /// before its recovery.
+    @Test(arguments: [true, false], [true, false])
+    func aDatabaseThatIsMovedAfterACommit(_ closes: Bool, _ commitsMore: Bool) throws {
+        let test = try TestPool()
+        let pool = test.pool
+        let member = test.member("INSERT INTO t VALUES(1, 1)")
+        _ = test.run([member])
+        #expect(member.succeeded && pool.writer.keepsSnapshot)
+        try FileManager.default.moveItem(atPath: test.path, toPath: test.path + ".old")
+        if commitsMore {
+            _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+            _ = pool.commitGroup([test.member("INSERT INTO t VALUES(2, 2)")])
+            #expect(pool.hasWriterFailed)
+        }
+        if closes {
+            pool.close()
+        } else if commitsMore {
+            #expect(pool.releaseWriter()?.picture == "recovery")
+            _ = pool.run(.recovery)
+        } else {
+            #expect(pool.lookAtFiles(now: MonotonicClock.now)?.picture == "recovery")
+            _ = pool.run(.recovery)
+        }
+        #expect(test.ends.reasons.count == 1)
+        #expect(try FileManager.default.attributesOfItem(atPath: test.path + "-wal")[.size] as? Int == 0)
+    }
+
     /// A file that has lost its end is noticed, too.
     @Test(arguments: [PoolLimits.Durability.full, .pipelined])
     func aTruncatedDatabase(_ durability: PoolLimits.Durability) throws {
