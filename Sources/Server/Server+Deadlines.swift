@@ -72,7 +72,11 @@ extension Server {
     private func takeDue(now: Instant) -> (due: Pool.Due, mayEvictReader: Bool) {
         let mayEvictReader = !isEvictingReader.exchange(true, ordering: .sequentiallyConsistent)
         var due = pool.takeDue(now: now)
-        if !mayEvictReader, due.readerToEvict != nil {
+        guard due.readerToEvict != nil else {
+            if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
+            return (due, false)
+        }
+        if !mayEvictReader {
             due.readerToEvict = nil
             due.next = min(due.next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
         }

@@ -4,12 +4,15 @@ import PostgresWire
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
 extension Session {
     func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws -> Wait? {
+        // From here on it can be cancelled: a message of many megabytes takes a while to be split.
+        try beginActivity()
         try ParameterBinder.requireText(message.sql, "the query")
         try ForeignQuotes.checkComments(message.sql)
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
         if answersPoolReset(message.sql) {
             state.inputPosition = next
+            endStatement()
             readyForQuery()
             return nil
         }
@@ -62,7 +65,10 @@ extension Session {
                 throw error
             }
         }
-        if state.query?.statements.isEmpty == true { out.emptyQueryResponse() }
+        if state.query?.statements.isEmpty == true {
+            out.emptyQueryResponse()
+            endStatement()
+        }
         state.inputPosition = state.query?.end ?? state.inputPosition
         state.query = nil
         readyForQuery()

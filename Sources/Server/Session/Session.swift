@@ -330,7 +330,7 @@ extension Session {
 
     /// From here on a cancel is for it, as is one that came behind the statement before of the same message.
     @inline(__always)
-    private func beginActivity() throws(WireError) {
+    func beginActivity() throws(WireError) {
         // Only its owner takes it away from 0.
         let found = activity.load(ordering: .relaxed)
         if wasCancelled || found == 2 { throw ErrorTranslation.wireError(.cancelled) }
