@@ -176,6 +176,10 @@ extension Session {
             guard flush() else { return close() }
             if isOwedReply { return letGo() }
             terminate(ErrorTranslation.wireError(.shutdown))
+        case .input where keepsReply && state.inputPosition < input.count:
+            // The rest of a message is on its way.
+            countEnd()
+            letGo()
         case .input, .output, .transactionEnd:
             countEnd()
             if case .input = wait, let worker, worker.sendsRepliesTogether, canBeSentWithOthers {
@@ -195,10 +199,17 @@ extension Session {
         out.count > 0 && !server.mustStopStatements.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
     }
 
+    /// In the middle of a pipeline, whose client may send all of it before it reads anything: what it has of its reply is little, and
+    /// goes out with the rest.
+    private var keepsReply: Bool {
+        guard out.count < SessionLimits.keptReplyBytes, awaitedEnd <= out.start, !isCopyingIn, case .ready = phase else { return false }
+        return slowStatement == nil && !server.isStopping.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
+    }
+
     /// Nothing to do until the client has sent something, or taken what its socket has no room for.
     @inline(__always)
     private func letGo() {
-        if out.count > 0 {
+        if out.count > 0, !keepsReply {
             interest = .writable
             noteUnread()
             // A holder that does not read is as idle as one that does not send.

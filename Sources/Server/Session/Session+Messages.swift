@@ -89,6 +89,7 @@ extension Session {
             try requireEmpty(body)
             // A client that asks for a Flush waits for what comes before it, except inside a group, whose replies wait
             // for the commit.
+            awaitedEnd = out.end
             if writerMode != .group, !flush() { return .closed }
         case UInt8(ascii: "X"): return .closed
         case UInt8(ascii: "d"), UInt8(ascii: "c"), UInt8(ascii: "f"):
@@ -148,6 +149,7 @@ extension Session {
             closePortals()
         }
         out.error(positionInQuery(error))
+        awaitedEnd = out.end
         if !runsAgain { countError(error) }
         if error.state == .dataCorrupted || error.state == .ioError {
             if error.message == ErrorTranslation.foreignEncoding { pool.encodingHasChanged() } else { pool.suspectFiles() }

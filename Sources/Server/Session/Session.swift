@@ -131,6 +131,8 @@ final class Session: @unchecked Sendable {
     var ownAnalyses: OwnAnalyses?
     /// Where the last complete reply ends in the output.
     var replyEnd = 0
+    /// Where what its client waits for ends in the output: that reply, an error, or what it has asked for by a Flush.
+    var awaitedEnd = 0
     /// The pool knows that it holds the writer and waits for its client.
     var isIdleHolder = false
     /// The same of a reader.
@@ -271,6 +273,7 @@ extension Session: PoolClient {
         wasCancelled = false
         if told == .idle, ownAnalyses != nil { ownAnalyses = nil }
         replyEnd = out.end
+        awaitedEnd = replyEnd
         status.store(told.rawValue, ordering: .relaxed)
         // A group's commit is yet to come.
         if told == .idle, writerMode != .group { countTransactionEnd() }
