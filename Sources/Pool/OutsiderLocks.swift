@@ -10,8 +10,24 @@ public enum OutsiderLocks {
     ///
     /// - Parameter withReaders: those that only keep the file from being had alone count as well.
     public static func holders(ofDatabase path: String, withReaders: Bool = false) -> [String] {
+        processes(thatLock: [path, path + "-shm"], withReaders: withReaders).map(name)
+    }
+
+    /// One that has the database open by a -wal that was deleted, or nil when none is shown. Nobody but itself will find what it commits
+    /// there, and it tells everybody in the -shm that it is in the -wal: whoever goes on with another one would copy zeros, or
+    /// what stands there of another commit, into the database.
+    ///
+    /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well.
+    static func holder(ofDeletedWALOf path: String, isDeleted: Bool = false) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let file = String(cString: resolved)
+        return processes(thatLock: [file + "-shm"], withReaders: true).first { has($0, "\(file)-wal (deleted)") ?? isDeleted }.map(name)
+    }
+
+    private static func processes(thatLock files: [String], withReaders: Bool) -> [String] {
         var inodes: Set<String> = []
-        for file in [path, path + "-shm"] {
+        for file in files {
             var status = stat()
             // stat(2) only: opening and closing the file would drop SQLite's own locks.
             if stat(file, &status) == 0 { inodes.insert(String(status.st_ino)) }
@@ -24,11 +40,32 @@ public enum OutsiderLocks {
             guard fields.count >= 8, fields[1] == "POSIX", withReaders || fields[3] == "WRITE", fields[4] != own,
                 let inode = fields[5].split(separator: ":").last, inodes.contains(String(inode))
             else { continue }
-            let name = read("/proc/\(fields[4])/comm").filter { !$0.isNewline }
-            let holder = "\(name.isEmpty ? "unknown" : name) (process \(fields[4]))"
-            if !found.contains(holder) { found.append(holder) }
+            if !found.contains(fields[4]) { found.append(fields[4]) }
         }
         return found
+    }
+
+    private static func name(_ process: String) -> String {
+        let name = read("/proc/\(process)/comm").filter { !$0.isNewline }
+        return "\(name.isEmpty ? "unknown" : name) (process \(process))"
+    }
+
+    /// Whether a process has this file open, as the links of its descriptors tell it. "If the pathname has been unlinked, the symbolic link
+    /// will contain the string ' (deleted)' appended to the original pathname" (proc(5), of another such link).
+    ///
+    /// nil: that is not shown to this process.
+    private static func has(_ process: String, _ file: String) -> Bool? {
+        guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT ? false : nil }
+        defer { closedir(directory) }
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        while let entry = readdir(directory) {
+            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let count = target.withUnsafeMutableBytes {
+                readlink("/proc/\(process)/fd/\(number)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+            }
+            if count > 0, target[..<count].elementsEqual(file.utf8) { return true }
+        }
+        return false
     }
 
     private static func read(_ path: String) -> String {

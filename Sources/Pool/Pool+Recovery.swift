@@ -24,7 +24,11 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
         do {
+            let isWALDeleted = !writer.places.hasWAL
             if let reason = try lostFiles(after: failure) { return giveUp(reason) }
+            if isWALDeleted, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
+                return giveUp(Self.deletedWAL(of: path, holder))
+            }
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let (fileName, places) = (writer.fileName, writer.places)
@@ -86,6 +90,10 @@ extension Pool {
             return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
         }
         return nil
+    }
+
+    static func deletedWAL(of path: String, _ holder: String) -> String {
+        "\(holder) has \(path) open by a -wal that was deleted: end that process first"
     }
 
     private static func loss(of path: String) -> String { "\(path) was emptied, moved, replaced or deleted while it was served" }

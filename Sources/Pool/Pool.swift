@@ -161,6 +161,9 @@ public final class Pool: Sendable {
             throw SQLiteError(
                 extendedCode: 5, message: "process \(process) has the database open, but its -shm was deleted: end that process first")
         }
+        if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) {
+            throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
+        }
         if let reason = DatabaseFiles.abandonedWAL(path) { throw SQLiteError(extendedCode: 14, message: reason) }
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal

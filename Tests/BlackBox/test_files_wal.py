@@ -160,6 +160,34 @@ def test_an_older_wal_in_the_place_of_the_newer(with_table_of_others):
     assert all_rows(daemon.database)[0][:499] == list(range(1, 500))
 
 
+@pytest.mark.parametrize("noticed", ["by a commit", "at the end", "at the start"])
+def test_an_outsider_that_keeps_a_deleted_wal(watched, noticed):
+    """What it commits there nobody else can read, and its index says that it is in the -wal: nobody else goes on until it has gone."""
+    outsider = sqlite3.connect(watched.database, isolation_level=None)
+    with closing(outsider):
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+        assert outsider.execute("SELECT max(x) FROM t").fetchone() == (29,)
+        if noticed == "at the start":
+            watched.stop()
+        os.unlink(wal(watched))
+        if noticed == "by a commit":
+            check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+            check_exit(watched)
+        elif noticed == "at the end":
+            watched.terminate()
+            watched.wait()
+        outsider.execute("INSERT INTO t VALUES (31)")
+        refused = run(str(watched.database), "--socket-directory", str(watched.directory))
+        holder = f"(process {os.getpid()}) has {watched.database} open by a -wal that was deleted"
+        assert refused.returncode != 0 and holder in refused.stderr
+        outsider.execute("INSERT INTO t VALUES (32)")
+    watched.restart()
+    watched.run("INSERT INTO t VALUES (33)")
+    watched.may_fail = False
+    watched.stop()
+    assert set(range(1, 30)) | {31, 32, 33} <= set(rows(watched.database))
+
+
 @pytest.mark.parametrize("stays", [True, False])
 def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
     for number in range(2, 20):
