@@ -5,9 +5,10 @@ import Synchronization
 
 /// One database file: the writer, the readers, and who may use them next.
 ///
-/// Decisions are `Scheduling`'s; this class holds the lock around them and the connections they are about. While the lock
-/// is held nothing is called but `reasonToStopWaiting`, which only looks: methods return what is to be done, and the
-/// worker that called does it.
+/// Decisions are `Scheduling`'s; this class holds the lock around them and the connections they are about. Methods return what
+/// is to be done, and the worker that called does it. While the lock is held nothing is called but those members of
+/// `PoolClient` that only read or set its own deadlines and atomics (`reasonToStopWaiting`, `passesPause`, `waitDeadline`,
+/// `waitDeadlineWhilePaused`, `pauseHasEnded`, `waitsWithSnapshot`): none takes a lock or makes a system call.
 public final class Pool: Sendable {
     /// What the path it was told led to when it was opened: a symbolic link that is switched meanwhile leads to another database.
     public let path: String
