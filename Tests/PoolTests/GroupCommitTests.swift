@@ -73,7 +73,7 @@ import Testing
 
         func member(_ id: ClientID) -> FakeMember {
             let member = FakeMember(id, [rawValue])
-            if self == .interrupted { member.whileRunning = { _ in .cancelled } }
+            if self == .interrupted { member.whileRunning = { [unowned member] _ in member.isPrepared ? .cancelled : nil } }
             return member
         }
 
@@ -185,7 +185,7 @@ import Testing
         let late = Killer.orRollback.member(6)
         // The third is cancelled when it runs again, and not a third time: a cancel is for one run.
         let long = FakeMember(7, [Killer.interrupted.rawValue.replacing("100000000", with: "20000")])
-        long.whileRunning = { [unowned long] _ in long.runs == 2 ? .cancelled : nil }
+        long.whileRunning = { [unowned long] _ in long.runs == 2 && long.isPrepared ? .cancelled : nil }
         let before = test.commits
         let result = test.run([members[0], members[1], long, members[2], late, members[3], members[4]])
         #expect(result.finished.map(\.clientID).sorted() == Array(1...7))

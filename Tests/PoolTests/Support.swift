@@ -120,6 +120,9 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     private(set) var commitError: SQLiteError?
     private(set) var refusal: (reason: StopReason?, error: SQLiteError)?
     private(set) var isLong = false
+    /// Its statement runs. Until then it is prepared, which is stopped by another error, where the machine is slow enough for the
+    /// question to come.
+    private(set) var isPrepared = false
     var waitDeadline = Instant.distantFuture
     /// Asked while a statement runs, and while it waits; each with the number of times it was asked before.
     var whileRunning: (Int) -> StopReason? = { _ in nil }
@@ -153,7 +156,8 @@ final class FakeMember: GroupMember, @unchecked Sendable {
             for sql in statements {
                 // As a session does.
                 if sql.hasPrefix("DROP") { writer.endSnapshot() }
-                rows += try writer.rows(sql, self)
+                isPrepared = false
+                rows += try writer.rows(sql, self) { isPrepared = true }
             }
             if statements.count > 1 { try writer.releaseMemberSavepoint() }
         } catch let error as SQLiteError {
@@ -182,9 +186,10 @@ final class FakeMember: GroupMember, @unchecked Sendable {
 extension PooledConnection {
     /// Runs one statement out of the cache as `owner`'s; its rows, each value as text.
     @discardableResult
-    func rows(_ sql: String, _ owner: any StatementOwner) throws -> [[String]] {
+    func rows(_ sql: String, _ owner: any StatementOwner, whenPrepared: () -> Void = {}) throws -> [[String]] {
         let lease = try statement(for: text(sql), owner)
         defer { giveBack(lease) }
+        whenPrepared()
         beginRun(owner)
         defer { endRun() }
         var rows: [[String]] = []
