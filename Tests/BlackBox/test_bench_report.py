@@ -130,11 +130,16 @@ def test_every_ratio_below_one_is_listed():
         slower("insert-8", "walpool", 0.4)(run)         # below PostgreSQL and PgBouncer's 0.4, above direct
         slower("insert-8-relaxed", "walpool-normal", 0.4)(run)
 
-    found = section(report.markdown(made_up(slow)), "Where Walpool does less")
+    slowed = made_up(slow)
+    found = section(report.markdown(slowed), "Where Walpool does less")
     assert row(found, "insert", "8", "Walpool", "Postgres") == ["4,000", "5,000", "0.80"]
     assert [line for line in found.splitlines() if line.startswith("| ")][1:] == [
         line for line in found.splitlines() if line.startswith(("| insert", ))]
     assert "Direct" not in found and "Canned" not in found
+    shown = readme.part_of_readme(slowed, REPOSITORY / "results")
+    count = sum(line.startswith("| insert") for line in found.splitlines())
+    assert f"In {count} of " in shown and " than Postgres in 1 (0.80 times)" in shown
+    assert "[Where Walpool does less](results/results.md#where-walpool-does-less)" in shown
 
 
 def test_how_much_of_the_clients_time_was_answered():
@@ -221,6 +226,7 @@ def test_readmes_part(a_record, tmp_path):
     assert row(text, "durable INSERT", "64") == ["10,000", "5,000", "1,000", "2.00", "10.00"]
     assert row(text, "TPC-B, a message a statement, `pipelined`", "8") == ["11,000", "5,000", "1,000", "2.20", "11.00"]
     assert "was 50.0 ms, and 4.00 s where each opens the file itself." in text
+    assert "**Missed: select, 64 clients, to Postgres; " in text and "/results.md#goals)" in text
     assert "/throughput.svg)" in text and "starvation.svg" not in text
 
 

@@ -1,5 +1,7 @@
 """Every ratio below 1 of a record, so that none of them can be left out by hand."""
 
+import collections
+
 from support import markdown as md
 from support.record import OURS
 from support.recordview import RELAXED, title
@@ -21,7 +23,32 @@ def below_one(record):
                        words=("Walpool's mode", "the other")))
 
 
+def summary(record, directory):
+    """How many they are and how far below, for a page that links the table; None where there is nothing to say."""
+    every = list(_compared(record))
+    below = collections.defaultdict(list)
+    for ratio, _, _, other in _losses(record):
+        below[title(record, other)].append(ratio)
+    if not below:
+        return None
+    most_first = sorted(below.items(), key=lambda item: (-len(item[1]), item[0]))
+    counts = [f"than {other} in {len(ratios)} ({_span(ratios)})" for other, ratios in most_first]
+    return (f"In {sum(map(len, below.values()))} of {len(every)} comparisons with another system of the same promise, each of Walpool's modes "
+            f"counted by itself, Walpool does less: {', '.join(counts)}. Every one is in [Where Walpool does "
+            f"less]({directory}/results.md#where-walpool-does-less).")
+
+
+def _span(ratios):
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return f"{least} times" if least == most else f"{least} to {most} times"
+
+
 def _losses(record):
+    # As it is shown.
+    return [each for each in _compared(record) if round(each[0], 2) < 1]
+
+
+def _compared(record):
     # As many as are meant to start, whoever serves them: no figure of speed.
     paced = {run["cell"] for run in record["runs"] if any(each["loop"] == "open" for each in list(run["classes"].values())[:1])}
     for cell in record["summary"]:
@@ -31,9 +58,7 @@ def _losses(record):
             ours, other = pair.split("/")
             if other in (*OURS, *LIMITS) or (ours in RELAXED) != (other in RELAXED):
                 continue
-            # As it is shown.
-            if round(ratio["median"], 2) < 1:
-                yield ratio["median"], cell, ours, other
+            yield ratio["median"], cell, ours, other
 
 
 def _what(cell):

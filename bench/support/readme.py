@@ -1,14 +1,16 @@
-"""README's part of a benchmark: a table of the main figures and the pictures, between two comments, so that it is never
-written by hand. The first says which results it is made of; a test makes it again and compares."""
+"""README's part of a benchmark: the main figures, which goals were missed, the longest waits and two pictures, between two
+comments, so that it is never written by hand. The first says which results it is made of; a test makes it again and
+compares. What is longer stays in the results, to which it links: README is the front page."""
 
 import os
 import re
 import statistics
 from pathlib import Path
 
+from support import losses
 from support import markdown as md
-from support.losses import below_one
 from support.plots import PICTURES as TITLES
+from support.report_frame import goals_in_words
 from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, title
 from support.tools import REPOSITORY, BenchError
 
@@ -28,7 +30,6 @@ ROWS = (
     ("insert-64-2ms", "durable INSERT, syncs 2 ms slower", FULL),
     ("tpcb-64-2ms", "TPC-B, a message a statement, syncs 2 ms slower", BEST),
 )
-PICTURES = ("throughput", "starvation", "fairness")
 # Whose longest waits it shows; one class is slow because it wants to be.
 WAITING = ("walpool", "postgres", "direct")
 NOT_WAITING = ("slow",)
@@ -39,10 +40,19 @@ def part_of_readme(record, results):
     directory = Path(results).resolve()
     directory = directory.parent if directory.is_file() else directory
     shown = os.path.relpath(directory, REPOSITORY)
-    pictures = "\n\n".join(f"![{TITLES[name]}]({shown}/{name}.svg)" for name in PICTURES if (directory / f"{name}.svg").exists())
-    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), below_one(record),
-             answered(record), waits(record), pictures, END]
+    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), picture("throughput", directory, shown),
+             goals(record, shown), losses.summary(record, shown), answered(record), waits(record),
+             picture("starvation", directory, shown), END]
     return "\n\n".join(part for part in parts if part)
+
+
+def picture(name, directory, shown):
+    return f"![{TITLES[name]}]({shown}/{name}.svg)" if (directory / f"{name}.svg").exists() else None
+
+
+def goals(record, directory):
+    words = goals_in_words(record)
+    return words and f"{words} The figure of each is in [Goals]({directory}/results.md#goals)."
 
 
 def conditions(record, directory):

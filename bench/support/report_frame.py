@@ -6,18 +6,30 @@ from support.recordview import title
 
 
 def goals(record):
-    asked = [goal for goal in record["goals"] if goal["met"] is not None]
+    verdict = goals_in_words(record)
+    if not verdict:
+        return None
+    rows = [_goal_row(record, goal) for goal in _asked(record)]
+    heads = ["workload", "what", "goal", "measured", "verdict"]
+    return "## Goals\n\n" + verdict + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
+
+
+def goals_in_words(record):
+    """How many were met, and which were not; None where none was asked for."""
+    asked = _asked(record)
     if not asked:
         return None
     missed = [goal for goal in asked if not goal["met"]]
-    first = f"{len(asked) - len(missed)} of {len(asked)} goals met."
+    words = f"{len(asked) - len(missed)} of {len(asked)} goals met."
     if missed:
-        first += " **Missed: " + "; ".join(_goal(record, goal) for goal in missed) + ".**"
+        words += " **Missed: " + "; ".join(_goal(record, goal) for goal in missed) + ".**"
     if len(asked) < len(record["goals"]):
-        first += f" Not measured in this run: {len(record['goals']) - len(asked)}."
-    rows = [_goal_row(record, goal) for goal in asked]
-    heads = ["workload", "what", "goal", "measured", "verdict"]
-    return "## Goals\n\n" + first + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
+        words += f" Not measured in this run: {len(record['goals']) - len(asked)}."
+    return words
+
+
+def _asked(record):
+    return [goal for goal in record["goals"] if goal["met"] is not None]
 
 
 def _goal(record, goal):
