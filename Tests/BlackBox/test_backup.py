@@ -270,7 +270,7 @@ def test_a_kill_leaves_what_the_next_start_removes(large, backups):
     eventually(lambda: "removed an unfinished backup" in large.errors, "the line")
 
 
-# Restoring, as the README says
+# Restoring, as docs/administration.md says
 
 
 def test_restore(served, backups):

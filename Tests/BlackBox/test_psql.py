@@ -370,7 +370,7 @@ TRIGGER = "CREATE TRIGGER gone AFTER DELETE ON kept BEGIN INSERT INTO log VALUES
 
 
 def test_triggers(start_daemon):
-    """psql cuts at semicolons. What it makes of that is told, and the ways around it that README names work."""
+    """psql cuts at semicolons. What it makes of that is told, and the ways around it that docs/drivers.md names work."""
     daemon = start_daemon()
     daemon.run("CREATE TABLE kept (id INTEGER PRIMARY KEY)", "CREATE TABLE log (id INTEGER)", "INSERT INTO kept VALUES (1)")
     for cut in [TRIGGER.format(""), TRIGGER.format("").replace("CREATE", "create /* it */")]:
