@@ -16,7 +16,7 @@ SECONDS_OF = {
     "quick costs": 15,
     "report": 15,
 }
-LONGEST_RUN, LONGEST_QUICK_RUN = 60 * 60, 8 * 60        # issue 5, "Done when" 1
+LONGEST_RUN, LONGEST_QUICK_RUN = 60 * 60, 8 * 60        # seconds, a goal that was set beforehand, too
 
 DELAY = 2000        # microseconds that a preload library adds to every sync
 

@@ -1,4 +1,4 @@
-"""What issue 5 asks for ("Done when" 2 and 3), as data: a ratio that must be reached, or a wait that must not be passed."""
+"""The goals that were set beforehand, as data: a ratio that must be reached, or a wait that must not be passed."""
 
 from dataclasses import asdict, dataclass
 
