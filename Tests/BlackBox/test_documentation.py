@@ -8,6 +8,9 @@ import pytest
 
 from daemon import REPOSITORY
 
+# Of the front page, without what is made of a benchmark: it had grown to a thousand.
+MOST_LINES = 250
+BENCHMARK = re.compile(r"<!-- benchmark of .*?<!-- end of benchmark -->", re.DOTALL)
 TABLE_OF_TESTS = "| guarantee | tested by |"
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -70,6 +73,10 @@ def test_a_link_that_leads_nowhere_is_found():
 def test_the_front_page_leads_to_every_page():
     shown = {os.path.normpath(link.partition("#")[0]) for link in links("README.md")}
     assert {page for page in pages() if page.startswith("docs/")} - shown == set()
+
+
+def test_the_front_page_is_short():
+    assert len(BENCHMARK.sub("", (REPOSITORY / "README.md").read_text()).splitlines()) <= MOST_LINES
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if page.startswith("docs/")])
