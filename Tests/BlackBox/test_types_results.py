@@ -124,7 +124,11 @@ def test_asyncpg(db):
 
 TRUTHS = ["n > 15", "NOT n", "n IS NULL", "n BETWEEN 1 AND 20 AND t IS NOT NULL", "EXISTS (SELECT 1 FROM r WHERE n = 0)", "n IN (10, 20)",
           "(n = 10)", "coalesce(n > 15, false)", "true", "CASE WHEN n > 15 THEN true WHEN n IS NULL THEN NULL ELSE t LIKE 'a%' END",
-          "iif(n > 15, 1 = 1, false)", "max(n > 15, n < 5)", "t GLOB 'a*' COLLATE nocase", "'t'::boolean"]
+          "iif(n > 15, 1 = 1, false)", "max(n > 15, n < 5)", "t GLOB 'a*' COLLATE nocase", "'t'::boolean",
+          # Of columns declared BOOLEAN.
+          "coalesce(f, false)", "ifnull(f, n > 15)", "CASE WHEN n > 15 THEN f ELSE false END", "CASE WHEN n > 15 THEN NOT f ELSE f END",
+          "coalesce((SELECT f FROM r WHERE id < 0), t LIKE 'a%')", "coalesce((SELECT max(f) FROM r), true)", "iif(n > 15, f, NULL)",
+          "coalesce(f, EXISTS (SELECT 1), n IN (1, 2), n IS NULL)"]
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
@@ -152,10 +156,12 @@ def test_truths(client, db, truth):
 
 
 @pytest.mark.parametrize("integer", ["(n > 15) | 2", "(n > 15) + 1", "coalesce(n > 15, 2)", "~(n > 15)", "n IN (10) + 1", "n NOTNULL COLLATE nocase + 1",
-                                     "sum(n > 15)", "CASE WHEN n THEN true ELSE 2 END", "-(n > 15)", "iif(n > 15, true, n)"])
+                                     "sum(n > 15)", "CASE WHEN n THEN true ELSE 2 END", "-(n > 15)", "iif(n > 15, true, n)",
+                                     "coalesce(f, 0)", "coalesce(f, n)", "CASE WHEN n > 15 THEN f ELSE 0 END", "coalesce(f, false) + 0", "max(f)",
+                                     "coalesce(n, false)", "coalesce((SELECT 1), false)", "coalesce(id, f, false)"])
 def test_what_is_made_of_truths_are_integers(client, integer):
     sql = f"SELECT {integer} FROM r"
-    assert BOOL not in result_types(client, sql)
+    assert result_types(client, sql) == [INT8]
     assert client.query(sql).check().of("T")[0].columns[0].type == INT8
 
 

@@ -21,7 +21,9 @@ import Testing
         ("a IS DISTINCT FROM b, 2", [.bool, .int8]), ("$1, current_timestamp, \"a\", true, 1 x, iif(a, 'b', 'c')", [nil, .text, nil, .bool, .int8, .text]),
         ("+(a = b), -(a = b), ~(a = b), coalesce(a = b, false), coalesce(a = b, 2), max(a > b), sum(a > b), (a = b) & 1, (a = b) + 1", [.bool, nil, .int8, .bool, .int8, .bool, nil, .int8, nil]),
         ("case when a then true else b > 1 end, case a when 1 then 'x' else 'y' end z, case a when 1 then 'x' else b end, case when a then 1 else 0 end - 1", [.bool, .text, nil, nil]),
-        ("case when case a when 1 then 2 end then case when b then 'x' end else null end, case end when end then 1 end = 1, case when a then end end", [.text, .bool, nil]),
+        ("case when case a when 1 then 2 end then case when b then 'x' end else null end, case end when end then 1 end = 1, case when a then end end", [.text, .bool, .perhapsBool]),
+        ("coalesce(a, false), case when a then b else c > 1 end, iif(a, t.b, null), coalesce(a, b), ifnull(f(a), true)", Array(repeating: .perhapsBool, count: 5)),
+        ("coalesce(a, 0), coalesce(a, b, 'x'), max(a, false), coalesce(a, false) + 1, case when a then b + 1 else true end, a", Array(repeating: nil, count: 6)),
         ("'x' = case a when 1 then 'y' end, case when a then 1, 2", [.bool, nil, .int8]),
         ("*", [nil]), ("*, 'a'", [nil, nil, .text]), ("1, t.*, a = b", [.int8, nil, nil, .bool]), ("1, *, 2, u.*, 3", [.int8, nil, nil, nil, .int8]), ("1, *, 2", nil), ("1 UNION SELECT 2", nil), ("DISTINCT 1, 2", [.int8, .int8]), ("2 * 3", [nil]),
     ] as [(String, [StaticType?]?)])

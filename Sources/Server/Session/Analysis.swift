@@ -12,6 +12,8 @@ final class Analysis: Sendable {
         var declared: String?
         /// What it is announced as with result_typing = declared, where that is another type.
         var ownType: TypeOID?
+        /// By its form it is a truth if its columns are.
+        var isPerhapsTruth = false
         /// An open column's only source: the parameter of this number.
         var parameter: Int?
         /// The table's OID and the column's number in it, as far as it is a table's column.
@@ -46,6 +48,8 @@ final class Analysis: Sendable {
     /// What the columns' types are was for the program to say, so that another schema may have others by the same names and
     /// declarations.
     let hasComputedTypes: Bool
+    /// Whether a column is a truth was for the program to say.
+    var mayHoldTruths: Bool { columns.contains(where: \.isPerhapsTruth) }
     /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder
@@ -165,6 +169,7 @@ final class Analysis: Sendable {
         {
             for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
                 columns[index].type = ColumnType(static: types[index])
+                columns[index].isPerhapsTruth = types[index] == .perhapsBool
             }
         }
         return columns
@@ -244,6 +249,7 @@ final class Analysis: Sendable {
                 columns[index].type = .fixed(.float8)
             }
             if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
+            if columns[index].isPerhapsTruth, result.isOfTruths { columns[index].type = .fixed(.bool) }
         }
     }
 

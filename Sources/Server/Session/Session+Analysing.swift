@@ -70,8 +70,11 @@ extension Session {
         connection.beginRun(self)
         defer { connection.endRun() }
         _ = SQLiteLibrary.takeRefusal()
-        let found = try Analysis(
-            lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: isDeep ? depth(connection) : nil)
+        func analysis(_ depth: Analysis.Depth?) throws(WireError) -> Analysis {
+            try Analysis(lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: depth)
+        }
+        var found = try analysis(isDeep ? depth(connection) : nil)
+        if !found.isDeep, found.mayHoldTruths { found = try analysis(depth(connection)) }
         // Then it is not whole, and all sessions would have it.
         if let reason = connection.stopReason { throw stopError(reason) }
         if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }

@@ -18,7 +18,7 @@ enum ColumnType: Equatable, Sendable {
         case .float8: self = .fixed(.float8)
         case .text: self = .fixed(.text)
         case .bytea: self = .fixed(.bytea)
-        case .unknown, nil: self = .open
+        case .unknown, .perhapsBool, nil: self = .open
         }
     }
 }

@@ -6,6 +6,10 @@ extension ProgramInterpreter {
         let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
         switch instruction.opcode {
         case .variable: registers.set(p2, ProgramValue(parameter: p1))
+        case .integer where p1 == 0 || p1 == 1:
+            var value = ProgramValue.integer
+            value.origins = .digit
+            registers.set(p2, value)
         case .integer, .int64, .newRowid, .rowid, .indexRowid, .count, .sequence, .readCookie:
             registers.set(p2, .integer)
         case .real: registers.set(p2, ProgramValue(.real, .float8))
@@ -22,7 +26,8 @@ extension ProgramInterpreter {
         case .copy:
             for (index, value) in registers.values(p1, p3 + 1).enumerated() { registers.set(p2 + index, value) }
         case .shallowCopy: registers.set(p2, registers.value(p1))
-        case .intCopy, .zeroOrNull, .offsetLimit: registers.set(p2, .integerOrNull)
+        case .zeroOrNull: registers.set(p2, .truth)
+        case .intCopy, .offsetLimit: registers.set(p2, .integerOrNull)
         // It makes P3 NULL when it jumps, and else P3 is computed next.
         case .ifNullRow: registers.set(p3, .null)
         case .rowSetRead, .offset: registers.set(p3, .integerOrNull)
@@ -62,11 +67,11 @@ extension ProgramInterpreter {
             registers.set(p3, ProgramValue([.text, .null], .text))
         case .and, .or:
             note { uses in for value in [left, right] { uses.need(value, .bool) } }
-            registers.set(p3, .integerOrNull)
+            registers.set(p3, .truth)
         case .bitNot, .not, .isTrue:
             let type: TypeOID = instruction.opcode == .bitNot ? .int8 : .bool
             note { $0.need(right, type) }
-            registers.set(p2, .integerOrNull)
+            registers.set(p2, instruction.opcode == .bitNot ? .integerOrNull : .truth)
         case .branchIf, .branchIfNot: note { $0.need(right, .bool) }
         case .isNull, .notNull, .haltIfNull:
             let value = registers.value(instruction.opcode == .haltIfNull ? p3 : p1)

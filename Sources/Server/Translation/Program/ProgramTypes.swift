@@ -18,6 +18,8 @@ struct ProgramTypes: Sendable {
         var parameter: Int?
         /// Integers and reals, and nothing else.
         var isNumber = false
+        /// It is from columns declared BOOLEAN, and 0 or 1 where it is not.
+        var isOfTruths = false
         /// Parameters that may be there as they came, beside something else.
         var others: [Int] = []
     }
@@ -68,6 +70,7 @@ extension ProgramTypes.Result {
         default: break
         }
         likely = value.type
+        isOfTruths = value.origins.contains(.boolean) && !value.origins.contains(.other)
         if case .type(let type) = value.declared { declared = type }
     }
 

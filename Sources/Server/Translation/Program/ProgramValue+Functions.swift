@@ -20,6 +20,7 @@ extension ProgramValue {
     /// SQLite's scalar functions: what they return by name, or by their first argument.
     static func result(ofFunction name: String, _ arguments: [ProgramValue]) -> ProgramValue {
         switch name {
+        case "like", "glob", "starts_with": return .truth
         case "abs":
             var result = ProgramValue([.integer, .real, .null], nil)
             result.likely = arguments.first.map { arithmetic($0, $0) } ?? .unknown
@@ -72,6 +73,7 @@ extension ProgramValue {
         case .text: self.init([.text, .null], .text)
         case .bytea: self.init([.blob, .null], .bytea)
         case .textOrBytes: self.init([.text, .blob, .null], .text)
+        case .perhapsTruth: self = .unknown
         }
     }
 }

@@ -12,6 +12,16 @@ struct ProgramValue: Equatable, Sendable {
         static let any: Classes = [.null, .integer, .real, .text, .blob]
     }
 
+    /// Where values come from, as far as it tells truths from numbers.
+    struct Origins: OptionSet, Sendable {
+        let rawValue: UInt8
+        /// 0 or 1: as a number, or of a comparison.
+        static let digit = Origins(rawValue: 1)
+        /// A column declared BOOLEAN.
+        static let boolean = Origins(rawValue: 2)
+        static let other = Origins(rawValue: 4)
+    }
+
     /// The type it has if the database holds what its columns' declarations say.
     enum Likely: Equatable, Sendable {
         case nothing
@@ -22,6 +32,7 @@ struct ProgramValue: Equatable, Sendable {
             switch (self, other) {
             case (.nothing, let type), (let type, .nothing): return type
             case (.type(let a), .type(let b)) where a == b: return self
+            case (.type(.bool), .type(.int8)), (.type(.int8), .type(.bool)): return .type(.int8)
             case (.type(let a), .type(let b)) where a.isNumber && b.isNumber: return .type(.numeric)
             case (.type(let a), .type(let b)) where a.isStoredAsText && b.isStoredAsText: return .type(.text)
             default: return .unknown
@@ -43,6 +54,7 @@ struct ProgramValue: Equatable, Sendable {
     var likely = Likely.nothing
     /// What all the columns that it may come from are declared as, as long as it comes from columns only.
     var declared = Likely.nothing
+    var origins: Origins = []
     /// SQLite's indexes of the parameters whose value may be here, in order.
     var parameters: [Int] = []
     /// A column's affinity has been applied: the class in which a parameter was sent matters no more.
@@ -54,13 +66,13 @@ struct ProgramValue: Equatable, Sendable {
     init(_ classes: Classes, _ type: TypeOID?) {
         self.classes = classes
         likely = type.map { .type($0) } ?? .unknown
-        declared = .unknown
+        (declared, origins) = (.unknown, .other)
     }
     init(declared type: TypeOID?) {
         self.init(.any, type)
-        declared = likely
+        (declared, origins) = (likely, type == .bool ? .boolean : .other)
     }
-    init(parameter: Int) { (parameters, declared) = ([parameter], .unknown) }
+    init(parameter: Int) { (parameters, declared, origins) = ([parameter], .unknown, .other) }
 
     static let null: ProgramValue = {
         var value = ProgramValue()
@@ -69,6 +81,11 @@ struct ProgramValue: Equatable, Sendable {
     }()
     static let integer = ProgramValue(.integer, .int8)
     static let integerOrNull = ProgramValue([.integer, .null], .int8)
+    static let truth: ProgramValue = {
+        var value = integerOrNull
+        value.origins = .digit
+        return value
+    }()
     static let unknown = ProgramValue(.any, nil)
 
     var type: TypeOID? {
@@ -86,6 +103,7 @@ struct ProgramValue: Equatable, Sendable {
         classes.formUnion(other.classes)
         likely = likely.joined(other.likely)
         declared = declared.joinedExactly(other.declared)
+        origins.formUnion(other.origins)
         // Converted only if every parameter that may be here is.
         if parameters.isEmpty {
             isConverted = other.isConverted && !other.parameters.isEmpty

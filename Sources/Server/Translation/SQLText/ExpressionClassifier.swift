@@ -6,6 +6,8 @@ import PostgresWire
 /// (https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes), and its kind is enough.
 struct ExpressionClassifier {
     let table: TokenTable
+    /// What cannot be told beside truths is left to the columns' declarations, and not given up.
+    var seeksTruths = false
     /// Deeper nesting is not followed; it keeps the stack bounded whatever a client sends.
     private static let depthLimit = 24
 
@@ -178,7 +180,9 @@ struct ExpressionClassifier {
         let function = name.name
         switch function {
         case "coalesce", "ifnull": return merged(arguments, depth, dropping: 0)
-        case "min", "max", "greatest", "least": return merged(arguments, depth, dropping: 0)
+        case "min", "max", "greatest", "least":
+            let found = merged(arguments, depth, dropping: 0)
+            return found == .perhapsTruth ? nil : found
         case "iif": return merged(arguments, depth, dropping: 1)
         case "substr", "substring":
             return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes
@@ -216,6 +220,10 @@ struct ExpressionClassifier {
         return arguments.lowerBound..<Swift.min(index, arguments.upperBound)
     }
 
+    private func part(_ range: Range<Int>, _ depth: Int) -> ExpressionClass? {
+        classify(range, depth: depth + 1) ?? (seeksTruths ? .perhapsTruth : nil)
+    }
+
     /// What follows each THEN, and the ELSE; without one it may be NULL, as everything may.
     private func branches(_ range: Range<Int>, _ depth: Int) -> ExpressionClass? {
         guard table.endOfCase(range.lowerBound, in: range) == range.upperBound - 1 else { return nil }
@@ -227,7 +235,7 @@ struct ExpressionClassifier {
             let ends = index == range.upperBound - 1
             if ends || token.matches("when") || token.matches("then") || token.matches("else") {
                 if let start {
-                    guard let next = classify(start..<index, depth: depth + 1), let both = result.merged(next) else { return nil }
+                    guard let next = part(start..<index, depth), let both = result.merged(next) else { return nil }
                     result = both
                 }
                 start = token.matches("then") || token.matches("else") ? index + 1 : nil
@@ -245,7 +253,7 @@ struct ExpressionClassifier {
         while start < arguments.upperBound {
             let argument = firstArgument(start..<arguments.upperBound)
             if position >= dropping {
-                guard let next = classify(argument, depth: depth + 1), let both = result.merged(next) else { return nil }
+                guard let next = part(argument, depth), let both = result.merged(next) else { return nil }
                 result = both
             }
             position += 1

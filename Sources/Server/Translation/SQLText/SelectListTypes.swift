@@ -3,6 +3,8 @@ enum StaticType: Sendable, Equatable {
     case int8, bool, float8, text, bytea
     /// The literal NULL: PostgreSQL's type `unknown`.
     case unknown
+    /// bool if the columns in it are declared BOOLEAN, which the text does not say.
+    case perhapsBool
 }
 
 /// The types of a SELECT's result columns as far as the text of the statement decides them, for a Describe that
@@ -13,7 +15,7 @@ enum SelectListTypes {
     static func infer(_ statement: UnsafeRawBufferPointer, columnCount: Int) -> [StaticType?]? {
         let table = TokenTable(statement)
         guard let items = items(table) else { return nil }
-        let classifier = ExpressionClassifier(table: table)
+        let classifier = ExpressionClassifier(table: table, seeksTruths: true)
         func type(_ item: Range<Int>) -> StaticType? { classifier.classify(withoutAlias(item, table)).flatMap(StaticType.init) }
         guard let star = items.firstIndex(where: { isStar($0, table) }), let last = items.lastIndex(where: { isStar($0, table) }) else {
             return items.count == columnCount ? items.map(type) : nil
@@ -103,6 +105,7 @@ extension StaticType {
         case .float8: self = .float8
         case .text: self = .text
         case .bytea: self = .bytea
+        case .perhapsTruth: self = .perhapsBool
         case .numeric, .textOrBytes: return nil
         }
     }
