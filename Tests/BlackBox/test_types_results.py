@@ -55,6 +55,9 @@ ROW_EXPRESSIONS = [
     ("EXISTS (SELECT 1)", BOOL), ("row_number() OVER (ORDER BY n)", INT8), ("rank() OVER (ORDER BY t)", INT8),
     ("sum(n) OVER (ORDER BY id)", INT8), ("lag(t) OVER (ORDER BY id)", TEXT), ("first_value(r) OVER (ORDER BY id)", FLOAT8),
     ("avg(r) OVER ()", FLOAT8), ("1", INT8), ("1.5", FLOAT8), ("'x'", TEXT), ("x'00'", BYTEA), ("NULL", TEXT),
+    ("max(n, 0)", INT8), ("min(n, id)", INT8), ("greatest(n, 15)", INT8), ("least(n, id, 5)", INT8), ("max(n - 1, 0)", INT8),
+    ("max(r, 0.0)", FLOAT8), ("min(n, r)", FLOAT8), ("max(t, 'b')", TEXT), ("max(day, '2024-01-01')", TEXT), ("max(n, t)", TEXT),
+    ("max(n, min(id, 5)) + 1", INT8), ("coalesce(max(n, id), 0)", INT8), ("max(b, x'00')", BYTEA), ("\"max\"(n, 0)", TEXT),
     ("rowid", INT8), ("iif(n > 1, n, 0)", INT8), ("f AND n", BOOL), ("strftime('%Y', day)", TEXT), ("-r", FLOAT8),
     ("-9223372036854775808", INT8), ("- 9223372036854775808", INT8), ("9223372036854775808", FLOAT8),
 ]

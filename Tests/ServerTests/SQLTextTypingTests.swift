@@ -100,8 +100,19 @@ import Testing
         _ = try? DefaultValues.rewritten(bytes)
         try? NumericCoercion.check(bytes)
         _ = CompoundSelect.mayBe(bytes)
+        _ = ScalarExtremes.replaced(in: bytes)
         try? ForeignQuotes.check(bytes)
         try? ForeignQuotes.checkComments(bytes)
+    }
+
+    @Test(arguments: [
+        ("select max(a, 0), min (b, (c), 'max(1,2)')", "select coalesce(a, 0), coalesce (b, (c), 'max(1,2)')"),
+        ("select greatest(a, least(b, $1)) from t -- max(1,2)", "select coalesce(a, coalesce(b, $1)) from t -- max(1,2)"),
+        ("select max(a), min(f(a, b)), \"max\"(a, b), x.max(a, b), max, maxi(a, b)", nil), ("select max(a, b", nil), ("max(,", nil),
+    ] as [(String, String?)])
+    func scalarExtremes(sql: String, expected: String?) {
+        let found = onBytes(sql) { ScalarExtremes.replaced(in: $0) }
+        #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
     @Test(arguments: [

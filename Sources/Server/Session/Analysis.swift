@@ -82,9 +82,11 @@ final class Analysis: Sendable {
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
-                program = (abridged?.text).map { text in
-                    text.withUnsafeBytes { (try? ProgramTypes($0, on: depth.connection)) ?? nil }
-                } ?? (try? ProgramTypes(query.text.bytes, on: depth.connection)) ?? nil
+                let seeksResults = hasComputedTypes
+                program =
+                    if let abridged { abridged.text.withUnsafeBytes { Self.program($0, depth, seeksResults) } } else {
+                        Self.program(query.text.bytes, depth, seeksResults)
+                    }
             }
         }
         if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
@@ -173,6 +175,16 @@ final class Analysis: Sendable {
             }
         }
         return columns
+    }
+
+    private static func program(_ sql: UnsafeRawBufferPointer, _ depth: Depth, _ hasComputedTypes: Bool) -> ProgramTypes? {
+        guard var program = (try? ProgramTypes(sql, on: depth.connection)) ?? nil else { return nil }
+        if hasComputedTypes, program.hidesArguments, let other = ScalarExtremes.replaced(in: sql),
+            let results = other.withUnsafeBytes({ (try? ProgramTypes($0, on: depth.connection)) ?? nil })
+        {
+            program.takeResults(of: results)
+        }
+        return program
     }
 
     private static func parameters(

@@ -24,7 +24,7 @@ struct ProgramTypes: Sendable {
         var others: [Int] = []
     }
 
-    let results: [Result]
+    private(set) var results: [Result]
     private let uses: [Int: ParameterUses.Use]
     private let loaded: Set<Int>
     /// It calls a function that takes any number of arguments, which are not seen in it.
@@ -43,6 +43,11 @@ struct ProgramTypes: Sendable {
             ($0.opcode == .function || $0.opcode == .pureFunction) && $0.functionArguments == nil
         }
         loaded = Set(program.lazy.filter { $0.opcode == .variable }.map(\.p1))
+    }
+
+    /// Takes its results for what those of the same statement are in other words.
+    mutating func takeResults(of other: ProgramTypes) {
+        if other.results.count == results.count { results = other.results }
     }
 
     /// Of the parameter that has these indexes in SQLite.
