@@ -263,6 +263,7 @@ def test_values_of_autoincrement_tables(counted, column, sent, stored):
         ("SELECT name FROM sqlite_schema WHERE name = $1 AND rootpage > $2", [25, 20]),
         ("SELECT p.id FROM p JOIN w ON w.k = p.n WHERE w.a = $1 AND p.f = $2", [25, 16]),
         ("SELECT $1::int4, $2::uuid, $3::_int8", [23, UUID, 1016]),
+        ("SELECT $1::int8 - $2, $3::float8 * $4", [20, 20, 701, 701]),
         ("SELECT n FROM p UNION SELECT $1", [20]),
         ("SELECT n FROM p ORDER BY t = $1, n % $2", [25, 20]),
     ],

@@ -99,6 +99,32 @@ def test_returning_of_parameters(client):
     assert reply.texts == [("2", "5.0", "xy", "1", "2.5")]
 
 
+@pytest.mark.parametrize("expression, oid", [
+    ("$1::int4 + $2::int4", INT8), ("$1::INTEGER / $2::INTEGER", INT8), ("$1::int8 % $2", INT8), ("abs($1::int8)", INT8),
+    ("nullif($1::int8, 0)", INT8), ("-$1::int8", INT8), ("max($1::int8, $2::int8)", INT8), ("max(n, $1::int8)", INT8),
+    ("coalesce($1::int8 * 2, n)", INT8), ("sum($1::int8)", INT8), ("max($1::int8)", INT8),
+    ("$1::float8 + $2::int4", FLOAT8), ("$1::int4 * 1.5", FLOAT8), ("$1 + $2", FLOAT8), ("$1::numeric + 1::int8", FLOAT8),
+    ("$1::int8 + r", FLOAT8), ("$1::float8 + 1", FLOAT8), ("n + $1", INT8), ("$1 + 1", INT8), ("abs($1)", FLOAT8), ("nullif($1::text, '')", TEXT), ("max(t, $1::int8)", TEXT),
+])
+def test_calculated_of_parameters(client, expression, oid):
+    assert result_types(client, f"SELECT {expression} FROM r") == [oid]
+
+
+def test_calculated_of_parameters_by_the_clients_types(client):
+    def types(sql, given):
+        return [c.type for c in client.ask(wire.parse(sql, types=given), wire.describe_statement()).check().of("T")[0].columns]
+
+    for sql in ["SELECT $1 + $2 FROM r", "SELECT $1::int8 + $2::int8 FROM r"]:
+        assert types(sql, [wire.INT4, wire.INT8]) == [INT8]
+        assert types(sql, [wire.INT4, 701]) == [FLOAT8]
+        reply = client.ask(wire.parse(sql, types=[wire.INT4, 701]), wire.describe_statement(), wire.bind(["1", "2.5"]), wire.execute()).check()
+        assert {row[0] for row in reply.texts} == {"3.5"}
+    counting = "WITH RECURSIVE c(n) AS (SELECT $1::INTEGER UNION ALL SELECT n + $2::INTEGER FROM c WHERE n < 5) SELECT n FROM c"
+    reply = client.ask(wire.parse(counting), wire.describe_statement(), wire.bind(["1", "2"]), wire.execute()).check()
+    assert [c.type for c in reply.of("T")[0].columns] == [INT8]
+    assert reply.texts == [("1",), ("3",), ("5",)]
+
+
 def test_asyncpg(db):
     async def work():
         connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")

@@ -4,6 +4,12 @@ import SQLite
 
 /// What SQLite and the text say about a statement, found when it is first prepared and kept with its `Query`.
 final class Analysis: Sendable {
+    struct IfIntegers: Equatable, Sendable {
+        var type: TypeOID
+        /// By number.
+        var parameters: [Int]
+    }
+
     struct Column: Equatable, Sendable {
         var name: String
         var type: ColumnType
@@ -14,6 +20,8 @@ final class Analysis: Sendable {
         var ownType: TypeOID?
         /// By its form it is a truth if its columns are.
         var isPerhapsTruth = false
+        /// The same, if these parameters are all integers.
+        var assumedOfIntegers: IfIntegers?
         /// An open column's only source: the parameter of this number.
         var parameter: Int?
         /// The table's OID and the column's number in it, as far as it is a table's column.
@@ -82,10 +90,11 @@ final class Analysis: Sendable {
             let hasData: [Verb] = [.select, .values, .table, .insert, .replace, .update, .delete]
             if asks, hasData.contains(head.main), statement.explain == 0 {
                 // Without an answer types are unknown, which is always allowed.
+                let types = Self.numbers(slots, parameterTypes)
                 let seeksResults = hasComputedTypes
                 program =
-                    if let abridged { abridged.text.withUnsafeBytes { Self.program($0, depth, seeksResults) } } else {
-                        Self.program(query.text.bytes, depth, seeksResults)
+                    if let abridged { abridged.text.withUnsafeBytes { Self.program($0, types, depth, seeksResults) } } else {
+                        Self.program(query.text.bytes, types, depth, seeksResults)
                     }
             }
         }
@@ -177,10 +186,21 @@ final class Analysis: Sendable {
         return columns
     }
 
-    private static func program(_ sql: UnsafeRawBufferPointer, _ depth: Depth, _ hasComputedTypes: Bool) -> ProgramTypes? {
-        guard var program = (try? ProgramTypes(sql, on: depth.connection)) ?? nil else { return nil }
+    /// By SQLite's index: what number a parameter is, by its type in the text.
+    private static func numbers(_ slots: [ParameterSlot], _ types: [TypeOID]) -> [Int: TypeOID] {
+        var result: [Int: TypeOID] = [:]
+        for slot in slots where types[slot.number - 1].isNumber {
+            result[slot.index] = types[slot.number - 1].stored ?? .numeric
+        }
+        return result
+    }
+
+    private static func program(
+        _ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], _ depth: Depth, _ hasComputedTypes: Bool
+    ) -> ProgramTypes? {
+        guard var program = (try? ProgramTypes(sql, types, on: depth.connection)) ?? nil else { return nil }
         if hasComputedTypes, program.hidesArguments, let other = ScalarExtremes.replaced(in: sql),
-            let results = other.withUnsafeBytes({ (try? ProgramTypes($0, on: depth.connection)) ?? nil })
+            let results = other.withUnsafeBytes({ (try? ProgramTypes($0, types, on: depth.connection)) ?? nil })
         {
             program.takeResults(of: results)
         }
@@ -251,10 +271,15 @@ final class Analysis: Sendable {
         for (index, result) in program.results.enumerated() {
             if isCompound { contradict(&columns[index], result) }
             guard columns[index].type == .open else { continue }
-            columns[index].assumed = result.assumed
+            columns[index].assumed = result.assumedOfAny ?? result.assumed
             if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
             // A text may be there that nothing has made a number of.
             if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
+            if let type = result.assumedOfIntegers {
+                let deciding = Set(result.deciding)
+                let parameters = slots.filter { deciding.contains($0.index) }.map(\.number)
+                columns[index].assumedOfIntegers = IfIntegers(type: type, parameters: parameters)
+            }
             columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
             // A column of a table may hold anything; what is declared there has been seen to.
             if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric {

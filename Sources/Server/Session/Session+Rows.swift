@@ -190,6 +190,11 @@ extension Session {
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
         for (index, column) in analysis.columns.enumerated() where column.type == .open {
+            if firstRow == nil, let assumed = column.assumedOfIntegers,
+                assumed.parameters.allSatisfy({ $0 <= parameters.count && parameters[$0 - 1].type.stored == .int8 })
+            {
+                encoder.columns[index].type = assumed.type
+            }
             guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
                 let type = parameters[number - 1].type.stored
             else { continue }

@@ -60,7 +60,8 @@ struct ParameterUses {
     /// Each operand is taken for what the other is.
     mutating func addArithmetic(_ left: ProgramValue, _ right: ProgramValue) {
         for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
-            let type = other.type.map { $0 == .bool ? .int8 : $0 }
+            var type: TypeOID?
+            if case .type(let found) = other.counted { type = found == .bool ? .int8 : found }
             need(value, type.flatMap { $0.isNumber ? $0 : nil } ?? .numeric)
             update(value) { $0.isCounted = true }
         }

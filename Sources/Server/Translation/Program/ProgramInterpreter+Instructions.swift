@@ -5,7 +5,7 @@ extension ProgramInterpreter {
     mutating func execute(_ instruction: Instruction, _ registers: inout Registers) {
         let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
         switch instruction.opcode {
-        case .variable: registers.set(p2, ProgramValue(parameter: p1))
+        case .variable: registers.set(p2, ProgramValue(parameter: p1, type: parameterTypes(p1)))
         case .integer where p1 == 0 || p1 == 1:
             var value = ProgramValue.integer
             value.origins = .digit
@@ -56,9 +56,7 @@ extension ProgramInterpreter {
         switch instruction.opcode {
         case .add, .subtract, .multiply, .divide, .remainder:
             note { $0.addArithmetic(left, right) }
-            var result = ProgramValue([.integer, .real, .null], nil)
-            result.likely = ProgramValue.arithmetic(left, right)
-            registers.set(p3, result)
+            registers.set(p3, .arithmetic(left, right))
         case .bitAnd, .bitOr, .shiftLeft, .shiftRight:
             note { uses in for value in [left, right] { uses.need(value, .int8) } }
             registers.set(p3, .integerOrNull)

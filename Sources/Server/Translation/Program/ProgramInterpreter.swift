@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// Runs a program on what is known of values instead of on values, until nothing new flows anywhere.
 ///
 /// Registers are used again for other things, so what is in them is followed from instruction to instruction, and
@@ -5,6 +7,8 @@
 struct ProgramInterpreter {
     let program: [Instruction]
     let cursors: ProgramCursors
+    /// What a parameter is, by SQLite's index, as far as it is a number.
+    let parameterTypes: @Sendable (Int) -> TypeOID?
     private let flow: ProgramFlow
     /// Where straight runs of instructions begin.
     private var isLeader: [Bool]
@@ -24,9 +28,12 @@ struct ProgramInterpreter {
     private static let registerLimit = 1 << 16
     private static let workLimit = 4_000_000
 
-    init?(_ program: [Instruction], cursors: ProgramCursors) {
+    init?(
+        _ program: [Instruction], cursors: ProgramCursors, parameterTypes: @escaping @Sendable (Int) -> TypeOID? = { _ in nil }
+    ) {
         guard let flow = ProgramFlow(program) else { return nil }
         self.program = program
+        self.parameterTypes = parameterTypes
         self.cursors = cursors
         self.flow = flow
         isLeader = Array(repeating: false, count: program.count)

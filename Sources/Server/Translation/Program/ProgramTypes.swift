@@ -22,6 +22,10 @@ struct ProgramTypes: Sendable {
         var isOfTruths = false
         /// Parameters that may be there as they came, beside something else.
         var others: [Int] = []
+        /// Parameters that have a say in what number it is, and what it is announced as if all of these are integers, and else.
+        var deciding: [Int] = []
+        var assumedOfIntegers: TypeOID?
+        var assumedOfAny: TypeOID?
     }
 
     private(set) var results: [Result]
@@ -31,13 +35,27 @@ struct ProgramTypes: Sendable {
     let hidesArguments: Bool
 
     /// nil when the program has something nobody here knows.
-    init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
+    ///
+    /// - Parameter types: of the parameters that have one in the statement's text, by SQLite's index.
+    init?(_ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], on connection: Connection) throws(SQLiteError) {
         guard let listed = try Instruction.list(sql, on: connection) else { return nil }
         var schema = SchemaColumns(connection)
         let program = SequenceCursor.separated(listed, schema)
         let cursors = ProgramCursors(program, schema: &schema)
-        guard var interpreter = ProgramInterpreter(program, cursors: cursors), interpreter.run() else { return nil }
+        func run(_ types: @escaping @Sendable (Int) -> TypeOID?) -> ProgramInterpreter? {
+            guard var interpreter = ProgramInterpreter(program, cursors: cursors, parameterTypes: types) else { return nil }
+            return interpreter.run() ? interpreter : nil
+        }
+        guard let interpreter = run({ types[$0] }) else { return nil }
         results = interpreter.results.map(Result.init)
+        // The client may give a parameter another type than the text does, and one to those the text gives none. To float8 an integer is a
+        // number, too.
+        if results.contains(where: { !$0.deciding.isEmpty }), let ofAny = run({ _ in .numeric }), let ofIntegers = run({ _ in .int8 }) {
+            for index in results.indices where !results[index].deciding.isEmpty {
+                results[index].assumedOfAny = Result(ofAny.results.value(index)).assumed
+                results[index].assumedOfIntegers = Result(ofIntegers.results.value(index)).assumed
+            }
+        }
         uses = interpreter.uses.uses
         hidesArguments = program.contains {
             ($0.opcode == .function || $0.opcode == .pureFunction) && $0.functionArguments == nil
@@ -60,6 +78,7 @@ struct ProgramTypes: Sendable {
 
 extension ProgramTypes.Result {
     init(_ value: ProgramValue) {
+        deciding = value.isParameterOnly ? [] : value.deciding
         guard value.parameters.isEmpty else {
             likely = value.type
             if value.isParameterOnly, value.parameters.count == 1 { parameter = value.parameters[0] }

@@ -3,9 +3,16 @@ import PostgresWire
 extension ProgramValue {
     /// Of `+`, `-`, `*`, `/` and `%`: integers stay integers unless they overflow. A NULL, and a parameter, is taken
     /// for what it is counted with.
-    static func arithmetic(_ left: ProgramValue, _ right: ProgramValue) -> Likely {
+    static func arithmetic(_ left: ProgramValue, _ right: ProgramValue) -> ProgramValue {
+        var result = ProgramValue([.integer, .real, .null], nil)
+        result.likely = likelyNumber(left, right)
+        result.operands = merged(left.deciding, right.deciding)
+        return result
+    }
+
+    private static func likelyNumber(_ left: ProgramValue, _ right: ProgramValue) -> Likely {
         func likely(_ value: ProgramValue) -> Likely {
-            switch value.likely {
+            switch value.counted {
             case .nothing: .nothing
             case .type(.bool): .type(.int8)
             case .type(let type): .type(type.isNumber ? type : .numeric)
@@ -21,10 +28,7 @@ extension ProgramValue {
     static func result(ofFunction name: String, _ arguments: [ProgramValue]) -> ProgramValue {
         switch name {
         case "like", "glob", "starts_with": return .truth
-        case "abs":
-            var result = ProgramValue([.integer, .real, .null], nil)
-            result.likely = arguments.first.map { arithmetic($0, $0) } ?? .unknown
-            return result
+        case "abs": return arguments.first.map { arithmetic($0, $0) } ?? ProgramValue([.integer, .real, .null], nil)
         case "nullif":
             var result = withoutParameters(arguments.first)
             result.classes.insert(.null)
@@ -35,10 +39,7 @@ extension ProgramValue {
 
     static func result(ofAggregate name: String, _ argument: ProgramValue?) -> ProgramValue {
         switch name {
-        case "sum":
-            var result = ProgramValue([.integer, .real, .null], nil)
-            result.likely = argument.map { arithmetic($0, $0) } ?? .unknown
-            return result
+        case "sum": return argument.map { arithmetic($0, $0) } ?? ProgramValue([.integer, .real, .null], nil)
         case "min", "max", "first_value", "last_value", "nth_value", "lag", "lead":
             var result = withoutParameters(argument)
             result.classes.insert(.null)
@@ -60,8 +61,11 @@ extension ProgramValue {
     }
 
     private static func withoutParameters(_ value: ProgramValue?) -> ProgramValue {
-        guard let value, value.isConverted || value.parameters.isEmpty else { return .unknown }
-        return value
+        guard let value, !value.isConverted, !value.parameters.isEmpty else { return value ?? .unknown }
+        var result = ProgramValue.unknown
+        if value.isParameterOnly { result.operands = value.deciding }
+        if value.isParameterOnly, value.parameterType == .type(.int8) { result.likely = .type(.int8) }
+        return result
     }
 
     private init(_ expression: ExpressionClass) {

@@ -57,6 +57,10 @@ struct ProgramValue: Equatable, Sendable {
     var origins: Origins = []
     /// SQLite's indexes of the parameters whose value may be here, in order.
     var parameters: [Int] = []
+    /// What number these are, as far as that is known.
+    var parameterType = Likely.nothing
+    /// The parameters whose types decide which number it is: what `$1 + $2` makes is calculated of these.
+    var operands: [Int] = []
     /// A column's affinity has been applied: the class in which a parameter was sent matters no more.
     var isConverted = false
     /// Of a record: its fields.
@@ -72,7 +76,10 @@ struct ProgramValue: Equatable, Sendable {
         self.init(.any, type)
         (declared, origins) = (likely, type == .bool ? .boolean : .other)
     }
-    init(parameter: Int) { (parameters, declared, origins) = ([parameter], .unknown, .other) }
+    init(parameter: Int, type: TypeOID?) {
+        (parameters, declared, origins) = ([parameter], .unknown, .other)
+        parameterType = type.map { .type($0) } ?? .nothing
+    }
 
     static let null: ProgramValue = {
         var value = ProgramValue()
@@ -96,12 +103,19 @@ struct ProgramValue: Equatable, Sendable {
     /// Nothing but parameters, and NULL, can be here.
     var isParameterOnly: Bool { !parameters.isEmpty && classes.subtracting(.null).isEmpty }
 
+    /// What it is to be calculated with.
+    var counted: Likely { isConverted ? likely : likely.joined(parameterType) }
+
+    /// All parameters that have a say in its type.
+    var deciding: [Int] { isConverted || parameters.isEmpty ? operands : Self.merged(parameters, operands) }
+
     mutating func join(_ other: ProgramValue) {
         if self == other { return }
         let wasNothing = classes.isEmpty && parameters.isEmpty && fields.isEmpty
         let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
         classes.formUnion(other.classes)
         likely = likely.joined(other.likely)
+        parameterType = parameterType.joined(other.parameterType)
         declared = declared.joinedExactly(other.declared)
         origins.formUnion(other.origins)
         // Converted only if every parameter that may be here is.
@@ -111,6 +125,7 @@ struct ProgramValue: Equatable, Sendable {
             isConverted = isConverted && other.isConverted
         }
         if parameters != other.parameters { parameters = Self.merged(parameters, other.parameters) }
+        if operands != other.operands { operands = Self.merged(operands, other.operands) }
         if wasNothing {
             fields = other.fields
         } else if !isNothing {
@@ -118,7 +133,7 @@ struct ProgramValue: Equatable, Sendable {
         }
     }
 
-    private static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+    static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
         if a.isEmpty { return b }
         var result: [Int] = []
         result.reserveCapacity(a.count + b.count)
