@@ -13,10 +13,11 @@ from types_fixtures import client, parameter_types, result_types  # noqa: F401 (
 DATE, TIMESTAMP, UUID, JSON = 1082, 1114, 2950, 114
 
 SCHEMA = """
-    DROP VIEW IF EXISTS sums; DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS g;
+    DROP VIEW IF EXISTS sums; DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS g; DROP TABLE IF EXISTS checked;
     CREATE TABLE p (id INTEGER PRIMARY KEY, n INTEGER, r REAL, t TEXT, x, b BLOB, d NUMERIC(10, 2), f BOOLEAN, day DATE,
                     at DATETIME, u UUID, j JSON, odd STRANGE);
     CREATE INDEX p_t ON p (t, day); CREATE INDEX p_x ON p (x);
+    CREATE TABLE checked (f BOOLEAN CHECK (f IN (0, 1)), b BLOB CHECK (length(b) < 9), n INTEGER CHECK (n > 0));
     CREATE TABLE w (a TEXT, k INTEGER, v TEXT, PRIMARY KEY (k, a)) WITHOUT ROWID;
     CREATE TABLE g (virtual INTEGER AS (n + 1), n INTEGER, f BOOLEAN);
     CREATE VIEW sums AS SELECT t, sum(n) AS total, t || '!' AS loud FROM p GROUP BY t;
@@ -263,6 +264,14 @@ def test_values_of_autoincrement_tables(counted, column, sent, stored):
         ("SELECT name FROM sqlite_schema WHERE name = $1 AND rootpage > $2", [25, 20]),
         ("SELECT p.id FROM p JOIN w ON w.k = p.n WHERE w.a = $1 AND p.f = $2", [25, 16]),
         ("SELECT $1::int4, $2::uuid, $3::_int8", [23, UUID, 1016]),
+        # What RETURNING, or a CHECK, does with a column's value says nothing of the parameter.
+        ("INSERT INTO p (b) VALUES ($1) RETURNING length(b)", [17]),
+        ("UPDATE p SET b = $1 RETURNING length(b), substr(b, 1, 2), b = x'00', b || 'x', hex(b), b", [17]),
+        ("INSERT INTO p (id, b) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET b = $2 RETURNING upper(b)", [17, 17]),
+        ("INSERT INTO checked (f, b, n) VALUES ($1, $2, $3) RETURNING NOT f, length(b), n + 1", [16, 17, 20]),
+        ("UPDATE p SET f = $1 RETURNING NOT f", [16]), ("INSERT INTO p (f) VALUES ($1) RETURNING CASE WHEN f THEN 1 ELSE 0 END", [16]),
+        ("UPDATE p SET f = $1, n = $2 WHERE id = $3 RETURNING f AND n > 1, length(n), n * 2, n || 'x'", [16, 20, 20]),
+        ("INSERT INTO p (t, d) VALUES ($1, $2) RETURNING length(t), t + 1, d * 2", [25, 1700]),
         ("SELECT $1::int8 - $2, $3::float8 * $4", [20, 20, 701, 701]),
         ("SELECT n FROM p UNION SELECT $1", [20]),
         ("SELECT n FROM p ORDER BY t = $1, n % $2", [25, 20]),
@@ -282,6 +291,16 @@ def test_announced_as_declared(client):
 def test_the_clients_types_count(client):
     reply = client.ask(wire.parse("SELECT id FROM p WHERE n = $1 AND t = $2", types=[wire.INT2, 0]), wire.describe_statement())
     assert reply.of("t")[0].types == [wire.INT2, wire.TEXT]
+
+
+def test_bytes_and_truths_that_returning_calculates_with(client):
+    reply = client.extended("INSERT INTO p (b, f) VALUES ($1, $2) RETURNING length(b), NOT f, typeof(b), typeof(f)", ["\\x00ff", "t"])
+    assert reply.check().texts == [("2", "f", "blob", "integer")]
+    reply = client.extended("UPDATE p SET n = $1 WHERE id = 1 RETURNING n + 1, length(n)", ["12"])
+    assert reply.check().texts == [("13", "2")]
+    assert client.extended("UPDATE p SET n = $1 WHERE id = 1 RETURNING n + 1", ["twelve"]).state == "22P02"
+    # Two values of one parameter: bytes, and what the column makes of a text.
+    assert client.extended("UPDATE p SET b = $1, t = $1", ["x"]).state == "42P18"
 
 
 # Where a column converts, a text is taken as the literal would be

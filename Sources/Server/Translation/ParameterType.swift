@@ -87,7 +87,12 @@ extension ParameterType {
         let isStored = uses.contains(where: \.isStored)
         // What is made of a value for the client says nothing of what is to be stored.
         var needs = uses.flatMap { isStored ? $0.needs : $0.needs + $0.resultNeeds }
-        let conversions = uses.flatMap(\.conversions)
+        var conversions = uses.flatMap(\.conversions)
+        if uses.contains(where: \.isStoredAsBytes) {
+            // What takes a text, as length() does, takes bytes as well, and no affinity converts those.
+            needs.removeAll { $0 == .text }
+            conversions.removeAll { $0.type == .bytea }
+        }
         let isTextual = uses.contains(where: \.isTextual)
         if isTextual, needs.isEmpty, conversions.isEmpty { needs = [.text] }
         defer { meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 } }
@@ -123,7 +128,7 @@ extension ParameterType {
             if isStored, isCounted { return }
             self = converted
             // Somewhere else its class counts, so it must arrive as what it is.
-            if isTextual || uses.contains(where: \.isSensitive), isCounted { rule = .number }
+            if isTextual || uses.contains(where: { $0.isSensitive || $0.isReused }), isCounted { rule = .number }
             return
         }
         guard !uses.contains(where: \.isSensitive), casts != nil else { return }

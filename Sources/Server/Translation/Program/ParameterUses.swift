@@ -17,6 +17,10 @@ struct ParameterUses {
         var isTextual = false
         /// It is stored as it comes.
         var isStored = false
+        /// It is stored in a column declared BLOB, which converts nothing and says all the same what it is.
+        var isStoredAsBytes = false
+        /// More is done with what a column has made of it, as RETURNING does: there it is the column's.
+        var isReused = false
         /// It is calculated with.
         var isCounted = false
         /// It is handed back as it came.
@@ -39,16 +43,26 @@ struct ParameterUses {
     }
 
     mutating func need(_ value: ProgramValue, _ type: TypeOID) {
+        if value.isConverted { return addReused(value) }
         update(value) { if !$0.needs.contains(type) { $0.needs.append(type) } }
     }
 
+    private mutating func addReused(_ value: ProgramValue) { update(value) { $0.isReused = true } }
+
     mutating func addCast(_ value: ProgramValue, _ type: TypeOID) {
+        if value.isConverted { return addReused(value) }
         update(value) { if !$0.casts.contains(type) { $0.casts.append(type) } }
     }
 
-    mutating func addSensitive(_ value: ProgramValue) { update(value) { $0.isSensitive = true } }
+    mutating func addSensitive(_ value: ProgramValue) {
+        if value.isConverted { return addReused(value) }
+        update(value) { $0.isSensitive = true }
+    }
 
-    mutating func addTextual(_ value: ProgramValue) { update(value) { $0.isTextual = true } }
+    mutating func addTextual(_ value: ProgramValue) {
+        if value.isConverted { return addReused(value) }
+        update(value) { $0.isTextual = true }
+    }
 
     mutating func addIndifferent(_ value: ProgramValue) { update(value) { $0.isIndifferent = true } }
 
@@ -72,7 +86,8 @@ struct ParameterUses {
             if value.isConverted {
                 if let type = other.type { addConverted(value, Affinity(of: type), type) }
             } else if affinity.converts {
-                addConverted(value, affinity, other.type)
+                // `CHECK (flag IN (0, 1))` makes no integer of a truth.
+                addConverted(value, affinity, other.origins == .digit && affinity == .numeric ? nil : other.type)
             } else {
                 addUnconverted(value, like: other)
             }
@@ -96,6 +111,7 @@ struct ParameterUses {
             if let type = column.type { addConverted(value, Affinity(of: type), type) }
         } else if column.type == .bytea {
             need(value, .bytea)
+            update(value) { $0.isStoredAsBytes = true }
         } else {
             addSensitive(value)
             update(value) { $0.isStored = true }
