@@ -95,6 +95,9 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
     /// Of an array type, by the OIDs of the array and of its element in `pg_type.dat`.
     public var element: TypeOID? { Self.elements[self] }
 
+    /// The array type whose elements are of this one.
+    public var array: TypeOID? { Self.elements.first { $0.value == self }?.key }
+
     static let elements: [TypeOID: TypeOID] = [
         .boolArray: .bool, .byteaArray: .bytea, .charArray: .char, .nameArray: .name, .int2Array: .int2, .int4Array: .int4,
         .textArray: .text, .bpcharArray: .bpchar, .varcharArray: .varchar, .int8Array: .int8,

@@ -272,6 +272,11 @@ def test_values_of_autoincrement_tables(counted, column, sent, stored):
         ("UPDATE p SET f = $1 RETURNING NOT f", [16]), ("INSERT INTO p (f) VALUES ($1) RETURNING CASE WHEN f THEN 1 ELSE 0 END", [16]),
         ("UPDATE p SET f = $1, n = $2 WHERE id = $3 RETURNING f AND n > 1, length(n), n * 2, n || 'x'", [16, 20, 20]),
         ("INSERT INTO p (t, d) VALUES ($1, $2) RETURNING length(t), t + 1, d * 2", [25, 1700]),
+        ("SELECT 1 FROM p WHERE n = ANY($1) OR t <> ALL($2) OR r = ANY ($3) OR f = ANY($4) OR d = ANY($5)", [1016, 1009, 1022, 1000, 1231]),
+        ("SELECT 1 FROM p WHERE day = ANY($1) AND u = ANY($2) AND x = ANY($3) AND b = ANY($4)", [1009, 1009, 25, 25]),
+        ("SELECT t FROM p GROUP BY t HAVING count(*) = ANY($1) AND max(n) <> ALL($2)", [1016, 1016]),
+        ("UPDATE p SET n = $1 WHERE id = ANY($2)", [20, 1016]), ("DELETE FROM p WHERE n + 1 = ANY($1) AND n = $2", [1016, 20]),
+        ("SELECT 1 FROM p WHERE n = ANY($1) OR t = ANY($1)", [1009]), ("SELECT 1 FROM p WHERE n = ANY($1::int4[])", [1007]),
         ("SELECT $1::int8 - $2, $3::float8 * $4", [20, 20, 701, 701]),
         ("SELECT n FROM p UNION SELECT $1", [20]),
         ("SELECT n FROM p ORDER BY t = $1, n % $2", [25, 20]),
@@ -286,11 +291,36 @@ def test_announced_as_declared(client):
     assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [25, 25, 25, 25, 1700]
     client.query("SET result_typing = declared").check()
     assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [DATE, TIMESTAMP, UUID, JSON, 1700]
+    assert parameter_types(client, "SELECT 1 FROM p WHERE day = ANY($1) AND u <> ALL($2)") == [1182, 2951]
 
 
 def test_the_clients_types_count(client):
     reply = client.ask(wire.parse("SELECT id FROM p WHERE n = $1 AND t = $2", types=[wire.INT2, 0]), wire.describe_statement())
     assert reply.of("t")[0].types == [wire.INT2, wire.TEXT]
+
+
+@pytest.mark.parametrize("sql, sent, rows", [
+    ("SELECT id FROM p WHERE n = ANY($1)", ["{10,3}", '{"10","3"}', "[10, 3]", '["10", "3"]'], ["1", "3"]),
+    ("SELECT id FROM p WHERE n <> ALL($1)", ["{10,3}", "[10, 3]"], ["2"]),
+    ("SELECT id FROM p WHERE n + 0 = ANY($1)", ["{10,3}", '{"10",NULL,"3"}', "[10, 3]"], ["1", "3"]),
+    ("SELECT id FROM p WHERE t = ANY($1)", ["{10,x}", '["10"]'], ["1"]), ("SELECT id FROM p WHERE n = ANY($1)", ["{}", "[]", None], []),
+])
+def test_arrays_without_a_type(client, sql, sent, rows):
+    for value in sent:
+        assert [row[0] for row in client.extended(sql, [value]).check().texts] == rows, value
+    if "n " in sql:
+        assert client.extended(sql, ["{10,ten}"]).state == "22P02"
+
+
+def test_asyncpg_arrays_without_a_type(db):
+    async def work():
+        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
+        assert [row[0] for row in await connection.fetch("SELECT id FROM p WHERE n = ANY($1)", [10, 3])] == [1, 3]
+        assert [row[0] for row in await connection.fetch("SELECT id FROM p WHERE t <> ALL($1)", ["b", "it's {\"x\"}"])] == [1]
+        assert await connection.fetch("SELECT id FROM p WHERE n = ANY($1)", None) == []
+        await connection.close()
+
+    asyncio.run(work())
 
 
 def test_bytes_and_truths_that_returning_calculates_with(client):

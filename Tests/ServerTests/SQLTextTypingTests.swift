@@ -101,8 +101,29 @@ import Testing
         try? NumericCoercion.check(bytes)
         _ = CompoundSelect.mayBe(bytes)
         _ = ScalarExtremes.replaced(in: bytes)
+        _ = ElementwiseComparison.replaced(in: bytes)
         try? ForeignQuotes.check(bytes)
         try? ForeignQuotes.checkComments(bytes)
+    }
+
+    @Test(arguments: [
+        ("select 1 where a = any($1) and b", "select 1 where a  IN ($1) and b"), ("select 1 where a <> all ( $2 )", "select 1 where a  NOT IN ($2)"),
+        ("select 1 where a = any($1) or $3 = any($2)", "select 1 where a  IN ($1) or $3  IN ($2)"),
+        ("select 1 where a = any(array[$1])", nil), ("select 1 where a = any($1::int8[]) or b = any(c)", nil),
+    ] as [(String, String?)])
+    func elementwise(sql: String, expected: String?) throws {
+        let spelt = try #require(try onBytes(sql) { try PostgresSpelling.rewritten($0) })
+        let found = spelt.withUnsafeBytes { ElementwiseComparison.replaced(in: $0) }
+        #expect(found.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(arguments: [
+        "select value from json_each($1)", "select value from json_each($1) union all select cast(null as blob) where $2 is null)",
+        "select value from json_each($1) union all select cast(null as blob) where $1 is null", "json_each($1) union all", "json_each",
+        "x in (select value from json_each($1) union all select cast(null as blob) where $1 is not null)",
+    ])
+    func elementwiseThatIsNone(sql: String) {
+        #expect(onBytes(sql) { ElementwiseComparison.replaced(in: $0) } == nil)
     }
 
     @Test(arguments: [

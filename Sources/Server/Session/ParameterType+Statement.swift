@@ -52,7 +52,10 @@ extension ParameterType {
 
     /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.
     private func announced(_ typing: Typing) -> ParameterType {
-        guard rule != .array else { return self }
+        if rule == .array {
+            guard let element = type.element, element.isStoredAsText, typing.results != .declared else { return self }
+            return ParameterType(type: .textArray, rule: .array)
+        }
         var result = type.isStoredAsText && typing.results != .declared ? .text : self
         if rule == .verbatim, MomentText.types.contains(type) { result.rule = .moment(type) }
         if rule == .verbatim, type == .uuid { result.rule = .uuid }

@@ -21,9 +21,9 @@ enum InferredTypes {
     ) -> [ParameterType] {
         guard count > 0 else { return [] }
         var result = Array(repeating: ParameterType.undetermined, count: count)
+        var indexes: [[Int]] = Array(repeating: [], count: count)
+        for slot in slots { indexes[slot.number - 1].append(slot.index) }
         if let program {
-            var indexes: [[Int]] = Array(repeating: [], count: count)
-            for slot in slots { indexes[slot.number - 1].append(slot.index) }
             for number in 0..<count { result[number] = program.parameter(indexes[number]) }
         }
         let hidesArguments = program?.hidesArguments ?? false
@@ -31,6 +31,7 @@ enum InferredTypes {
         let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
         guard hidesArguments || mayBeArray || result.contains(where: { !$0.isDetermined }) else { return result }
         // Read only when there is a parameter that nothing else decides.
+        lazy var ofElements = connection.flatMap { programOfElements(sql, $0) }
         lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
         for (number, contexts) in contexts(sql, count: count).enumerated() {
             if !result[number].isDetermined {
@@ -40,7 +41,7 @@ enum InferredTypes {
                 else { continue }
                 result[number] = found
             } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
-                result[number] = type(contexts)
+                result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)
             } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
                 result[number].type != .bool
             {
@@ -49,6 +50,12 @@ enum InferredTypes {
             }
         }
         return result
+    }
+
+    /// The program of the statement with `x IN ($1)` for `x = ANY ($1)`.
+    private static func programOfElements(_ sql: UnsafeRawBufferPointer, _ connection: Connection) -> ProgramTypes? {
+        guard let text = ElementwiseComparison.replaced(in: sql) else { return nil }
+        return text.withUnsafeBytes { (try? ProgramTypes($0, [:], on: connection)) ?? nil }
     }
 
     private static func contexts(_ sql: UnsafeRawBufferPointer, count: Int) -> [[ParameterContext]] {

@@ -106,7 +106,7 @@ enum ParameterBinder {
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
-        case .array: try bindArray(bytes, slot, statement)
+        case .array: try bindArray(bytes, slot, parameter.type, statement)
         case .truth: try bindText(bytes, slot, .bool, statement)
         case .number: try bindNumber(bytes, slot, to: statement)
         case .numberIfPossible:
@@ -143,11 +143,12 @@ enum ParameterBinder {
 
     /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
     private static func bindArray(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
     ) throws {
+        let type = type.element == nil ? .textArray : type
         guard bytes.first == UInt8(ascii: "{") else { return try bindValidText(bytes, slot, statement) }
         try requireText(bytes, "parameter \(slot.number)")
-        let json = try ArrayCodec.json(ofText: bytes, .textArray) { malformed(bytes, .textArray, slot) }
+        let json = try ArrayCodec.json(ofText: bytes, type) { malformed(bytes, type, slot) }
         guard var json else { return try bindValidText(bytes, slot, statement) }
         try json.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
     }
@@ -188,6 +189,8 @@ enum ParameterBinder {
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
     ) throws {
         let type = parameter.type
+        // A text, which is no array in binary: that begins with the number of its dimensions.
+        if parameter.rule == .array, bytes.first != 0 { return try bindArray(bytes, slot, type, statement) }
         let wrongLength = WireError(
             state: .invalidBinaryRepresentation,
             message: "incorrect binary data format in bind parameter \(slot.number)",
@@ -227,7 +230,6 @@ enum ParameterBinder {
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
             if parameter.rule == .truth { return try bindText(bytes, slot, .bool, statement) }
-            if parameter.rule == .array { return try bindArray(bytes, slot, statement) }
             if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
             try bindValidText(bytes, slot, statement)
         default:

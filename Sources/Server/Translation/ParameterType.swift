@@ -68,6 +68,15 @@ struct ParameterType: Equatable, Sendable {
 
     init(type: TypeOID, rule: TextRule) { (self.type, self.rule) = (type, rule) }
 
+    /// The array whose elements are this; nil where JSON has no such elements, or nothing says what they are.
+    var asElement: ParameterType? {
+        switch type {
+        case .int8, .float8, .numeric, .bool, .text, .date, .time, .timestamp, .timestamptz, .uuid:
+            type.array.map { ParameterType(type: $0, rule: .array) }
+        default: nil
+        }
+    }
+
     /// What a value must be where nothing converts it.
     init(needed type: TypeOID) {
         switch type {
