@@ -250,6 +250,8 @@ BESIDES = [
      " UNION ALL SELECT m.roleid, pgr.rolname FROM cte cte_1 JOIN pg_auth_members m ON m.member = cte_1.oid JOIN pg_roles pgr ON pgr.oid = m.roleid)"
      " SELECT rolname FROM cte)) FROM pg_catalog.pg_roles AS roles", [("reader", False)]),
     ("SELECT gss_authenticated, encrypted FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()", []),
+    # ADBC's AdbcConnectionGetObjects().
+    ("SELECT nspname FROM pg_catalog.pg_namespace WHERE (nspname !~ '^pg_' OR oid = pg_my_temp_schema()) AND nspname != 'information_schema'", [("main",)]),
     ("SELECT current_setting('max_index_keys'), current_setting(s.name) = s.setting FROM pg_settings s WHERE name = 'block_size'", [("32", True)]),
 ]
 

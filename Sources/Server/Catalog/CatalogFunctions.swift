@@ -243,6 +243,8 @@ enum CatalogFunctions {
         }
         connection.register("pg_encoding_to_char", 1, .deterministic) { $0.answer($0.integer(0) == 6 ? "UTF8" : "") }
         connection.register("pg_char_to_encoding", 1, .deterministic) { $0.answer(Int64($0.text(0) == "UTF8" ? 6 : -1)) }
+        // As in PostgreSQL for whoever has no temporary tables. https://www.postgresql.org/docs/current/functions-info.html
+        connection.register("pg_my_temp_schema", 0, .deterministic) { $0.answer(Int64(0)) }
         connection.register("getdatabaseencoding", 0, .deterministic) { $0.answer("UTF8") }
         connection.register("current_schemas", 1, .deterministic) { call in
             call.answer(call.integer(0) != 0 ? "[\"pg_catalog\",\"main\"]" : "[\"main\"]")

@@ -218,7 +218,7 @@ struct CatalogTypeInference: Sendable {
         case "json_array": return typeOfArray(arguments)
         case "json_build_object", "json_build_array", "json", "json_object", "json_agg", "pg_json_agg": return "json"
         case "jsonb_agg", "jsonb_build_object", "jsonb_build_array": return "jsonb"
-        case "pg_oid", "pg_function_oid": return "oid"
+        case "pg_oid", "pg_function_oid", "pg_my_temp_schema": return "oid"
         case "pg_regclass_oid", "pg_regclass_of", "to_regclass": return "regclass"
         case "pg_regtype_oid", "to_regtype": return "regtype"
         case "pg_regnamespace_oid": return "regnamespace"
