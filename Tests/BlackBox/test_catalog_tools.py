@@ -252,6 +252,10 @@ BESIDES = [
     ("SELECT gss_authenticated, encrypted FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()", []),
     # ADBC's AdbcConnectionGetObjects().
     ("SELECT nspname FROM pg_catalog.pg_namespace WHERE (nspname !~ '^pg_' OR oid = pg_my_temp_schema()) AND nspname != 'information_schema'", [("main",)]),
+    # Doctrine's listSequences().
+    ("SELECT sequence_name AS relname, sequence_schema AS schemaname, minimum_value AS min_value, increment AS increment_by FROM information_schema.sequences"
+     " WHERE sequence_catalog = 'shared' AND sequence_schema NOT LIKE 'pg\\_%' AND sequence_schema != 'information_schema'", []),
+    ("SELECT numeric_precision, numeric_precision_radix, numeric_scale, start_value, maximum_value, cycle_option FROM information_schema.sequences", []),
     ("SELECT current_setting('max_index_keys'), current_setting(s.name) = s.setting FROM pg_settings s WHERE name = 'block_size'", [("32", True)]),
 ]
 

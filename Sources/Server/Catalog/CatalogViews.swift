@@ -120,7 +120,9 @@ enum CatalogViews {
             NULL AS specific_name, NULL AS routine_catalog, NULL AS routine_schema, NULL AS routine_name,
             NULL AS routine_type, NULL AS data_type WHERE 0;
         CREATE VIEW "information_schema.sequences" AS SELECT NULL AS sequence_catalog, NULL AS sequence_schema,
-            NULL AS sequence_name, NULL AS data_type WHERE 0;
+            NULL AS sequence_name, NULL AS data_type, NULL AS numeric_precision, NULL AS numeric_precision_radix,
+            NULL AS numeric_scale, NULL AS start_value, NULL AS minimum_value, NULL AS maximum_value, NULL AS increment,
+            NULL AS cycle_option WHERE 0;
         CREATE VIEW "information_schema.triggers" AS SELECT current_database() AS trigger_catalog,
             n.nspname AS trigger_schema, t.tgname AS trigger_name, current_database() AS event_object_catalog,
             n.nspname AS event_object_schema, c.relname AS event_object_table, pg_get_triggerdef(t.oid) AS action_statement
