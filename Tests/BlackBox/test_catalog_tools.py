@@ -263,3 +263,14 @@ BESIDES = [
 @pytest.mark.parametrize("sql, expected", BESIDES)
 def test_what_tools_ask_besides(connection, sql, expected):
     assert ask(connection, sql) == expected
+
+
+def test_the_schema_that_is_searched(connection):
+    """Doctrine names the tables of the first schema of search_path that exists without it, and all others with theirs."""
+    path = [name.strip().strip('"') for name in ask(connection, "SHOW search_path")[0][0].split(",")]
+    schemas = {name for name, in ask(connection, "SELECT nspname FROM pg_namespace")}
+    assert [name for name in path if name in schemas] == [ask(connection, "SELECT current_schema()")[0][0]] == ["main"]
+    connection.execute("SET search_path = public")
+    assert ask(connection, "SHOW search_path") == [("public",)]
+    connection.execute("RESET search_path")
+    assert ask(connection, "SHOW search_path") == [('"$user", main',)]

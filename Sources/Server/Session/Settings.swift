@@ -26,7 +26,8 @@ struct Settings: Equatable, Sendable {
     var timeZone = "UTC"
     var intervalStyle = "postgres"
     var extraFloatDigits = "1"
-    var searchPath = "\"$user\", public"
+    /// The schema is main: Doctrine takes the first of these that exists for the one whose tables it names without it.
+    var searchPath = "\"$user\", main"
     /// Settings that are accepted and shown and mean nothing here, and names with a dot, which are the clients' own.
     var others: [String: String] = [:]
 
