@@ -326,6 +326,23 @@ def test_what_comes_from_declared_columns_only(db, run):
         assert connection.execute("SELECT max(at) FROM keeps").fetchone() == ("2024-01-03 03:04:05",)
 
 
+@pytest.mark.parametrize("run", [dict(), dict(prepare=True), dict(binary=True)], ids=["simple", "extended", "binary"])
+def test_the_time_of_now_as_declared(db, run):
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
+        connection.execute("SET result_typing = declared")
+        before = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+        cursor = connection.cursor(binary=run.get("binary", False))
+        sql = "SELECT now(), CURRENT_TIMESTAMP, statement_timestamp() AS s, CURRENT_DATE, date(now())"
+        *moments, day, text = cursor.execute(sql, prepare=run.get("prepare")).fetchone()
+        after = datetime.datetime.now(datetime.timezone.utc)
+        assert all(before <= moment <= after for moment in moments)
+        assert before.date() <= day <= after.date() and text == str(day)
+        moment, = cursor.execute("UPDATE r SET n = n WHERE id = 1 RETURNING now()").fetchone()
+        assert before <= moment
+        connection.execute("SET result_typing = stored")
+        assert [type(value) for value in connection.execute(sql).fetchone()] == [str] * 5
+
+
 def test_result_typing_setting(client):
     assert client.value("SHOW result_typing") == "stored"
     assert client.query("SET result_typing = other").state == "22023"

@@ -180,6 +180,7 @@ final class Analysis: Sendable {
         {
             for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
                 columns[index].type = ColumnType(static: types[index])
+                columns[index].ownType = types[index]?.ownType
                 columns[index].isPerhapsTruth = types[index] == .perhapsBool
             }
         }

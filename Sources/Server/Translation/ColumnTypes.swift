@@ -16,7 +16,7 @@ enum ColumnType: Equatable, Sendable {
         case .int8: self = .fixed(.int8)
         case .bool: self = .fixed(.bool)
         case .float8: self = .fixed(.float8)
-        case .text: self = .fixed(.text)
+        case .text, .date, .timestamptz: self = .fixed(.text)
         case .bytea: self = .fixed(.bytea)
         case .unknown, .perhapsBool, nil: self = .open
         }

@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// A result type that SQLite cannot contradict, except by NULL.
 enum StaticType: Sendable, Equatable {
     case int8, bool, float8, text, bytea
@@ -5,6 +7,8 @@ enum StaticType: Sendable, Equatable {
     case unknown
     /// bool if the columns in it are declared BOOLEAN, which the text does not say.
     case perhapsBool
+    /// The time of now: text, as SQLite has it, that is announced as this with result_typing = declared.
+    case date, timestamptz
 }
 
 /// The types of a SELECT's result columns as far as the text of the statement decides them, for a Describe that
@@ -16,13 +20,27 @@ enum SelectListTypes {
         let table = TokenTable(statement)
         guard let items = items(table) else { return nil }
         let classifier = ExpressionClassifier(table: table, seeksTruths: true)
-        func type(_ item: Range<Int>) -> StaticType? { classifier.classify(withoutAlias(item, table)).flatMap(StaticType.init) }
+        func type(_ item: Range<Int>) -> StaticType? {
+            let expression = withoutAlias(item, table)
+            return now(expression, table) ?? classifier.classify(expression).flatMap(StaticType.init)
+        }
         guard let star = items.firstIndex(where: { isStar($0, table) }), let last = items.lastIndex(where: { isStar($0, table) }) else {
             return items.count == columnCount ? items.map(type) : nil
         }
         let (head, tail) = (items[..<star].map(type), items[(last + 1)...].map(type))
         let stars = columnCount - head.count - tail.count
         return stars > 0 ? head + Array(repeating: nil, count: stars) + tail : nil
+    }
+
+    /// CURRENT_DATE, CURRENT_TIMESTAMP, now() and its like.
+    private static func now(_ item: Range<Int>, _ table: TokenTable) -> StaticType? {
+        guard let first = item.first, case let token = table.tokens[first], token.kind == .identifier else { return nil }
+        if item.count == 1 { return token.matches("current_date") ? .date : token.matches("current_timestamp") ? .timestamptz : nil }
+        guard item.count == 3, table.tokens[first + 1].kind == .leftParenthesis, table.tokens[first + 2].kind == .rightParenthesis
+        else { return nil }
+        let isNow = token.matches("now") || token.matches("clock_timestamp") || token.matches("statement_timestamp")
+            || token.matches("transaction_timestamp")
+        return isNow ? .timestamptz : nil
     }
 
     private static func items(_ table: TokenTable) -> [Range<Int>]? {
@@ -97,6 +115,15 @@ enum SelectListTypes {
 }
 
 extension StaticType {
+    /// With result_typing = declared.
+    var ownType: TypeOID? {
+        switch self {
+        case .date: .date
+        case .timestamptz: .timestamptz
+        default: nil
+        }
+    }
+
     fileprivate init?(_ expression: ExpressionClass) {
         switch expression {
         case .null: self = .unknown
