@@ -153,6 +153,22 @@ def test_keys_that_are_referred_to_in_another_order(daemon):
         assert client.value("SELECT count(*) FROM pg_constraint c LEFT JOIN pg_class r ON r.oid = c.confrelid WHERE contype = 'f' AND r.oid IS NULL") == "0"
 
 
+def test_names_beyond_ascii(daemon):
+    """SQLite folds the letters of ASCII only."""
+    with daemon.client() as client:
+        client.query('CREATE TABLE "é" ("É" INTEGER, "é" INTEGER UNIQUE, g INTEGER AS ("é" + 1), "È" INTEGER AS (0))').check()
+        client.query('CREATE TABLE "É" (x INTEGER REFERENCES "é" ("é"))').check()
+        keys = (
+            "SELECT r.relname, contype, conkey, f.relname, confkey FROM pg_constraint JOIN pg_class r ON r.oid = conrelid"
+            " LEFT JOIN pg_class f ON f.oid = confrelid WHERE r.relname IN ('é', 'É') ORDER BY 1")
+        assert client.query(keys).texts == [("É", "f", "{1}", "é", "{2}"), ("é", "u", "{2}", None, None)]
+        triggers = "SELECT relname, relhastriggers FROM pg_class WHERE relname IN ('é', 'É') ORDER BY 1"
+        client.query('CREATE TRIGGER beyond AFTER DELETE ON "é" BEGIN SELECT 1; END').check()
+        assert client.query(triggers).texts == [("É", "t"), ("é", "t")]
+        client.query('DROP TABLE "É"; CREATE TABLE "É" (x INTEGER)').check()
+        assert client.query(triggers).texts == [("É", "f"), ("é", "t")]
+
+
 # TypeORM: its columns of a table.
 COLUMNS_OF_TYPEORM = """
     SELECT columns.*, pg_catalog.col_description(('"' || table_catalog || '"."' || table_schema || '"."' || table_name || '"')::regclass::oid,

@@ -295,6 +295,24 @@ def test_names_that_need_quotes(db, connection):
     db.run(f"DROP TABLE {name}")
 
 
+def test_names_beyond_ascii_differ_by_case(db, connection):
+    """SQLite folds the letters of ASCII only, and takes the two ways to write an "é" for two names."""
+    db.run("DROP TABLE IF EXISTS n", 'CREATE TABLE n ("é" INTEGER, "É" INTEGER, "e\u0301" INTEGER, "Ax" INTEGER)')
+    copy_in(connection, "1\n", 'COPY n ("É") FROM STDIN')
+    copy_in(connection, "2\t3\t4\n", 'COPY n ("é", "e\u0301", "aX") FROM STDIN')
+    connection.commit()
+    assert stored(db, "SELECT * FROM n") == [(None, 1, None, None), (2, None, 3, 4)]
+    with connection.cursor().copy('COPY n ("aX", "É", "é") TO STDOUT (FORMAT csv, FORCE_QUOTE ("É", "AX"))') as copy:
+        assert b"".join(copy) == b',"1",\n"4",,2\n'
+    for columns in ('"é", "e\u0301", "é"', '"Ax", "aX"'):
+        with pytest.raises(errors.DuplicateColumn), connection.transaction():
+            copy_in(connection, "", f"COPY n ({columns}) FROM STDIN")
+    with pytest.raises(errors.InvalidColumnReference, match="È"), connection.transaction():
+        copy_in(connection, "", 'COPY n FROM STDIN (FORMAT csv, FORCE_NULL ("é", "È"))')
+    connection.rollback()
+    db.run("DROP TABLE n")
+
+
 @pytest.mark.parametrize("options, data, expected", [
     ("CSV", '1,"a,""b"""\n2,a"b"c\n3,\n4,""\n', ['a,"b"', "abc", None, ""]),
     ("CSV NULL 'x'", '1,x\n2,"x"\n3,\n4,xx\n', [None, "x", "", "xx"]),

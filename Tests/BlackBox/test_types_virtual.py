@@ -42,6 +42,15 @@ def test_announced(client, sql, types):
     assert parameter_types(client, sql) == types
 
 
+def test_names_beyond_ascii(client, db):
+    db.run('DROP VIEW IF EXISTS "Éa"', 'CREATE VIEW "Éa" AS SELECT id AS "É", t AS "é" FROM it',
+           'CREATE TRIGGER ea INSTEAD OF INSERT ON "Éa" BEGIN INSERT INTO it (id, t) VALUES (new."É", new."é"); END')
+    try:
+        assert parameter_types(client, 'INSERT INTO "ÉA" ("é", "É") VALUES ($1, $2)') == [25, 20]
+    finally:
+        db.run('DROP VIEW "Éa"')
+
+
 @pytest.mark.parametrize("sql", ["INSERT INTO iv (id, more) VALUES (1, $1)", "SELECT id FROM it, ft WHERE it.kind = $1"])
 def test_undecided(client, sql):
     assert client.ask(wire.parse(sql), wire.describe_statement()).state == "42P18"

@@ -10,6 +10,14 @@ import Testing
         .table(Table(schema: schema, name: name, columns: columns))
     }
 
+    @Test func columnsOfOptions() throws {
+        let statement = try onBytes("COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE (Name, \"É\"))") { try CopyStatement.parse($0) }
+        let columns = try CopyOptions(statement).forceQuote
+        #expect(columns.contains("NAME") && columns.contains("name") && columns.contains("É"))
+        #expect(!columns.contains("é") && !columns.contains("E\u{301}") && !columns.contains(""))
+        #expect(CopyOptions.Columns.all.contains("é") && !CopyOptions.Columns.none.contains("é"))
+    }
+
     @Test(arguments: [
         ("COPY t FROM STDIN", table("t"), true, []), ("copy t to stdout;", table("t"), false, []),
         ("COPY \"A\"\"b\" (x, \"Y\") FROM STDIN", table("A\"b", ["x", "Y"]), true, []),

@@ -22,12 +22,12 @@ struct CatalogContents: Sendable {
     private(set) var viewDefinitions: [UInt32: String] = [:]
     private(set) var triggerDefinitions: [UInt32: String] = [:]
 
-    private var tablesByName: [String: ServedSchema.Table] = [:]
-    private var tablesWithTriggers: Set<String> = []
-    /// By table and lower-case name, from 1: keys may name thousands of columns thousands of times.
-    private var columnPlaces: [String: [String: Int]] = [:]
-    /// By their tables' lower-case names, and by their columns': a foreign key may name them in any order.
-    private var keysByColumns: [String: [Set<String>: CatalogKey]] = [:]
+    private var tablesByName: [FoldedName: ServedSchema.Table] = [:]
+    private var tablesWithTriggers: Set<FoldedName> = []
+    /// By table and column, from 1: keys may name thousands of columns thousands of times.
+    private var columnPlaces: [String: [FoldedName: Int]] = [:]
+    /// By their tables' names, and by their columns': a foreign key may name them in any order.
+    private var keysByColumns: [FoldedName: [Set<FoldedName>: CatalogKey]] = [:]
 
     /// What fills a rowid's column, which to clients is an identity column.
     struct IdentitySequence: Sendable {
@@ -51,17 +51,17 @@ struct CatalogContents: Sendable {
             }
         }
         tablesByName = Dictionary(
-            schema.tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+            schema.tables.map { ($0.name.foldedName, $0) }, uniquingKeysWith: { first, _ in first })
         for (name, found) in keys {
-            keysByColumns[name.lowercased()] = Dictionary(
-                found.lazy.filter { $0.kind == .primaryKey || $0.kind == .unique }.map { (Set($0.columns.map { $0.lowercased() }), $0) },
+            keysByColumns[name.foldedName] = Dictionary(
+                found.lazy.filter { $0.kind == .primaryKey || $0.kind == .unique }.map { (Set($0.columns.map { $0.foldedName }), $0) },
                 uniquingKeysWith: { first, _ in first })
         }
         for table in schema.tables {
             columnPlaces[table.name] = Dictionary(
-                table.columns.enumerated().map { ($1.name.lowercased(), $0 + 1) }, uniquingKeysWith: { first, _ in first })
+                table.columns.enumerated().map { ($1.name.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
         }
-        tablesWithTriggers = Set(schema.triggers.map { $0.table.lowercased() })
+        tablesWithTriggers = Set(schema.triggers.map { $0.table.foldedName })
         relationOIDs = CatalogOID.assign(names.all)
         for (name, oid) in relationOIDs { relations[oid] = name }
         addFixed()
@@ -77,7 +77,7 @@ struct CatalogContents: Sendable {
         }
         guard let last = parts.last, parts.count == 1 || parts[parts.count - 2] == "main" else { return nil }
         if let oid = relationOIDs[last] { return oid }
-        return relationOIDs.first { $0.key.lowercased() == last }?.value ?? sequences.values.first { $0.name == last }?.oid
+        return relationOIDs.first { $0.key.foldedName.text == last }?.value ?? sequences.values.first { $0.name == last }?.oid
     }
 
     /// The OID that is meant by an OID, by its digits, or by a name, which may be a catalog's.
@@ -148,7 +148,7 @@ struct CatalogContents: Sendable {
             with: [
                 "reltype": .int(rowType), "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
                 "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
-                "relhastriggers": .int(tablesWithTriggers.contains(table.name.lowercased()) || keys.contains { $0.foreign != nil } ? 1 : 0),
+                "relhastriggers": .int(tablesWithTriggers.contains(table.name.foldedName) || keys.contains { $0.foreign != nil } ? 1 : 0),
                 "relhasrules": .int(table.isView ? 1 : 0),
             ]))
         add("pg_type", [
@@ -163,7 +163,7 @@ struct CatalogContents: Sendable {
             let isIdentity = column.name == identity
             add(
                 column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid), isIdentity: isIdentity,
-                generatedAs: column.isGenerated ? generated[column.name.lowercased()] : nil)
+                generatedAs: column.isGenerated ? generated[column.name.foldedName] : nil)
         }
         for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
         for key in keys { add(key, of: table, schema) }
@@ -222,7 +222,7 @@ struct CatalogContents: Sendable {
     private mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
         let oid = Int(relationOIDs[name]!), relation = Int(relationOIDs[table.name]!)
         let numbers = index.columns.map { column in
-            column.name.flatMap { columnPlaces[table.name]?[$0.lowercased()] } ?? 0
+            column.name.flatMap { columnPlaces[table.name]?[$0.foldedName] } ?? 0
         }
         let texts = Self.expressions(of: index)
         let (condition, count) = (Self.condition(of: index), index.columns.count)
@@ -263,7 +263,7 @@ struct CatalogContents: Sendable {
         let relation = Int(relationOIDs[table.name]!)
         let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
         func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
-            let found = names.compactMap { columnPlaces[table.name]?[$0.lowercased()] }
+            let found = names.compactMap { columnPlaces[table.name]?[$0.foldedName] }
             return .text("[" + found.map { String($0) }.joined(separator: ",") + "]")
         }
         var values: [String: CatalogValue] = [
@@ -284,21 +284,21 @@ struct CatalogContents: Sendable {
             constraintDefinitions[UInt32(oid)] = "CHECK (\(key.definition))"
         case .foreignKey:
             // SQLite lets a key refer to a table that is not there, which no row of PostgreSQL's can, and tools take for granted.
-            guard let foreign = key.foreign, let target = tablesByName[foreign.table.lowercased()] else { return }
+            guard let foreign = key.foreign, let target = tablesByName[foreign.table.foldedName] else { return }
             let named = foreign.to.compactMap { $0 }
             let to = named.count == foreign.to.count ? named : target.primaryKey
             // Nor to columns that are not there, or to fewer or more than its own.
-            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.lowercased()] != nil }) else { return }
+            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.foldedName] != nil }) else { return }
             values["contype"] = "f"
             values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)
             // By this index pgjdbc and ODBC's driver find the key that is referred to.
-            let referred = keysByColumns[foreign.table.lowercased()]?[Set(to.map { $0.lowercased() })]
+            let referred = keysByColumns[foreign.table.foldedName]?[Set(to.map { $0.foldedName })]
             values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
             values["confkey"] = columnNumbers(to, target)
             let places = referred.map { key in
-                Dictionary(key.columns.enumerated().map { ($1.lowercased(), $0 + 1) }, uniquingKeysWith: { first, _ in first })
+                Dictionary(key.columns.enumerated().map { ($1.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
             }
-            referredPositions[UInt32(oid)] = to.map { places?[$0.lowercased()] }
+            referredPositions[UInt32(oid)] = to.map { places?[$0.foldedName] }
             values["confupdtype"] = .text(Self.action(foreign.onUpdate))
             values["confdeltype"] = .text(Self.action(foreign.onDelete))
             values["confmatchtype"] = "s"

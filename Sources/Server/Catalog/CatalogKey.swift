@@ -23,10 +23,10 @@ struct CatalogKey {
         }
         // A table may have thousands of them.
         let names = Dictionary(
-            declared.lazy.filter { $0.kind == .unique }.map { (lowercased($0.columns), $0.name) }, uniquingKeysWith: { first, _ in first })
+            declared.lazy.filter { $0.kind == .unique }.map { (folded($0.columns), $0.name) }, uniquingKeysWith: { first, _ in first })
         for index in table.indexes where index.origin == "u" {
             let columns = index.columns.compactMap(\.name)
-            let name = names[lowercased(columns)] ?? nil
+            let name = names[folded(columns)] ?? nil
             keys.append(
                 CatalogKey(
                     kind: .unique, name: name ?? ([table.name] + columns + ["key"]).joined(separator: "_"), columns: columns, index: index))
@@ -34,7 +34,7 @@ struct CatalogKey {
         let foreign = declared.filter { $0.kind == .foreignKey }
         for (position, key) in table.foreignKeys.enumerated() {
             let text =
-                position < foreign.count && lowercased(foreign[position].columns) == lowercased(key.from) ? foreign[position] : nil
+                position < foreign.count && folded(foreign[position].columns) == folded(key.from) ? foreign[position] : nil
             var entry = CatalogKey(
                 kind: .foreignKey, name: text?.name ?? ([table.name] + key.from + ["fkey"]).joined(separator: "_"),
                 columns: key.from, foreign: key)
@@ -53,7 +53,7 @@ struct CatalogKey {
         }
     }
 
-    private static func lowercased(_ names: [String]) -> [String] { names.map { $0.lowercased() } }
+    private static func folded(_ names: [String]) -> [FoldedName] { names.map(\.foldedName) }
 }
 
 extension ServedSchema.Table {

@@ -12,8 +12,8 @@ struct TableDefinition {
     }
 
     private(set) var constraints: [Constraint] = []
-    /// By lower-case column: the expression that it is calculated by, as written.
-    private(set) var generated: [String: String] = [:]
+    /// By column: the expression that it is calculated by, as written.
+    private(set) var generated: [FoldedName: String] = [:]
 
     init(_ sql: String) {
         var sql = sql
@@ -49,7 +49,7 @@ struct TableDefinition {
                 continue
             }
             if let column, cursor.accept("as"), cursor.token?.kind == .leftParenthesis {
-                generated[column.lowercased()] = String(decoding: Self.inside(Self.skip(&cursor), sql), as: UTF8.self)
+                generated[column.foldedName] = String(decoding: Self.inside(Self.skip(&cursor), sql), as: UTF8.self)
                 continue
             }
             let kind: Constraint.Kind? =

@@ -6,12 +6,16 @@ struct CopyOptions: Equatable {
     enum Header: Equatable { case none, present, match }
     enum Columns: Equatable {
         case all
-        case named([String])
+        /// The names as they were written, for errors, and as SQLite compares them: each column of a table is looked for among them.
+        case named([String], Set<FoldedName>)
+
+        static let none = named([])
+        static func named(_ names: [String]) -> Columns { .named(names, Set(names.lazy.map(\.foldedName))) }
 
         func contains(_ name: String) -> Bool {
             switch self {
             case .all: true
-            case .named(let names): names.contains { $0.lowercased() == name.lowercased() }
+            case .named(_, let names): !names.isEmpty && names.contains(name.foldedName)
             }
         }
     }
@@ -22,9 +26,9 @@ struct CopyOptions: Equatable {
     var header = Header.none
     var quote = UInt8(ascii: "\"")
     var escape = UInt8(ascii: "\"")
-    var forceQuote = Columns.named([])
-    var forceNotNull = Columns.named([])
-    var forceNull = Columns.named([])
+    var forceQuote = Columns.none
+    var forceNotNull = Columns.none
+    var forceNull = Columns.none
     /// Ours: commit every so many rows.
     var batchRows: Int?
 

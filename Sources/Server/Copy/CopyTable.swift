@@ -37,10 +37,13 @@ struct CopyTable {
             columns = all.filter { $0.hidden == 0 }
             return
         }
+        // A table may have thousands of columns, and a statement may name them all.
+        let byName = Dictionary(all.lazy.map { ($0.name.foldedName, $0) }, uniquingKeysWith: { first, _ in first })
+        var taken: Set<FoldedName> = []
         var chosen: [Column] = []
         for wanted in table.columns {
             // SQLite compares names so, quoted ones too.
-            guard let column = all.first(where: { $0.name.lowercased() == wanted.lowercased() }) else {
+            guard let column = byName[wanted.foldedName] else {
                 throw WireError(
                     state: .undefinedColumn, message: "column \"\(wanted)\" of table \"\(name)\" does not exist")
             }
@@ -49,7 +52,7 @@ struct CopyTable {
                     state: .invalidColumnReference, message: "column \"\(column.name)\" is a generated column",
                     detail: "Generated columns cannot be used in COPY.")
             }
-            guard !chosen.contains(where: { $0.name == column.name }) else {
+            guard taken.insert(wanted.foldedName).inserted else {
                 throw WireError(state: .duplicateColumn, message: "column \"\(wanted)\" specified more than once")
             }
             chosen.append(column)

@@ -34,8 +34,9 @@ extension Session {
             ("FORCE_QUOTE", options.forceQuote), ("FORCE_NOT_NULL", options.forceNotNull),
             ("FORCE_NULL", options.forceNull),
         ] {
-            guard case .named(let names) = columns else { continue }
-            for wanted in names where !found.columns.contains(where: { $0.name.lowercased() == wanted.lowercased() }) {
+            guard case .named(let names, _) = columns, !names.isEmpty else { continue }
+            let known = Set(found.columns.lazy.map(\.name.foldedName))
+            for wanted in names where !known.contains(wanted.foldedName) {
                 if readerIsOnlyToPrepare { releaseReader() }
                 throw WireError(
                     state: .invalidColumnReference, message: "\(name) column \"\(wanted)\" not referenced by COPY")

@@ -6,17 +6,11 @@ import SQLite
 /// SQLite has no such numbers, and clients keep them: so they depend on the names alone and are the same after a
 /// restart, a VACUUM or a restore. A pure function of all names, so whoever has the names can number the objects.
 struct CatalogOIDs: Sendable {
-    /// Below are PostgreSQL's own objects: "OIDs assigned during normal database operation are constrained to be 16384
-    /// or higher." https://www.postgresql.org/docs/current/system-catalog-initial-data.html
-    static let first: UInt32 = 16_384
-    /// Clients read OIDs as signed numbers as well.
-    static let last = UInt32(Int32.max)
-
     private let numbers: [String: UInt32]
 
     /// - Parameter names: of all tables, views and indexes of sqlite_schema, in any order.
     init(names: some Sequence<String>) {
-        numbers = CatalogOID.assign(Set(names.map(Self.folded)))
+        numbers = CatalogOID.assign(Set(names.map(\.foldedName.text)))
     }
 
     /// The names are those of the schema as the connection sees it.
@@ -30,17 +24,10 @@ struct CatalogOIDs: Sendable {
 
     /// What is not in the schema has its number all the same, so that nothing depends on who asks first.
     subscript(_ name: String) -> UInt32 {
-        let name = Self.folded(name)
-        return numbers[name] ?? Self.hash(name)
+        let name = name.foldedName.text
+        return numbers[name] ?? CatalogOID.hash(name)
     }
 
-    /// SQLite's names differ by more than the case of ASCII letters.
-    private static func folded(_ name: String) -> String {
-        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-
-    /// As the catalogs have it.
-    static func hash(_ name: String) -> UInt32 { CatalogOID.hash(name) }
 }
 
 extension CatalogOIDs {

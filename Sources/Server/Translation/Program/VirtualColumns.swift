@@ -6,27 +6,28 @@ import SQLite
 /// in https://www.sqlite.org/src/file?name=src/insert.c).
 struct VirtualColumns {
     private struct Table {
-        var name: String
-        var columns: [(name: String, type: TypeOID?)]
+        var name: FoldedName
+        var columns: [(name: FoldedName, type: TypeOID?)]
     }
 
     private let tables: [Table]
     /// What an INSERT is into.
     private let target: Table?
     private let sql: UnsafeRawBufferPointer
+    private static let main = "main".foldedName
 
     /// nil when the statement names no such table.
     init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
-        var names: Set<String> = []
-        var target: String?
+        var names: Set<FoldedName> = []
+        var target: FoldedName?
         var isTarget = false
         for token in SQLLexer(sql) {
             if token.isIdentifierLike {
-                let name = token.name.lowercased()
-                if isTarget, target == nil || target == "main" { target = name }
+                let name = token.name.foldedName
+                if isTarget, target == nil || target == Self.main { target = name }
                 names.insert(name)
             }
-            isTarget = token.matches("into") || (isTarget && (token.isIdentifierLike && target == "main" || token.isSymbol(".")))
+            isTarget = token.matches("into") || (isTarget && (token.isIdentifierLike && target == Self.main || token.isSymbol(".")))
         }
         var tables: [Table] = []
         let list = try connection.prepareInternal(
@@ -36,8 +37,8 @@ struct VirtualColumns {
             WHERE l.schema = 'main' AND l.type IN ('virtual', 'view')
             """)
         while try list.step() == .row {
-            let name = Self.text(list, 0).lowercased()
-            guard names.contains(name) else { continue }
+            let name = Self.text(list, 0)
+            guard names.contains(name.foldedName) else { continue }
             // A full-text index holds texts, and declares nothing.
             tables.append(try Self.table(name, isText: list.integer(1) != 0, connection))
         }
@@ -49,14 +50,14 @@ struct VirtualColumns {
 
     private static func table(_ name: String, isText: Bool, _ connection: Connection) throws(SQLiteError) -> Table {
         let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(name)))")
-        var columns: [(name: String, type: TypeOID?)] = []
+        var columns: [(name: FoldedName, type: TypeOID?)] = []
         while try statement.step() == .row {
             // What is hidden is written by its name only.
             guard statement.integer(6) == 0 else { continue }
             let type = DeclaredType(text(statement, 2))?.own
-            columns.append((text(statement, 1).lowercased(), type ?? (isText ? .text : nil)))
+            columns.append((text(statement, 1).foldedName, type ?? (isText ? .text : nil)))
         }
-        return Table(name: name, columns: columns)
+        return Table(name: name.foldedName, columns: columns)
     }
 
     private static func text(_ statement: Statement, _ column: Int) -> String {
@@ -70,7 +71,7 @@ struct VirtualColumns {
         case .insertColumn(let ordinal):
             type = target.flatMap { $0.columns.indices.contains(ordinal) ? $0.columns[ordinal].type : nil }
         case .column(let range):
-            let parts = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])).filter(\.isIdentifierLike).map { $0.name.lowercased() }
+            let parts = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])).filter(\.isIdentifierLike).map(\.name.foldedName)
             guard let name = parts.last else { return nil }
             let owner = parts.count > 1 ? parts[parts.count - 2] : nil
             let found = tables.filter { owner == nil || $0.name == owner }
