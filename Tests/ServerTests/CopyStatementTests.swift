@@ -10,6 +10,17 @@ import Testing
         .table(Table(schema: schema, name: name, columns: columns))
     }
 
+    /// Of several that are wrong, the first as written.
+    @Test func theFirstWrongOption() throws {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"]
+        for start in names.indices {
+            let options = (names[start...] + names[..<start]).joined(separator: " 1, ")
+            let statement = try onBytes("COPY t FROM STDIN (\(options) 1)") { try CopyStatement.parse($0) }
+            let error = #expect(throws: WireError.self) { try CopyOptions(statement) }
+            #expect(error?.message == "option \"\(names[start])\" not recognized")
+        }
+    }
+
     @Test func columnsOfOptions() throws {
         let statement = try onBytes("COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE (Name, \"É\"))") { try CopyStatement.parse($0) }
         let columns = try CopyOptions(statement).forceQuote

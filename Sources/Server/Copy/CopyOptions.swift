@@ -43,7 +43,8 @@ struct CopyOptions: Equatable {
         }
         try takeFormat(values)
         try takeCharacters(values)
-        for (name, value) in values { try take(name, value, isInput: statement.isInput) }
+        // In the order they were written in: of several that are wrong, the first is complained of.
+        for option in statement.options { try take(option.name, option.value, isInput: statement.isInput) }
         try check(values)
     }
 
