@@ -207,6 +207,16 @@ import Testing
         #expect(!isCatalog("SELECT t.pg_class FROM t"))
     }
 
+    /// A code of a byte that was read as letters would look for another name, and find nothing.
+    @Test(arguments: ["\\x77", "\\167", "\\u0077", "\\U00000077", "\\0", "\\b", "\\f"])
+    func escapesThatAreNotRead(_ escape: String) {
+        #expect(throws: CatalogSyntaxError.self) { try Self.rewrite("SELECT E'a\(escape)b' FROM pg_class") }
+    }
+
+    @Test func escapesThatStandForThemselves() throws {
+        #expect(try Self.rewrite(#"SELECT E'\%\'\\\n' FROM pg_class"#).sql.contains("'%''\\\n'"))
+    }
+
     /// Whatever comes in, an answer comes out.
     @Test func anyBytes() {
         var generator = SystemRandomNumberGenerator()

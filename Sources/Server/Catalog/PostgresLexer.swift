@@ -1,4 +1,4 @@
-/// PostgreSQL's SQL, token by token: `::`, `E'...'`, `$$...$$`, subscripts and operators are not SQLite's.
+/// PostgreSQL's SQL, token by token: `::`, `E'...'`, subscripts and operators are not SQLite's. `$$...$$` is not read.
 /// https://www.postgresql.org/docs/current/sql-syntax-lexical.html
 ///
 /// Catalog statements are read once per text, so tokens are strings.
@@ -156,7 +156,8 @@ struct PostgresLexer {
                 position += 1
                 content.append(quote)
             } else if escapes, byte == UInt8(ascii: "\\") {
-                content.append(Self.escaped(self.byte(position)))
+                guard let escaped = Self.escaped(self.byte(position)) else { return nil }
+                content.append(escaped)
                 position += 1
             } else {
                 content.append(byte)
@@ -165,11 +166,15 @@ struct PostgresLexer {
         return nil
     }
 
-    private static func escaped(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case UInt8(ascii: "n"): 0x0A
-        case UInt8(ascii: "t"): 0x09
-        case UInt8(ascii: "r"): 0x0D
+    /// The byte that a backslash and this one stand for. nil: the beginning of a code in octal or hexadecimal digits (`\167`, `\x77`,
+    /// `\u0077`), or `\b` or `\f`. Read as letters they would look for another name, and an error is better than an empty result.
+    /// https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS-ESCAPE
+    private static func escaped(_ byte: UInt8) -> UInt8? {
+        switch UnicodeScalar(byte) {
+        case "n": 0x0A
+        case "t": 0x09
+        case "r": 0x0D
+        case "0"..."7", "x", "u", "U", "b", "f": nil
         default: byte
         }
     }
