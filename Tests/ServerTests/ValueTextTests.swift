@@ -111,6 +111,29 @@ import Testing
     @Test(arguments: ["", "-", ".", "1e", "1e99999", "abc", "1.2.3", "0x10", " 1", "Infinity", "NaN"])
     func noDecimals(input: String) { #expect(DecimalNumber(input) == nil) }
 
+    /// A thousand digits on either side, wherever the point is moved to.
+    @Test func digitsOfDecimals() {
+        let digits = { String(repeating: "1", count: $0) }
+        for text in [
+            digits(1000), digits(1) + "e999", digits(2000) + "e-1000", digits(600) + "." + digits(1400) + "e400",
+            "." + digits(2000) + "e1000",
+        ] {
+            #expect(DecimalNumber(text) != nil, "\(text)")
+        }
+        for text in [
+            digits(1001), digits(1) + "e1000", digits(2001) + "e-1000", digits(601) + "." + digits(1400) + "e400",
+            "." + digits(2001) + "e1000", "1e-1001", "0." + digits(1) + "e-1000", digits(1_000_000) + "e-1000",
+        ] {
+            #expect(DecimalNumber(text) == nil, "\(text.prefix(3000))")
+        }
+    }
+
+    @Test func momentsBeyondAllDates() {
+        for microseconds in [Int64.min, .min + 1, .max, -1 << 60, 1 << 60] {
+            #expect(throws: WireError.self) { try DateTimeCodec.text(timestamp: microseconds) }
+        }
+    }
+
     /// Every day from 1 to 9999 there and back.
     @Test func calendar() throws {
         for days in stride(from: Int32(-730_119), through: 2_921_939, by: 61) {

@@ -43,7 +43,9 @@ enum DateTimeCodec {
     /// - Parameter microseconds: since 2000-01-01.
     static func text(timestamp microseconds: Int64) throws(WireError) -> String {
         let days = floor(microseconds, microsecondsPerDay)
-        return try text(days: days) + " " + text(time: microseconds - days * microsecondsPerDay)
+        // Refuses what is out of range before it is multiplied: the first microsecond of Int64.min's day is none of Int64.
+        let date = try text(days: days)
+        return date + " " + text(time: microseconds - days * microsecondsPerDay)
     }
 
     /// - Parameter days: since 2000-01-01.

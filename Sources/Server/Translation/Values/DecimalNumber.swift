@@ -25,17 +25,21 @@ struct DecimalNumber {
             fraction = digits()
         }
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
+        var places = 0
         if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
             rest = rest.dropFirst()
             let sign = rest.first
             if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
             let exponent = digits()
             guard !exponent.isEmpty, exponent.count <= 4 else { return nil }
-            let places = exponent.reduce(0) { $0 * 10 + Int($1) }
-            guard places <= Self.digitLimit else { return nil }
-            Self.shift(&whole, &fraction, by: sign == UInt8(ascii: "-") ? -places : places)
+            places = exponent.reduce(0) { $0 * 10 + Int($1) }
+            if sign == UInt8(ascii: "-") { places = -places }
         }
-        guard rest.isEmpty, whole.count <= Self.digitLimit, fraction.count <= Self.digitLimit else { return nil }
+        // As many digits as there will be when the point has been moved, which takes as many steps as places, of all the digits each.
+        guard rest.isEmpty, abs(places) <= Self.digitLimit, whole.count + places <= Self.digitLimit,
+            fraction.count - places <= Self.digitLimit
+        else { return nil }
+        Self.shift(&whole, &fraction, by: places)
         self.whole = Array(whole.drop { $0 == 0 })
         self.fraction = fraction
     }
