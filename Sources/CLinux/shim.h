@@ -1,5 +1,5 @@
-/* Linux's own calls that Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, SO_PEERCRED.
-   Constants that C writes as macros or as members of an enum become functions of their result. */
+/* What the C library has and Swift's Glibc module does not show. Constants that C writes as macros or as members of an enum
+   become functions of their result. */
 #pragma once
 #include "ring.h"
 /* Not _GNU_SOURCE: it changes the members of fd_set, and a Swift module that sees both spellings does not compile. What

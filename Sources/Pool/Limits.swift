@@ -10,10 +10,11 @@ public struct PoolLimits: Sendable {
     public static let descriptorsPerConnection = 8
     /// Connections besides the readers: the writer, the one that only prepares, a backup's two.
     public static let otherConnections = 4
-    /// Members of one group commit: at 64 the commit's own cost is a few per cent of the members' work, and a killed
-    /// group has little to run again.
+    /// Members of one group commit. At 1,000 clients 64 gave 0.72 times, 256 gave 1.08 times the INSERTs of 128; a killed group runs
+    /// its members again, so no more than that.
     public var groupMembers = 128
-    /// How long a group may gather work before it commits; who comes later is in the next group.
+    /// How long a group may run before it takes on no more members and commits. A member other than the first that runs for longer
+    /// than that by itself is stopped, and has the first place of the next group.
     public var groupMilliseconds: Int64 = 20
     /// How long a holder of the writer, or the user of a reader, may be idle while somebody waits.
     public var writerIdleMilliseconds: Int64 = 5_000

@@ -9,7 +9,7 @@ public enum MonotonicClock {
         return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// Sleeps; only for the busy handler, whose thread has said that it will be long.
+    /// Sleeps between two tries for what another process, or another thread, has: only on a thread that may be long.
     static func sleepForOutsider(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: (milliseconds % 1000) * 1_000_000)
         nanosleep(&time, nil)

@@ -6,9 +6,9 @@ import Synchronization
 /// `synchronous = pipelined`: a commit is visible before it is on the disk, and answered when it is.
 ///
 /// SQLite commits without a sync of its own (synchronous = NORMAL), the writer goes on to the next transaction, and the
-/// thread that has to answer brings the WAL onto the disk first. One sync serves every commit made before it began, and
-/// there is one at a time: a thread that finds one going on waits for it and then begins the next for all who came
-/// meanwhile.
+/// members wait to be answered until the WAL is on the disk. One sync serves every commit made before it began, and there is one
+/// at a time: one thread syncs again and again, and answers, for as long as anybody waits. A thread that may not leave its
+/// own commit to that one (`waitUntilDurable`) waits for the sync that goes on and then begins the next.
 ///
 /// "WAL mode is safe from corruption with synchronous=NORMAL" (https://www.sqlite.org/pragma.html#pragma_synchronous);
 /// what a crash of the machine can take is a suffix of commits nobody was told of.
@@ -34,8 +34,8 @@ final class PipelinedSync: @unchecked Sendable {
     /// Commits whose clients are answered once they are on the disk. Not in their order: a thread may be late to say that its
     /// commit waits.
     private var unanswered: [(commit: Int, members: [any GroupMember])] = []
-    /// A thread goes on syncing for as long as there are any.
-    private var isAnswered = false
+    /// A thread goes on syncing until there are none of these: see `answerWhenDurable`.
+    private var hasSyncer = false
     /// What a sync takes: a moving mean over about eight. Only who syncs stores it.
     let meanNanoseconds = Atomic<Int64>(0)
 
@@ -103,8 +103,8 @@ final class PipelinedSync: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         unanswered.append((commit, members))
-        defer { isAnswered = true }
-        return !isAnswered
+        defer { hasSyncer = true }
+        return !hasSyncer
     }
 
     /// Who may be answered now, and how.
@@ -135,8 +135,8 @@ final class PipelinedSync: @unchecked Sendable {
             }
         }
         unanswered = left
-        isAnswered = !unanswered.isEmpty
-        result.goesOn = isAnswered
+        hasSyncer = !unanswered.isEmpty
+        result.goesOn = hasSyncer
         return result
     }
 

@@ -31,7 +31,8 @@ public protocol DeadlineObserver: AnyObject, Sendable {
 
 /// A session whose transaction has arrived whole and shares a commit with others.
 ///
-/// Nothing it produces may leave the process before `committed` is called.
+/// Nothing it produces may leave the process before `Pool.commitGroup` has returned it or handed it to `answer`; with `pipelined`,
+/// before its commit is synced.
 public protocol GroupMember: PoolClient {
     /// Remembers the session's state, so that `rewind` can go back to it.
     func mark()

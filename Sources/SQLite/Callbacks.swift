@@ -1,7 +1,7 @@
 import CHeap
 import CSQLite
 
-/// The three places where SQLite calls the daemon, as closures that whoever has the connection checked out reads.
+/// SQLite's progress handler, busy handler and authorizer: what each calls, which is set by the holder of the connection.
 public final class Callbacks {
     /// The daemon's own SQL is being prepared or run: the authorizer lets everything pass.
     public var isInternal = false

@@ -39,11 +39,11 @@ extension SQLiteLibrary {
     /// The calling thread ends, or is done with SQLite: what it allocated or freed is in the total from now on.
     public static func endWork() { walpool_heap_end() }
 
-    /// All connections together have more than `totalBytes`.
     /// Whether the calling thread was refused memory since this was last asked. Where SQLite's answer is left out because it is only
     /// wished for, this tells "there is none" from "nobody could look".
     public static func takeRefusal() -> Bool { walpool_heap_was_refused() != 0 }
 
+    /// All connections together have more than `totalBytes`.
     public static var isBeyondLimit: Bool { walpool_heap_is_beyond_limit() != 0 }
 
     /// What SQLite has allocated now, to within a mebibyte for each thread.

@@ -88,9 +88,8 @@ public final class Server: Sendable {
         self.log = log
         eventLog = EventLog(log, configuration.log)
         do { deadlines = try Deadlines() } catch { throw StartError("\(error)") }
-        // The writer, the reader that only prepares, and a backup's.
         SQLiteLibrary.limitMemory(
-            configuration.memory, connections: configuration.pool.readers + 3,
+            configuration.memory, connections: configuration.pool.readers + PoolLimits.otherConnections,
             cacheKibibytes: configuration.connection.cacheSizeKibibytes)
         do {
             pool = try Pool(

@@ -36,7 +36,7 @@ int64_t walpool_heap_total(void);
 
 /* The stack. SQLite compiles by recursion, and what it compiles nests as deeply as clients like: common table expressions, views,
    foreign keys that cascade. No limit of SQLite's bounds that. But no level of it does without memory, so a thread that has used
-   more than half of its stack gets none (SQLITE_NOMEM), and goes all the way back. */
+   more than a part of its stack (1/WALPOOL_STACK_SHARE, stack.h) gets none (SQLITE_NOMEM), and goes all the way back. */
 int walpool_stack_is_short(void);
 
 /* Whether that was so since the last call, on this thread. */

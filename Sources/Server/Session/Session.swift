@@ -98,6 +98,8 @@ final class Session: @unchecked Sendable {
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
     var hasWriterGrant = false
     let simplePortal: Portal
+    /// Set by each worker that takes the session, before anything else, and used on that worker's thread only. Not retained, for that
+    /// would be two atomic operations at every turn.
     unowned(unsafe) var worker: Worker? { didSet { counters = worker.map { $0.counters } } }
 
     // MARK: Counted (see Metrics/Session+Counting); times are nanoseconds of the monotonic clock, 0 is none
@@ -113,6 +115,8 @@ final class Session: @unchecked Sendable {
 
     // MARK: The statement being handled
     var isStatementActive = false
+    /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
+    var wasCancelled = false
     var statementDeadline = Instant.distantFuture
     var lockDeadline = Instant.distantFuture
     /// See Logging/Session+SlowStatement.
@@ -172,8 +176,6 @@ final class Session: @unchecked Sendable {
     // MARK: Touched by any thread
     /// 0: nothing runs. 1: a statement runs or waits, or another one of its Query message follows. 2: it shall be cancelled.
     let activity = Atomic<Int>(0)
-    /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
-    var wasCancelled = false
     /// A reader is checked out, so that there may be a snapshot to end.
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.

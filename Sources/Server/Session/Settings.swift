@@ -205,7 +205,7 @@ extension Settings {
         }
     }
 
-    /// A time as PostgreSQL takes it: a number of milliseconds, or one with ms, s, min, h or d.
+    /// A time as PostgreSQL takes it: a number of milliseconds, or one with us, ms, s, min, h or d.
     static func milliseconds(
         _ name: String, _ value: String, upTo longest: Int64 = Int64(Int32.max)
     ) throws(WireError) -> Int64 {

@@ -96,11 +96,11 @@ enum ErrorTranslation {
         }
     }
 
-    /// SQLITE_ERROR says everything in its message only.
     /// What SQLite says on a connection that has read the schema when another process has put a database of another text encoding in
     /// the file's place (`.restore`).
     static let foreignEncoding = "attached databases must use the same text encoding as main database"
 
+    /// SQLITE_ERROR says everything in its message only.
     private static func stateFromMessage(_ message: String) -> SQLState {
         let beginnings: [(String, SQLState)] = [
             (foreignEncoding, .ioError),
