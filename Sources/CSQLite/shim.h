@@ -11,17 +11,17 @@ static inline int walpool_db_config_int(sqlite3 *db, int option, int value) {
 
 /* SQLITE_STATIC and SQLITE_TRANSIENT are casts in C. STATIC: the caller keeps the bytes alive until the
    statement is reset and its bindings are cleared. */
-static inline int walpool_bind_text_static(sqlite3_stmt *s, int i, const void *text, int bytes) {
-    return sqlite3_bind_text(s, i, (const char *)text, bytes, SQLITE_STATIC);
+static inline int walpool_bind_text_static(sqlite3_stmt *s, int i, const void *text, size_t bytes) {
+    return sqlite3_bind_text64(s, i, (const char *)text, bytes, SQLITE_STATIC, SQLITE_UTF8);
 }
-static inline int walpool_bind_blob_static(sqlite3_stmt *s, int i, const void *blob, int bytes) {
-    return sqlite3_bind_blob(s, i, blob, bytes, SQLITE_STATIC);
+static inline int walpool_bind_blob_static(sqlite3_stmt *s, int i, const void *blob, size_t bytes) {
+    return sqlite3_bind_blob64(s, i, blob, bytes, SQLITE_STATIC);
 }
-static inline int walpool_bind_text_copy(sqlite3_stmt *s, int i, const void *text, int bytes) {
-    return sqlite3_bind_text(s, i, (const char *)text, bytes, SQLITE_TRANSIENT);
+static inline int walpool_bind_text_copy(sqlite3_stmt *s, int i, const void *text, size_t bytes) {
+    return sqlite3_bind_text64(s, i, (const char *)text, bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
-static inline int walpool_bind_blob_copy(sqlite3_stmt *s, int i, const void *blob, int bytes) {
-    return sqlite3_bind_blob(s, i, blob, bytes, SQLITE_TRANSIENT);
+static inline int walpool_bind_blob_copy(sqlite3_stmt *s, int i, const void *blob, size_t bytes) {
+    return sqlite3_bind_blob64(s, i, blob, bytes, SQLITE_TRANSIENT);
 }
 
 /* The first region of the WAL index: "The WAL-index Header", https://www.sqlite.org/walformat.html section 2.
@@ -73,21 +73,23 @@ static inline void walpool_wal_checkpoint_marks(const volatile void *index, unsi
     *attempted = *(const volatile unsigned *)(bytes + 128);
 }
 
-/* Makes the WAL index say nothing, so that whoever begins a transaction next makes it anew from the -wal, as after a crash: SQLite
-   takes a header of zeros for one that was never written ("Malformed header - probably all zeros": walIndexTryHdr in src/wal.c,
-   https://www.sqlite.org/src/file?name=src/wal.c). Between the two calls nobody else writes, checkpoints or makes it anew:
-   WAL_WRITE_LOCK and WAL_CKPT_LOCK are the first two locks (walformat.html section 2.3.1). SQLITE_BUSY: somebody has one. */
+/* The database file, if its VFS has a WAL index in shared memory with locks; else 0. */
 static inline sqlite3_file *walpool_shared_file(sqlite3 *db) {
     sqlite3_file *file = 0;
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
     return file->pMethods && file->pMethods->iVersion >= 2 && file->pMethods->xShmLock ? file : 0;
 }
+/* Takes WAL_WRITE_LOCK and WAL_CKPT_LOCK, the first two locks of the WAL index (walformat.html section 2.3.1): until they are given
+   back nobody else writes, checkpoints or makes the index anew. SQLITE_BUSY: another connection has one of them. */
 static inline int walpool_wal_index_lock(sqlite3_file *file) {
     return file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
 }
 static inline void walpool_wal_index_unlock(sqlite3_file *file) {
     file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
 }
+/* Makes the WAL index say nothing, so that the connection that begins a transaction next makes it anew from the -wal, as after a
+   crash: SQLite takes a header of zeros for one that was never written ("Malformed header - probably all zeros": walIndexTryHdr in
+   src/wal.c, https://www.sqlite.org/src/file?name=src/wal.c). Only with the locks of walpool_wal_index_lock, which it gives back. */
 static inline void walpool_wal_index_clear_and_unlock(sqlite3_file *file) {
     void volatile *region = 0;
     if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) == SQLITE_OK && region) memset((void *)region, 0, 96);

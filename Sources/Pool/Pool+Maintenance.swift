@@ -81,15 +81,17 @@ extension Pool {
             let size = try vacuum.size()
             var isLeftOut = false
             let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
+            // Before the lock: localtime_r takes one of its own, and may read a file.
+            let clocks = MaintenanceSchedule.Clocks.now
             let isWorthwhile = maintenance.state.withLock { state in
-                var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, .now)
+                var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, clocks)
                 if isWorthwhile, renumbered != nil {
                     // As if nothing were free: it is looked at again as late.
-                    isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, .now)
+                    isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, clocks)
                     isLeftOut = true
                 }
                 guard isWorthwhile else { return false }
-                state.schedule.begin(.now)
+                state.schedule.begin(clocks)
                 state.run = .init(began: began, isRequested: isRequested, before: size)
                 return true
             }
@@ -184,7 +186,8 @@ extension Pool {
     }
 
     private func failed(_ reason: String) {
-        maintenance.state.withLock { $0.schedule.failed(reason, .now) }
+        let clocks = MaintenanceSchedule.Clocks.now
+        maintenance.state.withLock { $0.schedule.failed(reason, clocks) }
         maintenance.store()
         counters.vacuumsFailed.wrappingAdd(1, ordering: .relaxed)
         log.warning(.vacuumTrouble, "VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
@@ -221,6 +224,8 @@ final class MaintenanceOwner: StatementOwner {
     private let writtenBefore: Int
     private var nextReport: Instant
     private var nextLogLine: Instant
+    /// When its first wait began; nil: it has not waited.
+    private var waitBegan: Instant?
     /// Pages of the copy; 0 when there is none.
     var expectedPages = 0
 
@@ -250,7 +255,6 @@ final class MaintenanceOwner: StatementOwner {
         self.waitBegan = waitBegan
         return now.milliseconds(since: waitBegan) >= Self.patienceMilliseconds ? .lockTimeout : nil
     }
-    private var waitBegan: Instant?
 
     /// The thread has said so before it took the job.
     func willBeLong() {}

@@ -8,6 +8,8 @@ import Synchronization
 /// each use the WAL index is compared with the copy taken when the snapshot began: equal, and the snapshot is still
 /// the newest there is; different, and a new one is begun. It saves the two file locks that every read transaction
 /// takes, and reads stay linearizable: a commit is visible to every read that starts after its acknowledgement.
+///
+/// `@unchecked Sendable`: see `PooledConnection`.
 public final class Reader: PooledConnection, @unchecked Sendable {
     public let index: Int
     private let pin: Statement

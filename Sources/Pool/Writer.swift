@@ -5,6 +5,8 @@ import Scheduling
 
 /// The one read-write connection. It alone writes and it alone checkpoints, which is what keeps SQLite's WAL-reset bug
 /// out of reach (see `Connection.checkpoint`).
+///
+/// `@unchecked Sendable`: see `PooledConnection`.
 public final class Writer: PooledConnection, @unchecked Sendable {
     private let beginStatement: Statement
     private let commitStatement: Statement
@@ -77,6 +79,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         connection.gatherCommitFrames()
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
+        // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
             if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }

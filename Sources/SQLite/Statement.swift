@@ -95,16 +95,16 @@ public final class Statement {
     @inlinable public func bindText(inPlace bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         // A null pointer would bind NULL, and an empty buffer may well have one; any address does for no bytes.
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
-        try check(walpool_bind_text_static(handle, Int32(index), base, Int32(bytes.count)))
+        try check(walpool_bind_text_static(handle, Int32(index), base, bytes.count))
     }
     /// Binds a blob without copying it: the bytes must stay in place until `clearBindings`.
     @inlinable public func bindBlob(inPlace bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
-        try check(walpool_bind_blob_static(handle, Int32(index), base, Int32(bytes.count)))
+        try check(walpool_bind_blob_static(handle, Int32(index), base, bytes.count))
     }
     public func bindText(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
-        try check(walpool_bind_text_copy(handle, Int32(index), base, Int32(bytes.count)))
+        try check(walpool_bind_text_copy(handle, Int32(index), base, bytes.count))
     }
     public func bindText(copying text: String, at index: Int) throws(SQLiteError) {
         var text = text
@@ -115,7 +115,7 @@ public final class Statement {
     }
     public func bindBlob(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
-        try check(walpool_bind_blob_copy(handle, Int32(index), base, Int32(bytes.count)))
+        try check(walpool_bind_blob_copy(handle, Int32(index), base, bytes.count))
     }
 
     // MARK: Columns. Indexes start at 0.

@@ -5,7 +5,8 @@ import CSQLite
 enum GenerateSeries {
     private typealias Cursor = walpool_series_cursor
 
-    /// "int sqlite3_create_module" keeps a pointer, so it must stay where it is for as long as the process lives.
+    /// SQLite keeps the pointer for as long as a connection lives, so it is never freed. Written once, by the initialiser of this
+    /// `static let`, and only read afterwards, by any thread.
     nonisolated(unsafe) private static let module: UnsafeMutablePointer<sqlite3_module> = {
         let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
         module.initialize(to: sqlite3_module())

@@ -41,6 +41,8 @@ enum PlainFunctions {
     }
 
     private static func registerSession(on connection: Connection) {
+        // A function of a connection is called by its statements alone, and the connection owns its callbacks: to retain either here
+        // would be a cycle.
         let facts: () -> SessionFacts? = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?() }
         for name: StaticString in ["current_user", "session_user", "current_role"] {
             connection.register(name, 0, .volatile) { $0.answer(facts()?.userName) }
@@ -70,6 +72,7 @@ enum PlainFunctions {
         connection.register("gen_random_uuid", 0, .volatile) { $0.answer(randomUUID()) }
         connection.register("greatest", -1, .deterministic) { extreme($0, wanted: 1) }
         connection.register("least", -1, .deterministic) { extreme($0, wanted: -1) }
+        // As above: the connection must not retain itself.
         connection.register("pg_sleep", 1, .direct) { [unowned(unsafe) connection] in sleep($0, connection) }
         // Newer versions of SQLite have it themselves.
         if SQLiteLibrary.versionNumber < 3_044_000 {

@@ -108,6 +108,7 @@ enum CatalogFunctions {
             else { return call.answerNull() }
             call.answer("main." + CatalogContents.quoted(sequence.name))
         }
+        // A function of the connection that owns the callbacks, which must not own them in turn.
         connection.register("pg_get_userbyid", 1, .volatile) { [unowned(unsafe) callbacks = connection.callbacks] call in
             let user = callbacks.sessionFacts?()?.userName
             call.answer(call.integer(0) == 10 ? user : "unknown (OID=\(call.integer(0)))")
@@ -201,6 +202,7 @@ enum CatalogFunctions {
 
     /// What the view pg_cursors is made of.
     private static func registerCursors(on connection: Connection) {
+        // Not owned, as in pg_get_userbyid.
         let cursors = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?()?.cursors() ?? [:] }
         connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().keys.sorted())) }
         connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.statement) }

@@ -137,7 +137,7 @@ final class SQLiteClient {
             if value.kind == .integer {
                 sqlite3_bind_int64(statement, place, value.number)
             } else {
-                walpool_bind_text_copy(statement, place, text, Int32(value.write(to: text)))
+                walpool_bind_text_copy(statement, place, text, value.write(to: text))
             }
             place += 1
         }
