@@ -85,7 +85,7 @@ struct PostgresLexer {
             position += 1
             return Token(kind: .symbol, text: text(start))
         case let byte where Self.isOperator(byte): return operatorToken()
-        case let byte where isWordByte(byte): return word()
+        case let byte where isIdentifierByte(byte): return word()
         default: return nil
         }
     }
@@ -125,9 +125,7 @@ struct PostgresLexer {
 
     private mutating func word() -> Token {
         let start = position
-        while isWordByte(byte(position)) || isDigit(byte(position)) || byte(position) == UInt8(ascii: "$") {
-            position += 1
-        }
+        while isIdentifierByte(byte(position)) { position += 1 }
         return Token(kind: .word, text: String(decoding: bytes[start..<position].map(lowerASCII), as: UTF8.self))
     }
 
@@ -180,5 +178,4 @@ struct PostgresLexer {
     }
 
     private func text(_ start: Int) -> String { String(decoding: bytes[start..<position], as: UTF8.self) }
-    private func isWordByte(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 || byte == 0x5F || byte >= 0x80 }
 }

@@ -126,19 +126,3 @@ extension SQLLexer {
         return byte(index) == UInt8(ascii: ")") ? index + 1 : nil
     }
 }
-
-@inline(__always)
-func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
-@inline(__always)
-func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- UInt8(ascii: "a") < 6 }
-
-@inline(__always)
-func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
-
-/// SQLite's `IdChar`: letters, digits, `_`, `$`, and every byte of a non-ASCII character.
-@inline(__always)
-func isIdentifierByte(_ byte: UInt8) -> Bool {
-    (byte | 0x20) &- UInt8(ascii: "a") < 26 || isDigit(byte) || byte == UInt8(ascii: "_")
-        || byte == UInt8(ascii: "$") || byte >= 0x80
-}

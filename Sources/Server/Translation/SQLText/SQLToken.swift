@@ -71,12 +71,6 @@ struct SQLToken {
     var isLiteral: Bool { kind == .string || kind == .number || kind == .blob }
 }
 
-/// ASCII only: SQLite's keywords and its case folding are ASCII, whatever the locale.
-@inline(__always)
-func lowerASCII(_ byte: UInt8) -> UInt8 {
-    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
-}
-
 extension SQLToken {
     /// The name an identifier stands for: a bare word folded to lower case, as PostgreSQL folds it
     /// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS), a quoted one

@@ -122,9 +122,8 @@ enum ArrayCodec {
 
     private static func isJSONNumber(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
-        let isDigit = { (byte: UInt8?) in byte.map { (0x30...0x39).contains($0) } ?? false }
-        guard isDigit(digits.first), isDigit(digits.last) else { return false }
-        guard digits.first != 0x30 || digits.count == 1 || !isDigit(digits.dropFirst().first) else { return false }
+        guard let first = digits.first, let last = digits.last, isDigit(first), isDigit(last) else { return false }
+        guard first != UInt8(ascii: "0") || digits.dropFirst().first.map(isDigit) != true else { return false }
         return digits.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
     }
 }

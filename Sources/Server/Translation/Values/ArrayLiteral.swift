@@ -16,14 +16,13 @@ struct ArrayLiteral {
 
     /// nil when it does not look like an array of one dimension.
     init?(_ text: UnsafeRawBufferPointer) {
-        let start = text.firstIndex { !Self.isSpace($0) } ?? text.count
-        let end = (text.lastIndex { !Self.isSpace($0) } ?? -1) + 1
+        let start = text.firstIndex { !isSpace($0) } ?? text.count
+        let end = (text.lastIndex { !isSpace($0) } ?? -1) + 1
         guard end - start >= 2, text[start] == UInt8(ascii: "{"), text[end - 1] == UInt8(ascii: "}") else { return nil }
         bytes = UnsafeRawBufferPointer(rebasing: text[start..<(end - 1)])
-        isAtEnd = bytes.dropFirst().allSatisfy(Self.isSpace)
+        isAtEnd = bytes.dropFirst().allSatisfy(isSpace)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     mutating func next() -> Element? {
         guard !isAtEnd, !hasFailed else { return nil }
@@ -47,7 +46,7 @@ struct ArrayLiteral {
             isNull: !isQuoted && text.count == 4 && text.elementsEqual("null".utf8) { $0 | 0x20 == $1 })
     }
 
-    private mutating func skipSpace() { while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 } }
+    private mutating func skipSpace() { while index < bytes.count, isSpace(bytes[index]) { index += 1 } }
 
     private mutating func quoted() -> [UInt8]? {
         var text: [UInt8] = []
@@ -65,12 +64,12 @@ struct ArrayLiteral {
         var text: [UInt8] = []
         var trailing = 0
         while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
-            let isSpace = Self.isSpace(bytes[index])
+            let isBlank = isSpace(bytes[index])
             guard ![UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "\"")].contains(bytes[index]),
                 let byte = character()
             else { return nil }
             text.append(byte)
-            trailing = isSpace ? trailing + 1 : 0
+            trailing = isBlank ? trailing + 1 : 0
         }
         text.removeLast(trailing)
         return text.isEmpty ? nil : text

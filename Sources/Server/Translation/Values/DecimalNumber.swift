@@ -14,7 +14,7 @@ struct DecimalNumber {
         isNegative = rest.first == UInt8(ascii: "-")
         if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
         func digits() -> [UInt8] {
-            let found = rest.prefix { (0x30...0x39).contains($0) }
+            let found = rest.prefix(while: isDigit)
             rest = rest.dropFirst(found.count)
             return found.map { $0 - 0x30 }
         }

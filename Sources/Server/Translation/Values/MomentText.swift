@@ -47,7 +47,7 @@ struct MomentText {
         guard index + width <= bytes.count else { return nil }
         var value: Int64 = 0
         for byte in bytes[index..<(index + width)] {
-            guard (0x30...0x39).contains(byte) else { return nil }
+            guard isDigit(byte) else { return nil }
             value = value * 10 + Int64(byte - 0x30)
         }
         index += width
