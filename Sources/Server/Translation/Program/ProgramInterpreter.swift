@@ -25,7 +25,7 @@ struct ProgramInterpreter {
     typealias Registers = [ProgramValue]
 
     /// Registers beyond this, or more work than this, and the program is left alone.
-    private static let registerLimit = 1 << 16
+    static let registerLimit = 1 << 16
     private static let workLimit = 4_000_000
 
     init?(
@@ -150,7 +150,7 @@ extension [ProgramValue] {
     }
 
     mutating func set(_ register: Int, _ value: ProgramValue) {
-        guard register >= 0, register < 1 << 16 else { return }
+        guard register >= 0, register < ProgramInterpreter.registerLimit else { return }
         while count <= register { append(ProgramValue()) }
         self[register] = value
     }

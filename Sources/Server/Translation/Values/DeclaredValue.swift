@@ -108,23 +108,18 @@ enum DeclaredValue {
     ) -> Bool {
         let stored = row.storageClass(column)
         guard stored == .text || stored == .integer || stored == .real else { return false }
-        if stored == .real {
-            // SQLite's text of it has 15 digits only.
-            guard let digits = JSONText.number(row.double(column)) else { return false }
-            (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
+        let isVersioned = type == .jsonb && format == .binary
+        /// As jsonb_send writes it: the number of its version, 1, and the text.
+        func jsonb(_ text: some Sequence<UInt8>) { ([1] + Array(text)).withUnsafeBytes { out.fieldText($0) } }
+        if stored == .text {
+            let text = row.text(column)
+            if isVersioned { jsonb(text) } else { out.fieldText(text) }
             return true
         }
-        if stored == .integer {
-            let digits = String(row.integer(column))
-            (type == .jsonb && format == .binary ? [1] + Array(digits.utf8) : Array(digits.utf8)).withUnsafeBytes { out.fieldText($0) }
-            return true
-        }
-        let text = row.text(column)
-        guard format == .binary, type == .jsonb else {
-            out.fieldText(text)
-            return true
-        }
-        ([1] + Array(text)).withUnsafeBytes { out.fieldText($0) }
+        // SQLite's text of a real number has 15 digits only.
+        let number = stored == .real ? JSONText.number(row.double(column)) : String(row.integer(column))
+        guard var digits = number else { return false }
+        if isVersioned { jsonb(digits.utf8) } else { digits.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) } }
         return true
     }
 }
