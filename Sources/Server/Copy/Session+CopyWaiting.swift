@@ -26,7 +26,7 @@ extension Session {
         awaited = .copyData
         isAwaitingCopyData.store(true, ordering: .sequentiallyConsistent)
         // Either the canceller sees the line above, or its cancel is seen here.
-        if activity.load(ordering: .sequentiallyConsistent) == 2 { wakeFromCopy() }
+        if activity.load(ordering: .sequentiallyConsistent) == Activity.cancelled { wakeFromCopy() }
     }
 
     /// Any thread: the timer is to look at the session now.

@@ -34,7 +34,7 @@ extension Session: GroupMember {
         writerMode = .none
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
         isStatementActive = true
-        _ = activity.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
+        _ = activity.compareExchange(expected: Activity.none, desired: Activity.running, ordering: .relaxed)
         (statementDeadline, lockDeadline) = markedDeadlines
         isClosing = false
     }

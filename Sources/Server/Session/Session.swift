@@ -174,8 +174,8 @@ final class Session: @unchecked Sendable {
     var consoleOutcome: Result<Void, WireError>?
 
     // MARK: Touched by any thread
-    /// 0: nothing runs. 1: a statement runs or waits, or another one of its Query message follows. 2: it shall be cancelled.
-    let activity = Atomic<Int>(0)
+    /// An `Activity`.
+    let activity = Atomic<Int>(Activity.none)
     /// A reader is checked out, so that there may be a snapshot to end.
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.
@@ -225,7 +225,7 @@ extension Session: PoolClient {
     var clientID: ClientID { Int(processID) }
 
     func reasonToStop(now: Instant) -> StopReason? {
-        if activity.load(ordering: .relaxed) == 2 { return .cancelled }
+        if activity.load(ordering: .relaxed) == Activity.cancelled { return .cancelled }
         if server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) { return .shutdown }
         if now >= statementDeadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }
@@ -333,13 +333,22 @@ extension Session {
         lockDeadline = .distantFuture
     }
 
+    /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
+    enum Activity {
+        static let none = 0
+        /// A statement runs or waits, or another one of its Query message follows.
+        static let running = 1
+        /// It runs and shall be cancelled.
+        static let cancelled = 2
+    }
+
     /// From here on a cancel is for it, as is one that came behind the statement before of the same message.
     @inline(__always)
     func beginActivity() throws(WireError) {
-        // Only its owner takes it away from 0.
+        // Only its owner takes it away from `none`.
         let found = activity.load(ordering: .relaxed)
-        if wasCancelled || found == 2 { throw ErrorTranslation.wireError(.cancelled) }
-        if found == 0 { activity.store(1, ordering: .relaxed) }
+        if wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+        if found == Activity.none { activity.store(Activity.running, ordering: .relaxed) }
     }
 
     /// The wait for a lock begins; lock_timeout counts from the first wait of a statement.
@@ -356,12 +365,13 @@ extension Session {
     func endStatement(isFollowed: Bool = false) {
         isStatementActive = false
         // In one operation: what came between a look and a store would be lost.
-        if !isFollowed, activity.exchange(0, ordering: .relaxed) == 2 { wasCancelled = true }
+        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { wasCancelled = true }
     }
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
     func cancel() -> Bool {
-        let (exchanged, _) = activity.compareExchange(expected: 1, desired: 2, ordering: .sequentiallyConsistent)
+        let (exchanged, _) = activity.compareExchange(
+            expected: Activity.running, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
         guard exchanged else { return false }
         if pool.withdraw(clientID, onlyIfStopped: true) { return true }
         if isAwaitingCopyData.load(ordering: .sequentiallyConsistent) { wakeFromCopy() }
