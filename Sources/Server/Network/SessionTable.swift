@@ -25,7 +25,7 @@ final class SessionTable: Sendable {
         /// - Parameter mark: what to note when another thread owns it.
         func own(_ generation: UInt64, from seen: UInt64, orNote mark: UInt64) -> Session? {
             var word = seen
-            while word >> Bit.count == generation {
+            while word >> Bit.generationShift == generation {
                 let isFree = word & Bit.owned == 0
                 let next = word | (isFree ? Bit.owned : mark)
                 let (exchanged, original) = self.word.compareExchange(
@@ -81,7 +81,7 @@ final class SessionTable: Sendable {
         /// Its socket is being armed by a thread that does not own it any more. Whoever receives the event may own it and
         /// go on, but not close the socket before: its number could be given to another connection and be armed instead.
         static let arming: UInt64 = 8
-        static let count: UInt64 = 4
+        static let generationShift: UInt64 = 4
     }
     private static let generationMask: UInt64 = 0xFFFF_FFFF
 
@@ -95,10 +95,10 @@ final class SessionTable: Sendable {
         }
         guard let (index, processID) = place else { return nil }
         let slot = slots[index]
-        let generation = ((slot.word.load(ordering: .relaxed) >> Bit.count) &+ 1) & Self.generationMask
+        let generation = ((slot.word.load(ordering: .relaxed) >> Bit.generationShift) &+ 1) & Self.generationMask
         let session = make(index, generation, processID)
         slot.session = session
-        slot.word.store(generation << Bit.count | Bit.owned, ordering: .releasing)
+        slot.word.store(generation << Bit.generationShift | Bit.owned, ordering: .releasing)
         state.withLock { $0.byProcessID[processID] = session }
         return session
     }
@@ -107,7 +107,7 @@ final class SessionTable: Sendable {
     func remove(_ session: Session) {
         let slot = slots[session.slot]
         slot.session = nil
-        slot.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.count | Bit.owned, ordering: .releasing)
+        slot.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.generationShift | Bit.owned, ordering: .releasing)
         state.withLock {
             $0.byProcessID[session.processID] = nil
             $0.free.append(session.slot)
@@ -122,7 +122,8 @@ final class SessionTable: Sendable {
         let generation = token & Self.generationMask
         let slot = slots[Int(token >> 32)]
         let (exchanged, original) = slot.word.compareExchange(
-            expected: generation << Bit.count, desired: generation << Bit.count | Bit.owned, ordering: .acquiringAndReleasing)
+            expected: generation << Bit.generationShift, desired: generation << Bit.generationShift | Bit.owned,
+            ordering: .acquiringAndReleasing)
         if exchanged { return slot.session }
         return slot.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
@@ -158,7 +159,7 @@ final class SessionTable: Sendable {
     @inline(__always)
     func disownIfQuiet(_ session: Session) -> Bool {
         let slot = slots[session.slot]
-        let generation = session.generation << Bit.count
+        let generation = session.generation << Bit.generationShift
         let (exchanged, original) = slot.word.compareExchange(
             expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
         return exchanged || slot.disownUnlessNotified(from: original)
