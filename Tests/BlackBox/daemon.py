@@ -237,6 +237,10 @@ class Daemon:
 
         eventually(rests, "rest")
 
+    def polling_threads(self):
+        """How many of its threads wait for events, by the kernel's function they sleep in (do_epoll_wait or ep_poll)."""
+        return sum("poll" in (task / "wchan").read_text() for task in Path(f"/proc/{self.pid}/task").iterdir())
+
 
 class Outsider:
     """Another process with the database open: this one, by Python's sqlite3."""

@@ -1,9 +1,13 @@
 """asyncpg: prepares everything, describes statements before it has values, and wants binary results."""
 
 import asyncio
+import time
 
 import asyncpg
 import pytest
+
+import wire
+from console import console, show
 
 
 @pytest.fixture
@@ -154,6 +158,14 @@ def test_changed_columns(db):
 def test_timeout_and_cancel(db):
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
+    async def until_active(connection):
+        pid, end = connection.get_server_pid(), time.monotonic() + wire.DEADLINE
+        with console(db) as admin:
+            while not any(row["id"] == pid and row["state"] == "active" for row in show(admin, "CLIENTS")):
+                assert time.monotonic() < end, "the statement did not begin"
+                # The loop has to go on, or it would never be sent.
+                await asyncio.sleep(0.002)
+
     async def work(connection):
         # A cancel that overtakes its statement has no effect; then this ends the statement instead.
         await connection.execute("SET statement_timeout = '20s'")
@@ -161,7 +173,7 @@ def test_timeout_and_cancel(db):
             await connection.fetch(endless, timeout=0.2)
         assert await connection.fetchval("SELECT 1") == 1
         task = asyncio.create_task(connection.fetch(endless))
-        await asyncio.sleep(0.05)
+        await until_active(connection)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -1,8 +1,8 @@
 """Requests that one thread is told of together, and the first of them keeps it.
 
 While the daemon is stopped several clients send something, so all of it is there when it goes on, and a thread that polls
-alone takes all of it in one epoll_wait. The short sleeps let it poll alone again: no answer depends on them, but without them
-each request would be taken by itself, and be answered too."""
+alone takes all of it in one epoll_wait. So each test waits until one polls alone again (`until_few_poll`): with more of them each
+request would be taken by itself, be answered too, and show nothing."""
 
 import ctypes
 import contextlib
@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import wire
+from daemon import eventually
 from service import Stalls
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -68,13 +69,21 @@ def stop(daemon):
         time.sleep(0.001)
 
 
+def until_few_poll(daemon, *clients, sql="SELECT 1"):
+    """Sends quick statements until no more threads poll than while every event is a quick one: half of the cores, and so one alone on
+    the machines where it takes several events at once. For a while after anything that was not quick there are more."""
+    def few_poll():
+        for client in clients:
+            client.query(sql).check()
+        return 0 < daemon.polling_threads() <= max(1, os.cpu_count() // 2)
+
+    eventually(few_poll, "a thread that polls alone")
+
+
 def send_together(daemon, first, others):
     """What these clients send, the daemon finds all at once: the first client's before the others'."""
     client, sql = first
-    # For a while after anything that was not quick, each event is taken by itself.
-    time.sleep(0.05)
-    for quick in (client, *others):
-        quick.query("SELECT 1").check()
+    until_few_poll(daemon, client, *others)
     stop(daemon)
     client.send(wire.query(sql))
     for other in others:
@@ -103,9 +112,7 @@ def test_a_long_statement_keeps_nobody_who_came_with_it(daemon, sql, count):
 def test_a_long_statement_keeps_no_reply_of_those_before_it(daemon, sql, count):
     """Replies of requests that came together leave together, but not later than a long statement among them."""
     *others, last = [daemon.client() for _ in range(count + 1)]
-    time.sleep(0.05)
-    for client in (*others, last):
-        client.query("SELECT 1").check()
+    until_few_poll(daemon, *others, last)
     stop(daemon)
     for other in others:
         other.send(wire.query("SELECT 1"))
@@ -184,13 +191,11 @@ def test_who_waits_for_what_a_client_leaves_that_goes_before_its_reply(start_dae
                                                                       has it, whether or not anything else happens
     """
     daemon = start_daemon(options=["--readers", "2"])
-    time.sleep(0.05)
     for number in range(24):
         gone, step, waiting = [daemon.client() for _ in range(3)]
         for holder in (gone, step):
             assert holder.query("BEGIN READ ONLY").status == "T" and holder.query("SELECT 1").status == "T"
-        waiting.query("SHOW statement_timeout").check()
-        time.sleep(0.03)
+        until_few_poll(daemon, waiting, sql="SHOW statement_timeout")
         stop(daemon)
         gone.send(wire.query("SELECT 1"))
         step.send(wire.query("SELECT instr(hex(zeroblob(60000)), hex(zeroblob(20000)) || '1')"))
@@ -206,10 +211,8 @@ def test_who_waits_for_what_a_client_leaves_that_goes_before_its_reply(start_dae
 def test_one_that_goes_and_one_that_comes_with_it(daemon):
     """Besides requests, a thread is told of ends and of new connections."""
     first, gone, other = [daemon.client() for _ in range(3)]
-    for client in (first, gone, other):
-        client.query("SELECT 1").check()
-    time.sleep(0.05)
-    os.kill(daemon.pid, signal.SIGSTOP)
+    until_few_poll(daemon, first, gone, other)
+    stop(daemon)
     first.send(wire.query(ENDLESS))
     gone.socket.close()
     new = daemon.raw()

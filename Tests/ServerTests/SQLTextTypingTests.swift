@@ -239,8 +239,8 @@ import Testing
         "select [a], t.[b c] as [d] from [main].[t]", "select '[''', \"['\", 1 /* ['] */ -- ['", "select array[t.[a], (select [b] from t)]",
         "create table [t] ([a b] text default '['']')", "select t.array [z], t.array[z] from t", "select array['a]', 'b'], [c]",
     ])
-    func bracketsThatAreNames(sql: String) throws {
-        _ = try onBytes(sql) { try Query($0) }
+    func bracketsThatAreNames(sql: String) {
+        #expect(throws: Never.self) { try onBytes(sql) { try Query($0) } }
     }
 
     @Test(arguments: [
@@ -286,11 +286,8 @@ import Testing
     }
 
     @Test func randomBytes() {
-        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(state: 12)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         let pieces = ["select ", "from ", "(", ")", ",", ";", "$1", "=", "a", ".", "'", "x'0", "and ", "between ", "in ", "as ", "count(*)", "||", "-", "over ", "end ", "values ", "insert ", "not ", "fetch ", "set ", "\u{0}", "é", "array[", "]", "any(", "all(", "cast(", "::int8", "date '2024-01-02' ", "e'", "case ", "when ", "then ", "default", "returning "]
         for _ in 0..<10_000 {
             var bytes: [UInt8] = []
