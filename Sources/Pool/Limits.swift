@@ -1,3 +1,4 @@
+import SQLite
 import Scheduling
 
 /// The bounds of the pool, each with its reason. What only one job needs (retries of upkeep, the pages a backup copies at a time)
@@ -60,8 +61,7 @@ public struct PoolLimits: Sendable {
     public init() {}
 
     func checkpointPolicy(pageBytes: Int) -> CheckpointPolicy {
-        // "frame … a 24-byte frame-header followed by a page-size bytes of page data" (walformat.html section 1).
-        let frames = max(4, walLimitBytes / (pageBytes + 24))
+        let frames = max(4, walLimitBytes / (pageBytes + WALFile.frameHeaderBytes))
         return CheckpointPolicy(
             softFrames: min(max(1, checkpointFrames), frames / 4), hardFrames: frames / 2, emergencyFrames: frames * 3 / 4)
     }

@@ -1,3 +1,4 @@
+import SQLite
 import Scheduling
 import Synchronization
 
@@ -41,7 +42,7 @@ extension Pool {
     /// `statementsPerConnection`) stay what they were: connections have been opened for them.
     public func apply(_ limits: PoolLimits) {
         changeable.set(limits)
-        let policy = limits.checkpointPolicy(pageBytes: frameBytes - 24)
+        let policy = limits.checkpointPolicy(pageBytes: frameBytes - WALFile.frameHeaderBytes)
         let due = state.withLock { state in
             state.writerQueue.groupLimit = limits.groupMembers
             state.writerQueue.holderIdleLimitMilliseconds = limits.writerIdleMilliseconds

@@ -139,7 +139,7 @@ public final class Pool: Sendable {
         self.path = writerSlot.writer!.places.path
         let firstLook = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
         filesLook.store(firstLook.nanoseconds, ordering: .relaxed)
-        frameBytes = writerSlot.writer!.pageBytes + 24
+        frameBytes = writerSlot.writer!.pageBytes + WALFile.frameHeaderBytes
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
         backups = Backups(database: self.path, files: writerSlot.files, settings: settings, log: log)
         slots = (0...limits.readers).map { _ in ReaderSlot() }

@@ -32,7 +32,7 @@ struct WALRoom {
 
     init(file: WALFile, pageBytes: Int) {
         self.file = file
-        frameBytes = Int64(pageBytes) + 24
+        frameBytes = Int64(pageBytes + WALFile.frameHeaderBytes)
     }
 
     /// Only for who has the write lock.

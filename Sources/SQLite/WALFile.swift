@@ -5,6 +5,10 @@ import CSQLite
 /// `@unchecked Sendable`: the file object lives as long as its connection, and its own xSync only calls fdatasync(2) on the
 /// descriptor (https://www.sqlite.org/c3ref/io_methods.html), which may run beside the writer's own writes.
 public struct WALFile: @unchecked Sendable {
+    /// Of what stands before each page in a WAL: "a 24-byte frame-header followed by a page-size bytes of page data"
+    /// (https://www.sqlite.org/walformat.html section 1).
+    public static let frameHeaderBytes = 24
+
     let file: UnsafeMutablePointer<sqlite3_file>
     /// What it was opened with: `CommitFrames` puts others in their place, which are the writer's alone.
     private let methods: UnsafePointer<sqlite3_io_methods>

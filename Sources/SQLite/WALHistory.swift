@@ -28,7 +28,7 @@ struct WALHistory {
     private(set) var isWhole = false
 
     static let headerBytes = 32
-    static let frameHeaderBytes = 24
+    static let frameHeaderBytes = WALFile.frameHeaderBytes
     private static let magic: UInt32 = 0x377f_0682
 
     /// - Parameter files: the first of them is asked first.
