@@ -32,7 +32,7 @@ public final class Backup: Sendable {
         /// What else the check of the copy has found, in words, or why it was not one of all of it.
         public var remark: String?
         /// Why it shall end, if it shall.
-        fileprivate var cancellation: String?
+        fileprivate(set) var cancellation: String?
     }
 
     init(database: String, files: ServedFiles, settings: ConnectionSettings, snapshots: BackupSnapshots, name: String) {
@@ -55,8 +55,6 @@ public final class Backup: Sendable {
             if status.phase == .copying { status.cancellation = why }
         }
     }
-
-    var isCancelled: Bool { box.withLock { $0.cancellation != nil } }
 
     /// Makes the backup; returns when it is on the disk under its name.
     ///
@@ -229,11 +227,8 @@ public final class Backup: Sendable {
 
         /// A backup must not be what fills the disk: the writers' commits would fail, too.
         func requireRoom(_ bytes: Int, _ directory: String) throws(SQLiteError) {
-            var status = statvfs()
-            guard statvfs(directory, &status) == 0 else { return }
-            let free = Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
-            guard free < bytes else { return }
-            error = .noRoom(neededBytes: bytes, freeBytes: free)
+            guard let (_, free) = DiskSpace.available(in: directory), free < bytes else { return }
+            error = .noRoom(neededBytes: bytes, freeBytes: Int(free))
             throw SQLiteError(extendedCode: 13, message: "no room")
         }
     }

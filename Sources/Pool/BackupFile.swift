@@ -34,7 +34,7 @@ struct BackupFile: ~Copyable {
     /// What has the name, or would be taken for a part of what has it: SQLite plays a -wal or -journal that it finds into the
     /// database beside it ("Mispairing database files and hot journals", https://www.sqlite.org/howtocorrupt.html).
     private static func existing(_ path: String) -> String? {
-        ["", "-wal", "-shm", "-journal"].map { path + $0 }.first { access($0, F_OK) == 0 }
+        ([""] + BackupName.reservedEndings).map { path + $0 }.first { access($0, F_OK) == 0 }
     }
 
     private static func make(_ path: String, _ name: String) throws(BackupError) -> Int32 {
@@ -79,7 +79,7 @@ struct BackupFile: ~Copyable {
     func discard() { Self.remove(temporaryPath) }
 
     private static func remove(_ path: String) {
-        for ending in ["-wal", "-shm", "-journal"] { unlink(path + ending) }
+        for ending in BackupName.reservedEndings { unlink(path + ending) }
         unlink(path)
     }
 

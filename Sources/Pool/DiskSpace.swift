@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether the file system has room for what VACUUM writes.
+/// Whether the file system has room for what VACUUM or a backup writes.
 enum DiskSpace {
     /// What is to be written, and where.
     struct Need: Equatable {

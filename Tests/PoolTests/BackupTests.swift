@@ -300,7 +300,7 @@ import Testing
             }
             // As slow as a disk may be: until it is told, and no longer than the test may hang.
             let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateMilliseconds + 30_000)
-            while subject.backups.running?.isCancelled == false, MonotonicClock.now < end { sched_yield() }
+            while let backup = subject.backups.running, backup.status.cancellation == nil, MonotonicClock.now < end { sched_yield() }
         }
         guard case .cancelled = error else {
             Issue.record("\(String(describing: error))")
