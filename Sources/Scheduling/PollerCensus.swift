@@ -24,7 +24,7 @@ public struct PollerCensus: Sendable {
     public private(set) var fullUntil: Instant?
     private var windowBegan = Instant(nanoseconds: 0)
     private var slowEvents = 0
-    private var slowNanoseconds: Int64 = 0
+    private var nanosecondsOfSlowEvents: Int64 = 0
 
     /// An event that took this long without having been announced was no quick one.
     public static let slowNanoseconds: Int64 = 100_000
@@ -53,7 +53,8 @@ public struct PollerCensus: Sendable {
     /// and one that watches over it.
     public static func threads(cores: Int, readers: Int) -> Int { max(cores + 1, readers + longBesideReaders) + 2 }
 
-    /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.
+    /// A thread starts, or was long and is back. One that is woken out of the reserve does not join again: whoever had it woken has
+    /// counted it.
     public mutating func join() -> Role {
         if active < target {
             active += 1
@@ -68,9 +69,6 @@ public struct PollerCensus: Sendable {
         active -= 1
         return callReserve(upTo: active + 1) > 0
     }
-
-    /// A thread that was long is back.
-    public mutating func isBack() -> Role { join() }
 
     /// A thread was counted as long twice: once because it said so, once because it was found to be stuck.
     public mutating func wasCountedTwice() { active += 1 }
@@ -100,11 +98,11 @@ extension PollerCensus {
         if now.nanoseconds &- windowBegan.nanoseconds > Self.windowNanoseconds {
             windowBegan = now
             slowEvents = 0
-            slowNanoseconds = 0
+            nanosecondsOfSlowEvents = 0
         }
         slowEvents += 1
-        slowNanoseconds &+= nanoseconds
-        guard slowEvents >= Self.slowEventsLimit || slowNanoseconds >= Self.slowShareNanoseconds else { return 0 }
+        nanosecondsOfSlowEvents &+= nanoseconds
+        guard slowEvents >= Self.slowEventsLimit || nanosecondsOfSlowEvents >= Self.slowShareNanoseconds else { return 0 }
         return willBlock(now: now)
     }
 

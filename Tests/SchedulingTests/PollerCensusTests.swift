@@ -27,7 +27,7 @@ import Testing
             switch step {
             case "j": given += census.join() == .poll ? "P" : "S"
             case "l": given += census.willBeLong() ? "W" : "-"
-            default: given += census.isBack() == .poll ? "P" : "S"
+            default: given += census.join() == .poll ? "P" : "S"
             }
         }
         #expect(given == answers)
@@ -130,7 +130,7 @@ import Testing
                 }
             case 2 where long > 0:
                 long -= 1
-                arrives(census.isBack())
+                arrives(census.join())
             default: continue
             }
             #expect(census.active == polling && census.reserve == standing)
