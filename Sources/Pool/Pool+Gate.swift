@@ -55,7 +55,7 @@ extension Pool {
             state.readerQueue.closeGate()
             state.gateClosing = state.gateClosing ?? now
             return (
-                mayReadersLeave(frames: frames, state, now: now) && state.writerQueue.onlyMembersWait,
+                mayReadersLeave(frames: frames, state, now: now) && state.writerQueue.waitsOnlyForMembers,
                 // Those whom a pause holds back do not count.
                 state.writerQueue.waitingCount == 0 || state.pause != .none
             )

@@ -166,7 +166,6 @@ public class PooledConnection: @unchecked Sendable {
     }
 
     var statementBytes: Int { statements.bytes }
-    func hasStatement(for text: SQLText) -> Bool { statements.has(text.id) }
 
     func forgetStatements() { statements.removeIdle() }
 }

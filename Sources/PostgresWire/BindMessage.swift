@@ -46,18 +46,6 @@ public struct BindMessage {
     @inlinable public var parameters: BindParameters {
         BindParameters(count: parameterCount, formats: parameterFormats, values: values)
     }
-
-    /// Calls `body` with each parameter's index (from 0), its format and its bytes, nil for NULL.
-    @inlinable public func forEachParameter<Failure: Error>(
-        _ body: (Int, Format, UnsafeRawBufferPointer?) throws(Failure) -> Void
-    ) throws(Failure) {
-        var cursor = parameters
-        var index = 0
-        while let parameter = cursor.next() {
-            try body(index, parameter.format, parameter.bytes)
-            index += 1
-        }
-    }
 }
 
 /// One value of a Bind message.

@@ -3,17 +3,13 @@
 /// Severity, SQLSTATE and message cannot be absent: a client, or a pooler in between, may rely on them
 /// (CVE-2026-6666 was a crash on a missing SQLSTATE).
 public struct WireError: Error, Sendable {
-    /// The severities of https://www.postgresql.org/docs/current/protocol-error-fields.html; the raw value is the
-    /// word that is sent.
+    /// The severities of https://www.postgresql.org/docs/current/protocol-error-fields.html that are used here; the raw value is
+    /// the word that is sent.
     public enum Severity: String, Sendable {
         case error = "ERROR"
         case fatal = "FATAL"
-        case panic = "PANIC"
         case warning = "WARNING"
         case notice = "NOTICE"
-        case debug = "DEBUG"
-        case info = "INFO"
-        case log = "LOG"
     }
 
     public var severity: Severity

@@ -22,7 +22,7 @@ public struct ReaderQueue: Sendable {
     public let limit: Int
     /// How many have been handed out at least once.
     public private(set) var usedCount = 0
-    private var idle: [Int] = []
+    private(set) var idle: [Int] = []
     var waiting: Deque<Entry> = []
     /// The exclusive gate: while it is closed no reader is handed out, so that once those in use are back, no snapshot
     /// is left. SQLite's PENDING lock, one level up: "no new SHARED locks are permitted … though existing SHARED locks
@@ -45,7 +45,6 @@ public struct ReaderQueue: Sendable {
     }
 
     public var waitingCount: Int { waiting.count }
-    public var idleCount: Int { idle.count }
 
     /// Asks for a reader. Returns a connection's index; nil means: wait for a later grant.
     public mutating func request(

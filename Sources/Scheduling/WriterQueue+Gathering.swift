@@ -7,7 +7,7 @@ extension WriterQueue {
         public let until: Instant
     }
 
-    /// Nobody waits who would be granted the writer alone.
+    /// Nobody waits who would be granted the writer alone, and may keep it for long.
     public var waitsOnlyForMembers: Bool { waiting.allSatisfy { $0.purpose == .member } }
 
     /// The holder is done, and the next group is given time to gather. Returns who is next where that has no point.

@@ -66,8 +66,6 @@ public struct WriterQueue: Sendable {
     }
 
     public var waitingCount: Int { waiting.count }
-    /// Nobody waits who may keep the writer for long.
-    public var onlyMembersWait: Bool { waiting.allSatisfy { $0.purpose == .member } }
     /// Somebody waits for the holder: in the queue, or to pause.
     private var isContended: Bool { !waiting.isEmpty || isPaused }
 

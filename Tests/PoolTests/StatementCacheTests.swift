@@ -45,7 +45,7 @@ import Testing
         for index in 0..<2 { _ = try use(writer, index) }
         for round in 0..<50 {
             for index in 0..<2 {
-                #expect(writer.hasStatement(for: Self.texts[index]))
+                #expect(writer.statements.has(Self.texts[index].id))
                 _ = try use(writer, index)
             }
             let lease = try writer.statement(for: text("SELECT 'once', \(round)"))
@@ -62,7 +62,7 @@ import Testing
             writer.giveBack(try writer.statement(for: each))
             if index % 3 == 1 { writer.giveBack(try writer.statementAfresh(for: texts[index - 1])) }
             if index == 20 { writer.forgetStatements() }
-            let size = texts[0...index].filter { writer.hasStatement(for: $0) }.count
+            let size = texts[0...index].filter { writer.statements.has($0.id) }.count
             #expect(size == min(3, index <= 20 ? index + 1 : index - 20) || index == 20 && size == 0)
         }
     }
@@ -75,7 +75,7 @@ import Testing
         let (write, read) = (text("INSERT INTO t VALUES(1, 1)"), text("SELECT * FROM t"))
         let explained = text("EXPLAIN QUERY PLAN DELETE FROM t")
         for each in [write, read, explained] { reader.giveBack(try reader.statementAfresh(for: each)) }
-        #expect(!reader.hasStatement(for: write) && reader.hasStatement(for: read) && reader.hasStatement(for: explained))
+        #expect(!reader.statements.has(write.id) && reader.statements.has(read.id) && reader.statements.has(explained.id))
     }
 
     /// A statement is prepared to see what it is, and run then: that is not being used again.
@@ -88,7 +88,7 @@ import Testing
             _ = try use(writer, 0)
             writer.giveBack(try writer.statementAfresh(for: each))
             writer.giveBack(try writer.statement(for: each))
-            #expect(writer.hasStatement(for: Self.texts[0]))
+            #expect(writer.statements.has(Self.texts[0].id))
         }
     }
 
@@ -172,10 +172,10 @@ import Testing
             try writer.connection.executeInternal("DROP TABLE t; CREATE TABLE t (\(names))")
         }
         for text in texts { try run(text) }
-        #expect(texts.allSatisfy { writer.hasStatement(for: $0) })
+        #expect(texts.allSatisfy { writer.statements.has($0.id) })
         try makeTable(columns: 100)
         for text in texts { try run(text) }
-        let kept = texts.filter { writer.hasStatement(for: $0) }
+        let kept = texts.filter { writer.statements.has($0.id) }
         #expect(writer.statementBytes <= 1_000_000 && kept.count < 50)
         try #require(!kept.isEmpty)
         let bytes = try kept.reduce(0) { sum, text in
@@ -187,7 +187,7 @@ import Testing
         // One that would push out a good part of the others goes.
         try makeTable(columns: 1000)
         try run(kept[0])
-        #expect(!writer.hasStatement(for: kept[0]))
+        #expect(!writer.statements.has(kept[0].id))
     }
 
     @Test func forgottenStatementsAreFinalised() throws {

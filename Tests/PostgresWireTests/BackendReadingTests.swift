@@ -86,33 +86,8 @@ import Testing
         #expect(throws: WireError.self) { try withRaw(bytes) { try ReadyForQueryMessage(body: $0) } }
     }
 
-    @Test(arguments: [("SELECT 5", 5), ("INSERT 0 12", 12), ("BEGIN", nil), ("CREATE TABLE", nil), ("SELECT ", nil), ("SELECT 99999999999999999999", nil)])
-    func commandTags(_ tag: String, _ rows: Int?) throws {
-        #expect(try Self.only({ $0.commandComplete(tag) }, { try CommandCompleteMessage(body: $0).rows }) == rows)
-    }
-
-    @Test func rows() throws {
-        let values = try Self.only({ out in
-            let mark = out.beginDataRow(columns: 3)
-            withRaw("a") { out.fieldText($0) }
-            out.fieldNull()
-            withRaw("") { out.fieldText($0) }
-            _ = out.endDataRow(mark)
-        }, { try DataRowMessage(body: $0).values.map { $0.map(string) } })
-        #expect(values == ["a", nil, ""])
-        #expect(throws: WireError.self) { try withRaw(body(.i16(1), .i32(2), .text("a"))) { try DataRowMessage(body: $0) } }
-    }
-
-    @Test func aboutTheConnection() throws {
+    @Test func authentication() throws {
         #expect(try Self.only({ $0.authenticationOk() }, { try AuthenticationMessage(body: $0).request }) == 0)
-        try Self.only({ $0.parameterStatus("TimeZone", "UTC") }) { body in
-            let message = try ParameterStatusMessage(body: body)
-            #expect(string(message.name) == "TimeZone" && string(message.value) == "UTC")
-        }
-        try Self.only({ $0.backendKeyData(processID: 258, key: [1, 2, 3, 4]) }) { body in
-            let message = try BackendKeyDataMessage(body: body)
-            #expect(message.processID == 258 && Array(message.key) == [1, 2, 3, 4])
-        }
     }
 
     /// No bytes make a reader read beyond them or trap.
@@ -122,11 +97,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0...20, using: &generator)).map { _ in UInt8.random(in: 0...9, using: &generator) }
             withRaw(bytes) { body in
                 _ = try? AuthenticationMessage(body: body)
-                _ = try? ParameterStatusMessage(body: body)
-                _ = try? BackendKeyDataMessage(body: body)
                 _ = try? ReadyForQueryMessage(body: body)
-                _ = try? CommandCompleteMessage(body: body).rows
-                _ = try? DataRowMessage(body: body)
                 _ = try? ReportMessage(body: body)
                 _ = BackendFrameDecoder.next(in: body, at: 0)
             }

@@ -25,7 +25,10 @@ import Testing
     @Test func cancelRequest() throws {
         let bytes = encoded { out in [UInt8]([9, 8, 7, 6]).withUnsafeBytes { out.cancelRequest(processID: 258, key: $0) } }
         let frame = withRaw(bytes) { FrameDecoder.nextStartup(in: $0, at: 0) }
-        guard case .cancel(258, [9, 8, 7, 6], 16) = frame else { throw WireError.protocolViolation("\(frame)") }
+        guard case .cancel(258, [9, 8, 7, 6], 16) = frame else {
+            Issue.record("\(frame)")
+            return
+        }
     }
 
     @Test func query() throws {
@@ -40,31 +43,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Format.text, .binary])
-    func bind(_ format: Format) throws {
-        let encode: (OutputBuffer) -> Void = { out in
-            let mark = out.beginBind(statement: "s1", parameters: 3)
-            withRaw("42") { out.fieldText($0) }
-            out.fieldNull()
-            withRaw("") { out.fieldText($0) }
-            #expect(out.endBind(mark, resultFormat: format))
-        }
-        try Self.only("B", encode) { body in
-            let message = try BindMessage(body: body)
-            #expect(string(message.statement) == "s1" && message.portal.isEmpty)
-            #expect(message.parameters.map { $0.bytes.map(string) } == ["42", nil, ""])
-            #expect(message.parameters.allSatisfy { $0.format == .text })
-            #expect(message.resultFormat(column: 5) == format)
-        }
-    }
-
-    @Test func describeExecuteClose() throws {
-        #expect(try Self.only("D", { $0.describePortal() }, { try DescribeMessage(body: $0).kind }) == .portal)
+    @Test func execute() throws {
         #expect(try Self.only("E", { $0.execute() }, { try ExecuteMessage(body: $0).maxRows }) == 0)
-        try Self.only("C", { $0.closeStatement("s1") }) { body in
-            let message = try CloseMessage(body: body)
-            #expect(message.kind == .statement && string(message.name) == "s1")
-        }
     }
 
     @Test func withoutBody() {

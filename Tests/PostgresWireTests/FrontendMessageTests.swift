@@ -41,11 +41,11 @@ import Testing
             #expect(bind.resultFormatCount == 2)
             #expect([0, 1, 2, -1].map { bind.resultFormat(column: $0) } == [.binary, .text, .text, .text])
             var seen: [String] = []
-            bind.forEachParameter { index, format, bytes in
-                seen.append("\(index) \(format) \(bytes.map(string) ?? "NULL")")
-                #expect(bytes == nil || bytes?.baseAddress != nil)
+            for parameter in bind.parameters {
+                seen.append("\(parameter.format) \(parameter.bytes.map(string) ?? "NULL")")
+                #expect(parameter.bytes == nil || parameter.bytes?.baseAddress != nil)
             }
-            #expect(seen == ["0 text 42", "1 binary NULL", "2 text "])
+            #expect(seen == ["text 42", "binary NULL", "text "])
         }
     }
 

@@ -12,31 +12,6 @@ public struct AuthenticationMessage {
     }
 }
 
-/// ParameterStatus ('S').
-public struct ParameterStatusMessage {
-    public let name: UnsafeRawBufferPointer
-    public let value: UnsafeRawBufferPointer
-
-    public init(body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = MessageReader(body)
-        name = try reader.cString()
-        value = try reader.cString()
-        try reader.finish()
-    }
-}
-
-/// BackendKeyData ('K').
-public struct BackendKeyDataMessage {
-    public let processID: Int32
-    public let key: UnsafeRawBufferPointer
-
-    public init(body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = MessageReader(body)
-        processID = Int32(try reader.int32())
-        key = try reader.bytes(body.count - 4)
-    }
-}
-
 /// ReadyForQuery ('Z').
 public struct ReadyForQueryMessage {
     public let status: TransactionStatus
@@ -47,50 +22,6 @@ public struct ReadyForQueryMessage {
             throw .lostSynchronization("a ReadyForQuery that tells no status")
         }
         self.status = status
-    }
-}
-
-/// CommandComplete ('C').
-public struct CommandCompleteMessage {
-    /// "SELECT 5".
-    public let tag: UnsafeRawBufferPointer
-
-    public init(body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = MessageReader(body)
-        tag = try reader.cString()
-        try reader.finish()
-    }
-
-    /// The count behind the last blank; nil when there is none.
-    public var rows: Int? {
-        var rows = 0
-        var scale = 1
-        var digits = 0
-        for byte in tag.reversed() {
-            if byte == UInt8(ascii: " ") { return digits > 0 ? rows : nil }
-            // A count that does not fit is none.
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9"), digits < 18 else { return nil }
-            rows += Int(byte - UInt8(ascii: "0")) * scale
-            scale *= 10
-            digits += 1
-        }
-        return nil
-    }
-}
-
-/// DataRow ('D'): the values in order, nil for NULL.
-public struct DataRowMessage {
-    public let values: [UnsafeRawBufferPointer?]
-
-    public init(body: UnsafeRawBufferPointer) throws(WireError) {
-        var reader = MessageReader(body)
-        var values: [UnsafeRawBufferPointer?] = []
-        for _ in 0..<(try reader.count()) {
-            let length = try reader.int32()
-            values.append(length == -1 ? nil : try reader.bytes(length))
-        }
-        try reader.finish()
-        self.values = values
     }
 }
 

@@ -48,48 +48,11 @@ extension OutputBuffer {
         close(mark)
     }
 
-    /// Begins a Bind of the unnamed portal. Exactly so many parameters follow, each by `fieldText` or `fieldNull`, then
-    /// `endBind`. All parameters are in the text format.
-    public func beginBind(statement: String, parameters: Int) -> Int {
-        let mark = beginMessage(UInt8(ascii: "B"))
-        appendCString("")
-        appendCString(statement)
-        append16(0)
-        append16(Int16(truncatingIfNeeded: parameters))
-        return mark
-    }
-
-    /// False when the message is too long; it has been taken back then.
-    public func endBind(_ mark: Int, resultFormat: Format = .text) -> Bool {
-        switch resultFormat {
-        case .text: append16(0)
-        case .binary:
-            append16(1)
-            append16(resultFormat.rawValue)
-        }
-        return endMessage(mark)
-    }
-
-    /// Describes the unnamed portal.
-    public func describePortal() {
-        let mark = beginMessage(UInt8(ascii: "D"))
-        append(ObjectKind.portal.rawValue)
-        appendCString("")
-        close(mark)
-    }
-
     /// Executes the unnamed portal to its end.
     public func execute() {
         let mark = beginMessage(UInt8(ascii: "E"))
         appendCString("")
         append32(0)
-        close(mark)
-    }
-
-    public func closeStatement(_ name: String) {
-        let mark = beginMessage(UInt8(ascii: "C"))
-        append(ObjectKind.statement.rawValue)
-        appendCString(name)
         close(mark)
     }
 

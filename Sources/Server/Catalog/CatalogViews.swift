@@ -3,11 +3,6 @@
 enum CatalogViews {
     static let names = ["pg_tables", "pg_views", "pg_indexes"] + CatalogStatistics.names
 
-    static let informationSchemaNames = [
-        "schemata", "tables", "columns", "views", "table_constraints", "key_column_usage", "referential_constraints",
-        "constraint_column_usage", "check_constraints", "routines", "sequences", "triggers", "character_sets",
-    ]
-
     /// The types of columns that SQLite knows none of, because they are calculated: where PostgreSQL's are no texts.
     /// https://www.postgresql.org/docs/15/infoschema-datatypes.html
     static let columnTypes = [

@@ -90,13 +90,11 @@ enum MessageRules {
         written.formats(bind.parameterFormats)
         written.int16(bind.parameterCount)
         var count = 0
-        bind.forEachParameter { index, format, bytes in
-            require(index == count, "parameters come in order")
-            require(format == bind.parameterFormats[index], "a parameter has its own format")
+        for parameter in bind.parameters {
+            require(parameter.format == bind.parameterFormats[count], "a parameter has its own format")
             count += 1
-            guard let bytes else { return written.int32(-1) }
-            written.int32(bytes.count)
-            written.bytes += bytes
+            written.int32(parameter.bytes?.count ?? -1)
+            if let bytes = parameter.bytes { written.bytes += bytes }
         }
         require(count == bind.parameterCount, "there are as many parameters as were announced")
         written.formats(bind.resultFormats)
