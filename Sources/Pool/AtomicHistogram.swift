@@ -9,6 +9,7 @@ public final class AtomicHistogram: @unchecked Sendable {
     private let words: UnsafeMutablePointer<Atomic<Int>>
     private static let sumWord = Histogram.durationBuckets
 
+    /// Nothing has been observed.
     public init() {
         words = .allocate(capacity: Self.sumWord + 1)
         for index in 0...Self.sumWord { (words + index).initialize(to: Atomic(0)) }
@@ -19,12 +20,14 @@ public final class AtomicHistogram: @unchecked Sendable {
         words.deallocate()
     }
 
+    /// Counts a duration; one below 0 is counted as 0.
     public func observe(nanoseconds: Int64) {
         let value = Int(max(0, nanoseconds))
         words[Histogram.durationBucket(value)].wrappingAdd(1, ordering: .relaxed)
         words[Self.sumWord].wrappingAdd(value, ordering: .relaxed)
     }
 
+    /// What was observed. Words that change meanwhile may be of different moments.
     public var values: Histogram {
         Histogram(
             bounds: Histogram.durationBounds, counts: (0..<Self.sumWord).map { words[$0].load(ordering: .relaxed) },

@@ -20,8 +20,10 @@ public final class Backup: Sendable {
     /// Between two looks whether what is in the way has gone.
     private static let pauseMilliseconds = 1
 
+    /// Where a backup is. `done` and `failed` are its ends.
     public enum Phase: String, Sendable { case copying, checking, syncing, done, failed }
 
+    /// How far a backup is, for who asked for it and who looks.
     public struct Status: Sendable {
         public var phase = Phase.copying
         public var pages = 0

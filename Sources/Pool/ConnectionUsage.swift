@@ -1,7 +1,10 @@
 /// What connections have counted since they were last asked.
 public struct ConnectionUsage: Equatable, Sendable {
+    /// Statements that were found in the cache.
     public var statementHits = 0
+    /// Those that had to be prepared.
     public var statementMisses = 0
+    /// SQLITE_DBSTATUS_CACHE_HIT, MISS and WRITE, https://www.sqlite.org/c3ref/c_dbstatus_options.html
     public var pageHits = 0
     public var pageMisses = 0
     public var pageWrites = 0
@@ -30,8 +33,10 @@ public struct StatementUsage: Equatable, Sendable {
     public var sorts = 0
     public var automaticIndexRows = 0
 
+    /// Nothing was run.
     public init() {}
 
+    /// Adds up, but for the longest, which is the longer one.
     public static func += (a: inout StatementUsage, b: StatementUsage) {
         a.calls &+= b.calls
         a.rows &+= b.rows
@@ -48,5 +53,6 @@ public struct StatementUsage: Equatable, Sendable {
 ///
 /// Called by the thread that has the connection, with no lock held.
 public protocol StatementObserver: AnyObject, Sendable {
+    /// What was counted for the text since it was last told.
     func didUse(_ text: SQLText, _ usage: StatementUsage)
 }

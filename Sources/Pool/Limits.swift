@@ -58,6 +58,7 @@ public struct PoolLimits: Sendable {
     /// VACUUM is preceded by ANALYZE also where that adds a table, sqlite_stat1, to the schema.
     public var analyzesAlways = false
 
+    /// All as above.
     public init() {}
 
     func checkpointPolicy(pageBytes: Int) -> CheckpointPolicy {

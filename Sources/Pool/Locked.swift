@@ -11,6 +11,7 @@ public final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
+    /// Nobody has the lock.
     public init(_ value: Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
@@ -22,6 +23,7 @@ public final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Runs `body` with the lock held. Not to be called again inside, which would wait for ever.
     public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

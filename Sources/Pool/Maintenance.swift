@@ -161,6 +161,7 @@ final class Maintenance: Sendable {
 
 /// What `SHOW MAINTENANCE` tells.
 public struct MaintenanceStatus: Sendable {
+    /// What it is doing.
     public enum Activity: Equatable, Sendable {
         case waiting(MaintenanceSchedule.Waiting)
         /// Waits for the writer.
@@ -172,6 +173,7 @@ public struct MaintenanceStatus: Sendable {
     }
 
     public var activity: Activity
+    /// What is remembered of those before; nil: nothing yet.
     public var record: MaintenanceRecord?
     /// On the wall clock, in seconds; nil when it is off.
     public var nextDue: Int64?

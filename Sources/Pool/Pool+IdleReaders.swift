@@ -5,10 +5,12 @@ import Synchronization
 ///
 /// Their users say so without the lock, since nobody looks unless somebody waits for a reader.
 extension Pool {
+    /// The user of this reader waits for its client from now on. Called by the thread that has the session.
     public func readerBecameIdle(_ index: Int) {
         slots[index].idleSince.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
     }
 
+    /// It has heard from its client, or gives the reader back.
     public func readerBecameActive(_ index: Int) {
         slots[index].idleSince.store(0, ordering: .relaxed)
     }

@@ -29,6 +29,7 @@ extension Pool {
         }
     }
 
+    /// What the time has brought, to be done by the caller.
     public struct Due {
         /// Taken out of a queue because their time is over.
         public var expired: [any PoolClient]
@@ -36,6 +37,7 @@ extension Pool {
         public var toEvict: ClientID?
         /// Has a reader, is idle, and keeps somebody waiting beyond the limit.
         public var readerToEvict: ClientID?
+        /// When to call again.
         public var next: Instant
     }
 
@@ -55,12 +57,15 @@ extension Pool {
         }
     }
 
+    /// How many wait, and for whom.
     public struct Load: Sendable {
         public var waitingWriters: Int
         public var waitingReaders: Int
+        /// Who has the writer.
         public var holder: WriterQueue.Holder
     }
 
+    /// The queues as they are now. Takes the lock.
     public var load: Load {
         state.withLock {
             Load(

@@ -119,6 +119,7 @@ extension Pool {
         }
     }
 
+    /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now
         atWriter.ends()
@@ -129,6 +130,7 @@ extension Pool {
         announce(due)
     }
 
+    /// Its message has come.
     public func holderBecameActive(_ client: any PoolClient) {
         // Before it counts as active: then there is a thread.
         atWriter.begins()

@@ -26,6 +26,7 @@ extension PoolClient {
 
 /// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.
 public protocol DeadlineObserver: AnyObject, Sendable {
+    /// Something is due then. Called with no lock held, by any thread.
     func announce(_ deadline: Instant)
 }
 
@@ -84,6 +85,7 @@ public final class CommittedGroup: Sendable {
     private let members: [any GroupMember]
     private let isTaken: Atomic<Bool>
 
+    /// With no members it counts as taken.
     public init(_ members: [any GroupMember]) {
         self.members = members
         isTaken = Atomic(members.isEmpty)

@@ -20,6 +20,7 @@ public final class PoolCounters: Sendable {
         var cacheBytes: [Int: Int] = [:]
     }
 
+    /// - Parameter observer: told what statements have done; nil: nobody.
     public init(observer: (any StatementObserver)? = nil) { self.observer = observer }
 
     func add(_ usage: ConnectionUsage, cacheBytes: Int, index: Int) {

@@ -15,6 +15,7 @@ public struct PoolView: Sendable {
     public var holderSince: Instant
     /// Who has which reader, by their indexes.
     public var readerUsers: [(index: Int, client: ClientID)]
+    /// Of the connection that only prepares: whether it was ever used, and whether it is now.
     public var isAnalystOpen: Bool
     public var isAnalystInUse: Bool
     public var pause: PoolPause
@@ -22,12 +23,14 @@ public struct PoolView: Sendable {
     /// The longest wait in any queue.
     public func longestWaitMilliseconds(now: Instant) -> Int64 { longestWaitMicroseconds(now: now) / 1_000 }
 
+    /// The same in microseconds.
     public func longestWaitMicroseconds(now: Instant) -> Int64 {
         (writerQueue + readerQueue).reduce(0) { max($0, now.microseconds(since: $1.since)) }
     }
 }
 
 extension Pool {
+    /// The pool as it is now. Takes the lock.
     public var view: PoolView {
         state.withLock { state in
             PoolView(
@@ -46,6 +49,7 @@ extension Pool {
 
 /// A snapshot that is kept open, and so keeps the WAL from being emptied.
 public struct SnapshotView: Sendable {
+    /// Since when it is kept.
     public var began: Instant
     /// nil: a backup's.
     public var client: ClientID?

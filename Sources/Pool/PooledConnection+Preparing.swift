@@ -87,8 +87,10 @@ public struct PreparedLease {
         if nanoseconds > entry.usage.longestNanoseconds { entry.usage.longestNanoseconds = nanoseconds }
     }
 
+    /// It has changed so many rows, which are counted with those it returned.
     public func didChange(rows: Int) { entry.usage.rows &+= rows }
 
+    /// Its columns were compared with `description` and are the same.
     public func markVerified(for description: AnyObject) {
         entry.verifiedFor = description
         entry.preparationsSeen = entry.statement.preparations

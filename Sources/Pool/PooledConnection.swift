@@ -3,12 +3,17 @@ import Scheduling
 
 /// Why a running or waiting statement must end.
 public enum StopReason: CaseIterable, Equatable, Sendable {
+    /// Its client has asked for it.
     case cancelled
+    /// It has run for as long as statement_timeout says.
     case statementTimeout
+    /// Its transaction has, by transaction_timeout.
     case transactionTimeout
     /// It has had the writer for as long as it may.
     case writerTimeLimit
+    /// It has waited for as long as it may: by lock_timeout, or by the patience of a job of the daemon's own.
     case lockTimeout
+    /// The daemon ends, or an administrator ends the session.
     case shutdown
     /// Its snapshot keeps the WAL from being emptied, and has done so beyond `gate_limit`.
     case snapshotTooOld
@@ -66,6 +71,7 @@ public class PooledConnection: @unchecked Sendable {
     /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
     static let longRunNanoseconds: Int64 = 1_000_000
 
+    /// Takes over the connection, with its callbacks.
     public init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
         self.connection = connection
         self.counters = counters
@@ -85,6 +91,7 @@ public class PooledConnection: @unchecked Sendable {
         stopReason = nil
     }
 
+    /// The work that `beginRun` began has ended: nobody is asked any more whether to go on.
     @inline(__always)
     public func endRun() { owner = nil }
 
@@ -135,6 +142,7 @@ public class PooledConnection: @unchecked Sendable {
     /// Writes are analysed on readers, but never run there.
     var isReader: Bool { false }
 
+    /// The statement is done: it is reset, forgets its values, and may be used again.
     @inline(__always)
     public func giveBack(_ lease: PreparedLease) {
         lease.entry.statement.reset()

@@ -31,12 +31,14 @@ public final class ThreadAtWork: Sendable {
 extension Pool {
     /// What is done with the writer now, and with the sync beside it.
     public struct Work: Sendable {
+        /// Whether anything runs on it, and whether that is a job of the daemon's own.
         public enum Writer: Sendable { case resting, active, job }
         public var writer: Writer
         public var atWriter: (changes: Int, thread: UInt?)
         public var atSync: (changes: Int, thread: UInt?)
     }
 
+    /// As it is now. Takes the lock.
     public var work: Work {
         let writer: Work.Writer = state.withLock { state in
             switch state.writerQueue.holder {

@@ -9,6 +9,7 @@ public final class Turn: @unchecked Sendable {
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isTaken = false
 
+    /// Nobody has it.
     public init() {
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
@@ -21,6 +22,7 @@ public final class Turn: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Waits for the turn, runs `body`, and passes the turn on. Not to be called again inside.
     public func take<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         while isTaken { pthread_cond_wait(condition, mutex) }

@@ -2,6 +2,7 @@ import Glibc
 
 /// A wall clock time as text in UTC, "2026-11-21T05:10:49Z" (RFC 3339), for people and for the maintenance file.
 public enum UTCTime {
+    /// Seconds since 1970 as text.
     public static func text(_ seconds: Int64) -> String {
         var time = time_t(seconds)
         var parts = tm()

@@ -247,7 +247,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// The savepoint that keeps one member of a group apart from the others.
     public func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
+    /// The member has ended well: what it did stays in the group's transaction.
     public func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
+    /// What the member did is undone, and the group goes on.
     public func rollbackMemberSavepoint() throws(SQLiteError) {
         failInSchema = nil
         try run(rollbackMember)

@@ -27,6 +27,7 @@ public final class OnlineBackup {
 
     deinit { sqlite3_backup_finish(handle) }
 
+    /// What a step has come to.
     public enum Step {
         case more
         case done

@@ -11,9 +11,11 @@ public final class ChangeCounters {
         public var lastInsertRowID: Int64 = 0
         public var changes: Int64 = 0
         public var totalChanges: Int64 = 0
+        /// Of a session that has written nothing.
         public init() {}
     }
 
+    /// Those of the session whose statement runs.
     public var values = Values()
     /// What `sqlite3_total_changes64` was when the running writing statement began; nil while none runs.
     var totalChangesAtStart: Int64?

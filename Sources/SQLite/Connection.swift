@@ -20,6 +20,7 @@ public final class Connection: @unchecked Sendable {
     /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
     public var sleepLimitMilliseconds: Int64?
 
+    /// Whether it may write; one that may also creates the file.
     public enum Mode: Sendable { case readWrite, readOnly }
 
     /// Opens `path` and applies `settings`. A read-write connection creates the file when it is absent.
@@ -216,6 +217,8 @@ public final class Connection: @unchecked Sendable {
         public var isComplete: Bool { !isBusy && frames == copiedFrames }
     }
 
+    /// SQLite's PASSIVE, which waits for nobody, and TRUNCATE, which waits for readers and writers by the busy handler and then empties the
+    /// WAL. https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public enum CheckpointMode: Sendable { case passive, truncate }
 
     /// Copies what the WAL holds into the database file. Only ever call it on the writer connection: SQLite before

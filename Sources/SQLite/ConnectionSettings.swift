@@ -6,7 +6,9 @@ import CSQLite
 /// The system's SQLite may have been built with defaults that are wrong for SQL from strangers; Debian 12's is: double
 /// quoted strings, trusted schema and the two-argument fts3_tokenizer() are all on there.
 public struct ConnectionSettings: Sendable {
+    /// The two values of the pragma that the daemon uses.
     public enum Synchronous: String, Sendable { case normal = "NORMAL", full = "FULL" }
+    /// The values of the pragma, https://www.sqlite.org/pragma.html#pragma_secure_delete
     public enum SecureDelete: String, CaseIterable, Sendable { case off = "OFF", on = "ON", fast = "FAST" }
 
     /// When a commit waits for the disk. https://www.sqlite.org/pragma.html#pragma_synchronous
@@ -34,6 +36,7 @@ public struct ConnectionSettings: Sendable {
     /// How long opening waits for another process that has the file locked.
     public static let openTimeoutMilliseconds: Int32 = 2_000
 
+    /// All as above.
     public init() {}
 }
 

@@ -14,6 +14,7 @@ public struct MemoryLimits: Equatable, Sendable {
     /// What nearly every statement needs less than.
     static let shareBytes = 1 << 20
 
+    /// All as above.
     public init() {}
 }
 

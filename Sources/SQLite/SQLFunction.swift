@@ -5,25 +5,36 @@ import CSQLite
 public struct FunctionCall {
     let context: OpaquePointer
     let values: UnsafeMutablePointer<OpaquePointer?>
+    /// Of the arguments, whose indexes start at 0.
     public let count: Int
 
+    /// Of an argument; call it before any conversion.
     public func storageClass(_ index: Int) -> StorageClass {
         StorageClass(rawValue: sqlite3_value_type(values[index])) ?? .null
     }
+    /// Whether that argument is NULL.
     public func isNull(_ index: Int) -> Bool { storageClass(index) == .null }
+    /// The argument, converted as CAST does if it is of another storage class. https://www.sqlite.org/c3ref/value_blob.html
     public func integer(_ index: Int) -> Int64 { sqlite3_value_int64(values[index]) }
+    /// The same as a real number.
     public func double(_ index: Int) -> Double { sqlite3_value_double(values[index]) }
     /// Valid until the call returns, or the argument is asked for in another form.
     public func bytes(_ index: Int) -> UnsafeRawBufferPointer {
         let start = storageClass(index) == .blob ? sqlite3_value_blob(values[index]) : UnsafeRawPointer(sqlite3_value_text(values[index]))
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[index])))
     }
+    /// The same as text; bytes that are no UTF-8 are replaced.
     public func text(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
+    /// Whether any argument is NULL.
     public var hasNull: Bool { (0..<count).contains { isNull($0) } }
 
+    /// The result. The last call of these counts; without one the result is NULL.
     public func answer(_ value: Int64) { sqlite3_result_int64(context, value) }
+    /// A real number; NaN becomes NULL.
     public func answer(_ value: Double) { sqlite3_result_double(context, value) }
+    /// 1 or 0.
     public func answer(_ value: Bool) { sqlite3_result_int64(context, value ? 1 : 0) }
+    /// Text, or NULL for nil.
     public func answer(_ value: String?) {
         guard var value else { return answerNull() }
         value.withUTF8 { answer(UnsafeRawBufferPointer($0)) }
@@ -32,9 +43,11 @@ public struct FunctionCall {
     public func answer(_ bytes: UnsafeRawBufferPointer) {
         walpool_result_text(context, bytes.baseAddress ?? UnsafeRawPointer(context), UInt64(bytes.count))
     }
+    /// NULL.
     public func answerNull() { sqlite3_result_null(context) }
     /// The argument as it is.
     public func answer(argument index: Int) { sqlite3_result_value(context, values[index]) }
+    /// The call has failed with SQLITE_ERROR and this message.
     public func fail(_ message: String) { sqlite3_result_error(context, message, -1) }
     func fail(code: Int32) { sqlite3_result_error_code(context, code) }
 
@@ -53,6 +66,7 @@ public struct FunctionCall {
 public enum FunctionKind: Sendable {
     /// The same arguments give the same result always: SQLite may call it once, and it may stand in an index.
     case deterministic
+    /// Calls with the same arguments may give other results.
     case volatile
     /// Not in views, triggers and the like: who uses those would not know.
     case direct
@@ -67,6 +81,7 @@ public enum FunctionKind: Sendable {
 }
 
 extension Connection {
+    /// What a function does with one call: it answers or fails.
     public typealias FunctionBody = (FunctionCall) -> Void
 
     private final class Function {

@@ -2,8 +2,10 @@
 ///
 /// Byte by byte, as SQLite reads them: to Swift a quote and the mark before or behind it may be one Character, which is no quote.
 public enum SQLQuoting {
+    /// A name in double quotes, those in it doubled.
     public static func identifier(_ name: String) -> String { quoted(name, UInt8(ascii: "\"")) }
 
+    /// A text in single quotes, those in it doubled.
     public static func literal(_ text: String) -> String { quoted(text, UInt8(ascii: "'")) }
 
     private static func quoted(_ text: String, _ quote: UInt8) -> String {

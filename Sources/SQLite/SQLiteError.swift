@@ -16,6 +16,7 @@ public struct SQLiteError: Error, Equatable, Sendable {
     /// https://www.sqlite.org/c3ref/errcode.html
     public let offset: Int?
 
+    /// With these fields, for an error that no connection holds.
     public init(extendedCode: Int32, message: String, offset: Int? = nil) {
         self.extendedCode = extendedCode
         self.message = message

@@ -10,6 +10,7 @@ public final class Statement {
     public let isReadOnly: Bool
     /// 0 for a plain statement, 1 for EXPLAIN, 2 for EXPLAIN QUERY PLAN.
     public let explain: Int
+    /// The largest number of a parameter: those are ?NNN, or counted from 1.
     public let parameterCount: Int
     /// The table that it dropped when it was prepared; nil also of one that did not exist then (IF EXISTS).
     public let droppedTable: String?
@@ -34,6 +35,7 @@ public final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
+    /// What a step has come to: a row, whose columns can be read, or the end.
     public enum Step { case row, done }
 
     /// Runs to the next row or to the end. May re-prepare the statement when the schema has changed.
@@ -75,6 +77,8 @@ public final class Statement {
 
     // MARK: Parameters. Indexes start at 1.
 
+    /// As written, with its first character; nil for a plain `?`, and for what is no parameter.
+    /// https://www.sqlite.org/c3ref/bind_parameter_name.html
     public func parameterName(_ index: Int) -> String? {
         sqlite3_bind_parameter_name(handle, Int32(index)).map { String(cString: $0) }
     }
@@ -82,12 +86,16 @@ public final class Statement {
     @inlinable
     func check(_ code: Int32) throws(SQLiteError) { if code != SQLITE_OK { throw failure(code) } }
 
+    /// Binds NULL. This and the others fail with SQLITE_MISUSE while the statement runs, with SQLITE_RANGE for an index that is none, and
+    /// those for text and blobs with SQLITE_TOOBIG. https://www.sqlite.org/c3ref/bind_blob.html
     @inlinable public func bindNull(_ index: Int) throws(SQLiteError) {
         try check(sqlite3_bind_null(handle, Int32(index)))
     }
+    /// Binds an integer.
     @inlinable public func bind(_ value: Int64, at index: Int) throws(SQLiteError) {
         try check(sqlite3_bind_int64(handle, Int32(index), value))
     }
+    /// Binds a real number; NaN becomes NULL.
     @inlinable public func bind(_ value: Double, at index: Int) throws(SQLiteError) {
         try check(sqlite3_bind_double(handle, Int32(index), value))
     }
@@ -102,10 +110,12 @@ public final class Statement {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
         try check(walpool_bind_blob_static(handle, Int32(index), base, bytes.count))
     }
+    /// Binds a copy of the text, which must be UTF-8.
     public func bindText(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
         try check(walpool_bind_text_copy(handle, Int32(index), base, bytes.count))
     }
+    /// The same of a string.
     public func bindText(copying text: String, at index: Int) throws(SQLiteError) {
         var text = text
         let bound = text.withUTF8 { bytes in
@@ -113,6 +123,7 @@ public final class Statement {
         }
         try bound.get()
     }
+    /// Binds a copy of the blob.
     public func bindBlob(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {
         let base = bytes.baseAddress ?? UnsafeRawPointer(handle)
         try check(walpool_bind_blob_copy(handle, Int32(index), base, bytes.count))
@@ -120,8 +131,10 @@ public final class Statement {
 
     // MARK: Columns. Indexes start at 0.
 
+    /// Of a row; 0 for a statement that returns none.
     @inlinable public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
+    /// What AS says; without it SQLite makes no promise. https://www.sqlite.org/c3ref/column_name.html
     public func columnName(_ column: Int) -> String {
         sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
     }
@@ -129,9 +142,12 @@ public final class Statement {
     public func columnDeclaredType(_ column: Int) -> String? {
         sqlite3_column_decltype(handle, Int32(column)).map { String(cString: $0) }
     }
+    /// The table whose column it is, also behind views and aliases; nil for an expression.
+    /// https://www.sqlite.org/c3ref/column_database_name.html
     public func columnTableName(_ column: Int) -> String? {
         sqlite3_column_table_name(handle, Int32(column)).map { String(cString: $0) }
     }
+    /// That column's own name in its table; nil for an expression.
     public func columnOriginName(_ column: Int) -> String? {
         sqlite3_column_origin_name(handle, Int32(column)).map { String(cString: $0) }
     }
@@ -140,7 +156,9 @@ public final class Statement {
     @inlinable public func storageClass(_ column: Int) -> StorageClass {
         StorageClass(rawValue: sqlite3_column_type(handle, Int32(column))) ?? .null
     }
+    /// The value, converted as CAST does if it is of another storage class. https://www.sqlite.org/c3ref/column_blob.html
     @inlinable public func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    /// The same as a real number.
     @inlinable public func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
     /// The bytes of a text value, valid until the next step or reset.
     @inlinable public func text(_ column: Int) -> UnsafeRawBufferPointer {

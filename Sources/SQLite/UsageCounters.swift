@@ -9,6 +9,7 @@ extension Connection {
         public var writes: Int
     }
 
+    /// What the page cache has counted since this was last asked.
     public func takePageCacheUsage() -> PageCacheUsage {
         PageCacheUsage(
             hits: take(SQLITE_DBSTATUS_CACHE_HIT), misses: take(SQLITE_DBSTATUS_CACHE_MISS),
@@ -37,6 +38,7 @@ extension Statement {
         public var automaticIndexRows: Int
     }
 
+    /// What the statement has counted since this was last asked.
     public func takeUsage() -> Usage {
         Usage(
             fullScanSteps: take(SQLITE_STMTSTATUS_FULLSCAN_STEP), sorts: take(SQLITE_STMTSTATUS_SORT),

@@ -20,6 +20,7 @@ public struct WALFile: @unchecked Sendable {
         self.methods = methods
     }
 
+    /// Brings what was written to it onto the disk: fdatasync(2). May be called on any thread while the connection is open.
     public func sync() throws(SQLiteError) {
         let code = walpool_wal_sync(methods, file)
         guard code == SQLITE_OK else {

@@ -20,11 +20,13 @@ public struct WALIndex {
     public struct Header: Equatable, Sendable {
         var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
+        /// Equal to no header that SQLite has written.
         public init() {}
 
         public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
     }
 
+    /// The header as it is now, which another process may be writing.
     @inline(__always)
     public func copyHeader() -> Header {
         var header = Header()
@@ -32,6 +34,7 @@ public struct WALIndex {
         return header
     }
 
+    /// Whether the header is still the same.
     @inline(__always)
     public func matches(_ header: borrowing Header) -> Bool {
         withUnsafeBytes(of: header.words) { walpool_wal_header_equals(region, $0.baseAddress) != 0 }

@@ -2,6 +2,7 @@
 ///
 /// A pure value: it is told the WAL's size and how each attempt ended.
 public struct CheckpointPolicy: Sendable {
+    /// How the WAL is copied back.
     public enum Mode: Equatable, Sendable {
         /// Copies what no snapshot stands in the way of, and waits for nobody.
         case passive
@@ -32,6 +33,7 @@ public struct CheckpointPolicy: Sendable {
     /// The WAL is as long as VACUUM has made it.
     private var isVacuumed = false
 
+    /// Limits in frames, each at most the next, and none of them 0.
     public init(softFrames: Int, hardFrames: Int, emergencyFrames: Int) {
         precondition(0 < softFrames && softFrames <= hardFrames && hardFrames <= emergencyFrames)
         self.softFrames = softFrames

@@ -13,7 +13,9 @@ public struct GroupGathering: Sendable {
     /// How to go on after a commit: who was in it is answered first, then the next group begins as soon as so many wait,
     /// and at the latest after that time.
     public struct Plan: Equatable, Sendable {
+        /// The next group begins as soon as so many wait.
         public var members: Int
+        /// It begins after that time at the latest.
         public var nanoseconds: Int64
         /// So many of them were answered just now and are hoped for.
         public var answered: Int
@@ -39,17 +41,21 @@ public struct GroupGathering: Sendable {
     static let answerNanoseconds: Int64 = 3_000
     /// Fewer are not worth it.
     static let fewestMembers = 4
+    /// Groups that are begun at once after clients did not come back, at the most: then it is tried again, in case they do now.
     static let longestBackoff = 64
     /// No time is believed to be longer.
     static let longestNanoseconds: Int64 = 1_000_000_000
 
+    /// Nothing has been measured, so nothing is waited for.
     public init() {}
 
+    /// A commit has taken this long, its sync included.
     public mutating func committed(nanoseconds: Int64) {
         let bounded = min(max(0, nanoseconds), Self.longestNanoseconds)
         commitNanoseconds = commitNanoseconds == 0 ? bounded : commitNanoseconds + (bounded - commitNanoseconds) / 8
     }
 
+    /// The members of a group have run for this long, all together and without the commit.
     public mutating func ran(_ members: Int, nanoseconds: Int64) {
         let each = min(max(0, nanoseconds), Self.longestNanoseconds) / Int64(max(1, members))
         memberNanoseconds = memberNanoseconds == 0 ? each : memberNanoseconds + (each - memberNanoseconds) / 8
@@ -68,9 +74,12 @@ public struct GroupGathering: Sendable {
             && 2 * min(max(0, nanoseconds), Self.longestNanoseconds) > Int64(clients) * (memberNanoseconds + Self.answerNanoseconds)
     }
 
+    /// Whether to wait for those who are answered now before the next group begins, and for how long.
+    ///
     /// - Parameters:
     ///   - answered: members of the commit that has just been made.
     ///   - waiting: clients that queue already.
+    ///   - limit: the most members a group may have.
     /// - Returns: nil when the next group should begin at once, and another thread answer.
     public mutating func plan(answered: Int, waiting: Int, limit: Int) -> Plan? {
         guard answered >= Self.fewestMembers, waiting < limit,

@@ -4,24 +4,30 @@ public struct Histogram: Equatable, Sendable {
     public let bounds: [Int]
     /// In each bucket alone, not in it and all below.
     public private(set) var counts: [Int]
+    /// Of all values that were observed. It wraps around rather than trap.
     public private(set) var sum: Int
 
+    /// Nothing has been observed.
     public init(bounds: [Int]) {
         self.init(bounds: bounds, counts: Array(repeating: 0, count: bounds.count + 1), sum: 0)
     }
 
+    /// What was counted elsewhere; as many counts as bounds and one more.
     public init(bounds: [Int], counts: [Int], sum: Int) {
         precondition(counts.count == bounds.count + 1)
         (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
     }
 
+    /// How many values were observed.
     public var count: Int { counts.reduce(0, &+) }
 
+    /// Counts a value.
     public mutating func observe(_ value: Int) {
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] &+= 1
         sum &+= value
     }
 
+    /// What both have observed. Their bounds must be the same.
     public static func + (a: Histogram, b: Histogram) -> Histogram {
         precondition(a.bounds == b.bounds)
         return Histogram(bounds: a.bounds, counts: zip(a.counts, b.counts).map { $0 &+ $1 }, sum: a.sum &+ b.sum)
@@ -39,6 +45,7 @@ extension Histogram {
     /// How many buckets that makes.
     public static let durationBuckets = 15
 
+    /// An empty one with those bounds.
     public static var durations: Histogram { Histogram(bounds: durationBounds) }
 
     /// The bucket of a duration, for counters that are no value of this type. The shortest, which are the commonest, are

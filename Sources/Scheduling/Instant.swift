@@ -1,5 +1,6 @@
 /// A point on the monotonic clock, in nanoseconds. Scheduling never reads a clock: whoever calls passes the time.
 public struct Instant: Comparable, Hashable, Sendable {
+    /// Since some moment that is the same for the whole process.
     public var nanoseconds: Int64
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -21,10 +22,12 @@ public struct Instant: Comparable, Hashable, Sendable {
         return overflow ? .distantFuture : Instant(nanoseconds: sum)
     }
 
+    /// From `earlier` to this, rounded towards zero; below zero if `earlier` is later.
     @inlinable public func microseconds(since earlier: Instant) -> Int64 {
         (nanoseconds &- earlier.nanoseconds) / 1_000
     }
 
+    /// The same in milliseconds.
     @inlinable public func milliseconds(since earlier: Instant) -> Int64 {
         (nanoseconds &- earlier.nanoseconds) / 1_000_000
     }

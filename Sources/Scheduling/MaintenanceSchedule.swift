@@ -17,6 +17,7 @@
 ///
 /// What the rules cannot tell is a clock that is ahead by less than that absence at the start of the daemon, and stays so.
 public struct MaintenanceSchedule: Sendable {
+    /// What an administrator says of VACUUM.
     public struct Configuration: Equatable, Sendable {
         /// From one VACUUM to the next; 0: none but on request.
         public var intervalSeconds: Int64 = 7 * 86_400
@@ -51,12 +52,14 @@ public struct MaintenanceSchedule: Sendable {
     /// The longest until the next look: a clock that is set is noticed within it.
     static let longestLookMilliseconds: Int64 = 60_000
     static let shortestLookMilliseconds: Int64 = 200
-    /// After finding too little to free. The interval if that is shorter.
+    /// After finding too little to free, until it is looked at again. What is deleted meanwhile is room that SQLite uses again, so a
+    /// day later is early enough. The interval if that is shorter.
     static let skipSeconds: Int64 = 86_400
     /// After the first failure; doubled at each further one.
     static let shortestBackOffSeconds: Int64 = 900
     static let longestBackOffSeconds: Int64 = 86_400
 
+    /// By which the next look decides.
     public private(set) var configuration: Configuration
     /// Nil until the first look at a database nothing is stored of.
     public private(set) var record: MaintenanceRecord?
@@ -69,6 +72,7 @@ public struct MaintenanceSchedule: Sendable {
     /// Not before this moment of the monotonic clock: too little was free, or it has failed.
     private var pausedUntil: (instant: Instant, why: Waiting)?
 
+    /// - Parameter record: what was stored; nil: nothing, or what cannot be read.
     public init(configuration: Configuration, record: MaintenanceRecord?) {
         self.configuration = configuration
         self.record = record
@@ -84,14 +88,19 @@ public struct MaintenanceSchedule: Sendable {
 
     /// What it waits for.
     public enum Waiting: Equatable, Sendable {
+        /// The interval is 0: none is due but on request.
         case off
+        /// Rule 2: the stamp is not believed yet.
         case clockToSettle
         case interval
         case window
+        /// Too few pages were free when it was last due.
         case moreFreePages
+        /// It has failed, and is tried again later.
         case retry
     }
 
+    /// What is to be done now.
     public enum Decision: Equatable, Sendable {
         case run
         case wait(Waiting)
@@ -99,15 +108,20 @@ public struct MaintenanceSchedule: Sendable {
 
     /// What the log should say.
     public enum Finding: Equatable, Sendable {
+        /// Rule 4.
         case firstSight
+        /// Rule 1: forwards, or backwards when below zero.
         case clockStepped(bySeconds: Int64)
+        /// Rule 3: so long ago it was, or below zero for a time to come.
         case stampReplaced(secondsAgo: Int64)
     }
 
+    /// What a look has found.
     public struct Look: Equatable, Sendable {
         public var decision: Decision
         /// In this order; the record has changed by each but a step that came before anything was believed.
         public var findings: [Finding] = []
+        /// The record has changed in a way that the next start has to know of.
         public var mustStore = false
         /// How long until there is something new to see; nil: never.
         public var lookAgainMilliseconds: Int64?
@@ -217,6 +231,7 @@ extension MaintenanceSchedule {
         self.record = record
     }
 
+    /// It has ended well: the interval counts from now.
     public mutating func succeeded(_ success: MaintenanceRecord.Success, _ now: Clocks) {
         record?.base = now.wallSeconds
         record?.lastSuccess = success
@@ -226,6 +241,7 @@ extension MaintenanceSchedule {
         pausedUntil = nil
     }
 
+    /// It has failed: it is tried again after a while that doubles with each attempt, up to `longestBackOffSeconds`.
     public mutating func failed(_ reason: String, _ now: Clocks) {
         record?.lastFailure = .init(at: now.wallSeconds, reason: reason)
         pause(backOffSeconds, .retry, now)

@@ -12,6 +12,7 @@ public struct MaintenanceWindow: Equatable, Sendable {
     private let opensAtSecond: Int64
     private let lengthSeconds: Int64
 
+    /// Always open.
     public static let any = MaintenanceWindow(days: 0x7F, opensAtSecond: 0, lengthSeconds: secondsPerDay)
 
     private static let secondsPerDay: Int64 = 86_400
@@ -22,6 +23,7 @@ public struct MaintenanceWindow: Equatable, Sendable {
         self.lengthSeconds = lengthSeconds
     }
 
+    /// Whether it is open at this moment.
     public func contains(localSeconds: Int64) -> Bool {
         let today = Self.day(of: localSeconds)
         // The length is a day at most, so only these two can still be open.

@@ -43,6 +43,7 @@ public struct PollerCensus: Sendable {
         self.target = self.quickTarget
     }
 
+    /// What a thread is to do next: wait for events, or stand in reserve.
     public enum Role: Equatable, Sendable { case poll, standBy }
 
     /// What can be at long work beside the readers, all at once: the connection that only prepares, the writer, and with

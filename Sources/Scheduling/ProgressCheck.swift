@@ -33,8 +33,10 @@ public struct ProgressCheck: Sendable {
         }
     }
 
+    /// Where one thing is done at a time.
     public enum Place: String, Sendable { case writer, sync }
 
+    /// What a look has found.
     public enum Finding: Equatable, Sendable {
         case progress
         case stuck(Place, forMilliseconds: Int64)
@@ -50,6 +52,7 @@ public struct ProgressCheck: Sendable {
     private var syncSince = Instant(nanoseconds: 0)
     private var lastLook = Instant(nanoseconds: 0)
 
+    /// - Parameter silenceMilliseconds: above 0.
     public init(silenceMilliseconds: Int64) {
         precondition(silenceMilliseconds > 0)
         self.silenceMilliseconds = silenceMilliseconds

@@ -1,6 +1,7 @@
 /// Somebody who waits in a queue, as a person who looks at it sees it.
 public struct Waiter: Equatable, Sendable {
     public var client: ClientID
+    /// When it came to wait.
     public var since: Instant
     /// What the writer is wanted for; nil: it waits for a reader.
     public var purpose: WriterQueue.Purpose?

@@ -1,7 +1,10 @@
 /// How often something may happen: a burst at once, and then so many a second. A token bucket that is given the time.
 public struct RateLimit: Equatable, Sendable {
+    /// How much is let pass.
     public struct Rate: Equatable, Sendable {
+        /// What may come at once when nothing has come for a while.
         public var burst: Int
+        /// What may come in each second in the long run.
         public var perSecond: Int
 
         public init(burst: Int, perSecond: Int) {
@@ -21,6 +24,7 @@ public struct RateLimit: Equatable, Sendable {
         emptySince = Instant(nanoseconds: now.nanoseconds - rate.cost * Int64(rate.burst))
     }
 
+    /// Whether one more may happen now; if so, it is counted.
     public mutating func admit(_ rate: Rate, now: Instant) -> Bool {
         let full = Instant(nanoseconds: now.nanoseconds - rate.cost * Int64(rate.burst))
         let start = max(emptySince, full)
@@ -45,8 +49,10 @@ public struct RateLimits<Key: Hashable & Sendable>: Sendable {
     /// How many were refused since it was last asked.
     public private(set) var leftOut = 0
 
+    /// Nothing has come yet.
     public init(_ rate: RateLimit.Rate, keyLimit: Int) { (self.rate, self.keyLimit) = (rate, keyLimit) }
 
+    /// Whether one more of this key may happen now. It is counted either way: as used, or as left out.
     public mutating func admit(_ key: Key, now: Instant) -> Bool {
         let isAdmitted = admitWithoutCounting(key, now: now)
         if !isAdmitted { leftOut += 1 }
@@ -61,6 +67,7 @@ public struct RateLimits<Key: Hashable & Sendable>: Sendable {
         return limits[key].admitting(rate, now: now)
     }
 
+    /// How many were refused since this was last called.
     public mutating func takeLeftOut() -> Int {
         defer { leftOut = 0 }
         return leftOut

@@ -3,6 +3,7 @@ public struct IdleReader: Equatable, Sendable {
     public var client: ClientID
     /// Since when it is idle.
     public var since: Instant
+    /// Since when it keeps its snapshot.
     public var snapshotBegan: Instant
 
     public init(client: ClientID, since: Instant, snapshotBegan: Instant) {

@@ -2,6 +2,7 @@ import DequeModule
 
 /// A pause, as in WriterQueue+Pause. Readers that are idle stay idle, unless somebody comes whose transaction has begun.
 extension ReaderQueue {
+    /// From now on only those are given a reader who pass.
     public mutating func pause() {
         isPaused = true
         isRestricted = true

@@ -22,7 +22,7 @@ public struct ReaderQueue: Sendable {
     public let limit: Int
     /// How many have been handed out at least once.
     public private(set) var usedCount = 0
-    private(set) var idle: [Int] = []
+    private var idle: [Int] = []
     var waiting: Deque<Entry> = []
     /// The exclusive gate: while it is closed no reader is handed out, so that once those in use are back, no snapshot
     /// is left. SQLite's PENDING lock, one level up: "no new SHARED locks are permitted … though existing SHARED locks
@@ -37,6 +37,7 @@ public struct ReaderQueue: Sendable {
     /// How long the user of a reader may be idle once somebody waits; see ReaderQueue+Eviction. 0: as long as it likes.
     public var userIdleLimitMilliseconds: Int64
 
+    /// - Parameter limit: the most connections there will be, above 0.
     public init(limit: Int, userIdleLimitMilliseconds: Int64 = 0) {
         precondition(limit > 0)
         self.limit = limit
@@ -44,6 +45,7 @@ public struct ReaderQueue: Sendable {
         idle.reserveCapacity(limit)
     }
 
+    /// Clients that wait here.
     public var waitingCount: Int { waiting.count }
 
     /// Asks for a reader. Returns a connection's index; nil means: wait for a later grant.
@@ -69,6 +71,7 @@ public struct ReaderQueue: Sendable {
         return usedCount - 1
     }
 
+    /// Has a client wait for a reader, behind those who wait already.
     public mutating func enqueue(
         _ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0), passesPause: Bool = false
     ) {
@@ -93,6 +96,7 @@ public struct ReaderQueue: Sendable {
 
     /// Readers that somebody has.
     public var inUseCount: Int { usedCount - idle.count }
+    /// Those that somebody has, in the order of their indexes.
     public var indexesInUse: [Int] { (0..<usedCount).filter { !idle.contains($0) } }
 
     /// The idle ones, the coldest first.
@@ -105,6 +109,7 @@ public struct ReaderQueue: Sendable {
         return true
     }
 
+    /// From now on no reader is handed out; those in use come back one by one.
     public mutating func closeGate() {
         isGateClosed = true
         isRestricted = true

@@ -13,6 +13,7 @@ public enum WriterJob: Int, CaseIterable, Sendable {
     /// Its number in the writer's queue; sessions count from 1.
     public var client: ClientID { -rawValue }
 
+    /// Nil for a number that is no job's.
     public init?(client: ClientID) {
         guard client <= 0 else { return nil }
         self.init(rawValue: -client)

@@ -2,6 +2,7 @@
 ///
 /// Only members are waited with. A transaction or a job at the head of the queue is granted the writer at once.
 extension WriterQueue {
+    /// What is waited for: so many members, and no longer than until then.
     public struct Gathering: Equatable, Sendable {
         public let plan: GroupGathering.Plan
         public let until: Instant

@@ -7,6 +7,7 @@ import DequeModule
 /// never the order of those who are held back. The daemon's own jobs pass, since nobody's statement is in them and the
 /// administrator who pauses may want a checkpoint.
 extension WriterQueue {
+    /// From now on only those are granted the writer who pass; the holder keeps it to the end of its transaction.
     public mutating func pause(now: Instant) {
         isPaused = true
         // Whoever pauses waits for the holder, too.

@@ -39,9 +39,11 @@ public struct WriterQueue: Sendable {
         var passesPause: Bool
     }
 
+    /// Who has the lease.
     public internal(set) var holder: Holder = .nobody
     /// When it was granted; without meaning while there is no holder.
     public private(set) var holderSince = Instant(nanoseconds: 0)
+    /// What has been counted of waits and holds.
     public internal(set) var usage = WriterUsage()
     var waiting: Deque<Entry> = []
     /// The writer is free, but given to nobody until so many wait or the time has come: see WriterQueue+Gathering.
@@ -59,12 +61,14 @@ public struct WriterQueue: Sendable {
     /// How long a holder may be idle between its messages once somebody waits.
     public var holderIdleLimitMilliseconds: Int64
 
+    /// - Parameter groupLimit: the most members one commit may have, above 0.
     public init(groupLimit: Int, holderIdleLimitMilliseconds: Int64) {
         precondition(groupLimit > 0)
         self.groupLimit = groupLimit
         self.holderIdleLimitMilliseconds = holderIdleLimitMilliseconds
     }
 
+    /// Clients and jobs that wait here.
     public var waitingCount: Int { waiting.count }
     /// Somebody waits for the holder: in the queue, or to pause.
     private var isContended: Bool { !waiting.isEmpty || isPaused }

@@ -4,12 +4,15 @@ public struct WriterUsage: Sendable {
     public private(set) var waits = Histogram.durations
     /// From the grant to the release, in nanoseconds.
     public private(set) var groupHolds = Histogram.durations
+    /// The same of transactions that had it alone.
     public private(set) var transactionHolds = Histogram.durations
+    /// The same of the daemon's own jobs, but for housekeeping.
     public private(set) var jobHolds = Histogram.durations
     /// Members of each group that was granted.
     public private(set) var groupMembers = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256])
     private var since = Instant(nanoseconds: 0)
 
+    /// Nothing has been counted.
     public init() {}
 
     /// - Parameter members: of a group; 0 for who has the writer alone.

@@ -6,6 +6,7 @@ import Scheduling
 extension Server {
     /// Connections accepted at one event before others of the crew get their turn.
     private static let acceptsPerEvent = 16
+    /// Without a descriptor for a connection, when it is tried again: nothing tells that one has become free.
     private static let acceptPauseMilliseconds: Int64 = 100
 
     func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {

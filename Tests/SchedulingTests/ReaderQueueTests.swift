@@ -67,7 +67,7 @@ import Testing
 
     @Test func counts() {
         var queue = ReaderQueue(limit: 2)
-        #expect(queue.usedCount == 0 && queue.idle.count == 0 && queue.waitingCount == 0)
+        #expect(queue.usedCount == 0 && queue.idleIndexes.count == 0 && queue.waitingCount == 0)
         #expect(queue.take() == 0)
         #expect(queue.take() == 1)
         #expect(queue.take() == nil)
@@ -76,7 +76,7 @@ import Testing
         #expect(queue.waitingCount == 1)
         #expect(queue.release(1) == 9)
         #expect(queue.release(0) == nil)
-        #expect(queue.usedCount == 2 && queue.idle.count == 1 && queue.waitingCount == 0)
+        #expect(queue.usedCount == 2 && queue.idleIndexes.count == 1 && queue.waitingCount == 0)
     }
 
     /// Four wait, one withdraws, and the others are served in order.
@@ -89,7 +89,7 @@ import Testing
         var order: [ClientID] = []
         while let next = queue.release(0) { order.append(next) }
         #expect(order == served)
-        #expect(queue.idle.count == 1)
+        #expect(queue.idleIndexes.count == 1)
     }
 
     /// Deadlines 10, 30, 20, never.
@@ -115,7 +115,7 @@ import Testing
         for client in 0..<4 { _ = queue.request(client, now: ms(0)) }
         for index in [2, 0, 3] { #expect(queue.release(index) == nil) }
         #expect(queue.takeIdle() == [2, 0, 3])
-        #expect(queue.idle.count == 0)
+        #expect(queue.idleIndexes.count == 0)
         #expect(queue.takeIdle() == [])
         for index in [2, 0, 3] { #expect(queue.release(index) == nil) }
         let taken = (0..<4).map { _ in queue.take() }
@@ -199,7 +199,7 @@ import Testing
                 for index in taken { releases(index) }
             }
             #expect(queue.waitingCount == waiting.count)
-            #expect(queue.idle.count == idle.count)
+            #expect(queue.idleIndexes.count == idle.count)
             #expect(queue.usedCount == holders.count + idle.count && queue.usedCount <= limit)
             #expect(waiting.isEmpty || holders.count == limit)
             #expect(queue.nextDeadline == waiting.map(\.deadline).min().map(ms) ?? .distantFuture)

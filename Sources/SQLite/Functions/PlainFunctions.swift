@@ -12,6 +12,7 @@ public struct SessionFacts: Sendable {
     /// The open ones by name.
     public var cursors: @Sendable () -> [String: Cursor]
 
+    /// What pg_cursors shows of one.
     public struct Cursor: Sendable {
         public var statement: String
         public var isBinary: Bool

@@ -47,6 +47,8 @@ enum SessionLimits {
     static let ownAnalysesBytes = 16 << 20
     /// In one Query message: 16 bytes are kept of each, and the shortest has two. A dump of a message's length has fewer.
     static let statementsInQuery = 2_000_000
+    /// Settings that a session keeps the text of: those it makes up, whose names have a dot, and those without effect; and the longest
+    /// value of any setting. They stay for as long as the session, so together they bound what one takes by this: 13 MB.
     static let customSettings = 200
     static let settingBytes = 64 << 10
     /// How often a running statement's client is looked for; the first time after as long.
