@@ -212,7 +212,8 @@ def test_many_short_statements_are_cancelled(daemon):
     with daemon.client() as client:
         client.send(wire.query("BEGIN;" + "".join(f"INSERT INTO t VALUES ({i});" for i in range(30_000)) + "COMMIT"))
         reply = cancelled(client, client.reply)
-        assert reply.state == "57014" and reply.status == "E"
+        # The message was being split still, and no statement of it has run, or some have.
+        assert reply.state == "57014" and reply.status == ("E" if reply.of("C") else "I")
         client.query("ROLLBACK").check()
         assert client.value("SELECT count(*) FROM t") == "0"
 
