@@ -127,10 +127,14 @@ extension Session {
     /// Before it is told what a statement's columns and parameters are: what is known of it may be of a transaction that was rolled
     /// back since, and the client would keep to that.
     func renewAnalysis(of statement: PreparedStatement) throws -> Wait? {
-        guard case .sqlite = statement.prepared.kind, let stale = statement.analysis, stale.schemaVersion != visibleSchema
+        guard case .sqlite = statement.prepared.kind, let stale = statement.analysis,
+            stale.schemaVersion != visibleSchema || readerIsOnlyToPrepare
         else { return nil }
+        // It is prepared again, and may have to wait for that: as Parse it can be cancelled, and has its time.
+        try beginStatement()
         var wait: Wait?
         guard let fresh = try analysis(of: statement.prepared, isDeep: stale.isDeep, &wait) else { return wait }
+        finishStatement()
         try statement.adopt(fresh, isDescribed: false)
         if fresh.keptBytes > stale.keptBytes { try requireRoom(forGrown: statement) }
         return nil
