@@ -6,6 +6,7 @@ import wire
 from copy_fixtures import begin, client, copied, copy_data, copy_done, copy_fail, db, rows
 from daemon import eventually
 from interleaving import interleave
+from test_timeouts import time_passes
 
 PIECE = 1 << 16
 
@@ -80,6 +81,32 @@ def test_lock_timeout(db, extended):
     assert reply.state == "55P03" and reply.kinds == ("12GEZ" if extended else "GEZ")
     assert a.value("SELECT 1") == "1"
     b.query("ROLLBACK").check()
+
+
+@pytest.mark.parametrize("in_block", [False, True])
+def test_lock_timeout_is_no_limit_of_what_it_takes(db, in_block):
+    a = db.client()
+    a.query("SET lock_timeout = '100ms'").check()
+    if in_block:
+        a.query("BEGIN; SELECT count(*) FROM t").check()
+    begin(a)
+    a.send(copy_data("1\ta\n"))
+    time_passes(db, 300)
+    a.send(copy_done())
+    assert a.reply().tag == "COPY 1"
+
+
+def test_lock_timeout_begins_with_the_wait(db):
+    a, b = db.client(), db.client()
+    a.query("SET lock_timeout = '2s'").check()
+    begin(a)
+    b.query("BEGIN; INSERT INTO t VALUES (9, 'b')").check()
+    time_passes(db, 2100)
+    a.send(copy_data("1\ta\n"), copy_done())
+    db.settle(a)
+    assert not a.has_reply()
+    b.query("COMMIT").check()
+    assert a.reply().tag == "COPY 1"
 
 
 def test_a_holder_that_dawdles_is_evicted(start_daemon):

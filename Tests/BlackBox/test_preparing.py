@@ -80,6 +80,12 @@ def test_it_can_be_cancelled(db, name, how):
     assert client.query("SELECT 1").value == "1"
 
 
+def test_it_waits_for_nobody_meanwhile(db):
+    client = db.client()
+    client.query("SET lock_timeout = '50ms'").check()
+    assert client.query(slow_insert(3)).tag == "INSERT 0 1"
+
+
 def test_it_can_be_killed(db):
     client = db.client()
     client.query("BEGIN IMMEDIATE").check()

@@ -122,8 +122,6 @@ extension Session {
         countTransactionEnd()
         copy.rowsInBatch = 0
         copy.committed = copy.inserted
-        // The next batch waits for the writer anew.
-        lockDeadline = .distantFuture
     }
 
     // MARK: Inserting

@@ -16,7 +16,7 @@ extension Session: GroupMember {
         for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
         leftovers = .none
-        markedDeadlines = (statementDeadline, lockDeadline)
+        markedDeadline = statementDeadline
     }
 
     func rewind() {
@@ -35,22 +35,23 @@ extension Session: GroupMember {
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
         isStatementActive = true
         _ = activity.compareExchange(expected: Activity.none, desired: Activity.running, ordering: .relaxed)
-        (statementDeadline, lockDeadline) = markedDeadlines
+        statementDeadline = markedDeadline
+        // It had the writer in time, and waits anew.
+        endWait()
+        beginWait()
         isClosing = false
     }
 
     func returnToQueue() {
         rewind()
         isInCommit = false
-        // It had the writer in time, and waits anew.
-        lockDeadline = .distantFuture
         markedState = nil
-        beginWait()
         countRequest()
     }
 
     func runTransaction(on writer: Writer) {
         writerMode = .group
+        endWait()
         beginWriterTime()
         defer {
             writerMode = .none

@@ -19,7 +19,6 @@ extension Session {
             return nil
         }
         if readerIndex == nil {
-            beginWait()
             countRequest()
             // Before the request: once parked, the session may be another thread's.
             readerIsOnlyToPrepare = onlyToPrepare
@@ -38,12 +37,14 @@ extension Session {
 
     /// None is free at once.
     private func requestReader() throws -> Wait? {
+        beginWait()
         openParking(now: MonotonicClock.now)
         switch pool.requestReader(self, onlyToPrepare: readerIsOnlyToPrepare, deadline: waitDeadline) {
         case .parked:
             return .parked
         case .granted(let index):
             closeParking()
+            endWait()
             readerIndex = index
             return nil
         case .stopped(let reason):

@@ -200,6 +200,8 @@ extension Session {
 
     /// The writer is granted to this session alone, until its transaction ends.
     private func beginLease() throws {
+        // For another process; with what it has waited in the queue, unless a wait for a reader came between.
+        beginWait()
         beginWriterTime()
         do { try pool.writer.begin(self) } catch {
             let reason = pool.writer.wasStopped(by: error) ? pool.writer.stopReason : nil
@@ -209,6 +211,7 @@ extension Session {
             }
             throw ErrorTranslation.wireError(error)
         }
+        endWait()
         writerMode = .lease
         if state.transaction.pinsSnapshot {
             // Between the request and the lock others may have written. Now nobody can.

@@ -149,7 +149,7 @@ final class Session: @unchecked Sendable {
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
     var markedEnd = 0
-    var markedDeadlines = (statement: Instant.distantFuture, lock: Instant.distantFuture)
+    var markedDeadline = Instant.distantFuture
     var isSingleStatement = false
     /// Where the reply to the commit begins: cut off there when the commit fails.
     var commitMark = 0
@@ -351,11 +351,16 @@ extension Session {
         if found == Activity.none { activity.store(Activity.running, ordering: .relaxed) }
     }
 
-    /// The wait for a lock begins; lock_timeout counts from the first wait of a statement.
+    /// The wait for the writer, with that for another process that has the database locked, or the wait for a reader begins. As in
+    /// PostgreSQL, "The time limit applies separately to each lock acquisition attempt": what a statement does between them is
+    /// its own time, and a COPY FROM may take hours. https://www.postgresql.org/docs/current/runtime-config-client.html
     func beginWait() {
         guard lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
         lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
     }
+
+    /// It has what it waited for.
+    func endWait() { lockDeadline = .distantFuture }
 
     /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
     /// statement of the same message or pipeline: of many short ones none is asked while it runs.
