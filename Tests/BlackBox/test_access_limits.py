@@ -8,6 +8,7 @@ import wire
 from access import ALICE, BOB, refused, started
 from daemon import eventually
 from identity import session_as
+from test_timeouts import time_passes
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs to become other users")
 
@@ -164,6 +165,18 @@ def test_writer_time_of_many_short_statements(timed):
 
     eventually(is_ended, "the end")
     check_released(timed)
+
+
+@pytest.mark.parametrize("sql, tag", [
+    ("INSERT INTO t VALUES (0)", "INSERT 0 1"), ("BEGIN; INSERT INTO t VALUES (0)", "INSERT 0 1"), ("BEGIN IMMEDIATE", "BEGIN")])
+def test_writer_time_is_not_the_time_of_waiting_for_another_process(timed, outsider, sql, tag):
+    other, client = outsider(timed.database), session_as(timed, ALICE)
+    other("BEGIN IMMEDIATE")
+    client.send(wire.query(sql))
+    time_passes(timed, 600)
+    assert not client.has_reply()
+    other("ROLLBACK")
+    assert client.reply().check().tags[-1] == tag
 
 
 def test_writer_time_is_not_the_time_of_waiting(timed):

@@ -202,16 +202,13 @@ extension Session {
     private func beginLease() throws {
         // For another process; with what it has waited in the queue, unless a wait for a reader came between.
         beginWait()
-        beginWriterTime()
         do { try pool.writer.begin(self) } catch {
             let reason = pool.writer.wasStopped(by: error) ? pool.writer.stopReason : nil
             releaseWriter()
-            if let reason {
-                throw reason == .writerTimeLimit ? writerTimeError : ErrorTranslation.wireError(reason)
-            }
-            throw ErrorTranslation.wireError(error)
+            throw reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
         }
         endWait()
+        beginWriterTime()
         writerMode = .lease
         if state.transaction.pinsSnapshot {
             // Between the request and the lock others may have written. Now nobody can.
