@@ -16,7 +16,7 @@ extension Pool {
         // It waits for readers, in its turn, and writers go on; but not for longer than they may.
         if state.queuedJobs.contains(.checkpoint), mayReadersLeave(frames: state.walFrames.all, state, now: now) { return }
         if mode == .gate, state.queuedJobs.contains(.checkpoint),
-            state.writerQueue.withdraw(WriterJob.checkpoint.client)
+            state.writerQueue.withdraw(WriterJob.checkpoint.client, now: now)
         {
             state.queuedJobs.remove(.checkpoint)
         }

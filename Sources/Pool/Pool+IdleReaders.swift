@@ -33,6 +33,12 @@ extension Pool {
         return idle
     }
 
+    /// When to look who is idle, for the first who waits. Others may have waited before, and given up.
+    func firstLook(_ state: borrowing State, now: Instant) -> Instant {
+        let idle = idleReaders(state)
+        return state.readerQueue.userToEvict(among: idle, now: now) == nil ? state.readerQueue.nextLook(among: idle, now: now) : now
+    }
+
     /// Where a client waits for a reader, and for whom, for the notice it is sent.
     public struct ReaderPlace: Sendable {
         public var place: Int

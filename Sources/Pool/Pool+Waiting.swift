@@ -11,8 +11,8 @@ extension Pool {
         return state.withLock { state in
             if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
             let wasWaiting =
-                state.writerQueue.withdraw(client) || state.readerQueue.withdraw(client)
-                || state.analystQueue.withdraw(client)
+                state.writerQueue.withdraw(client, now: now) || state.readerQueue.withdraw(client, now: now)
+                || state.analystQueue.withdraw(client, now: now)
             if wasWaiting { state.parked[client] = nil }
             return wasWaiting
         }
@@ -21,8 +21,9 @@ extension Pool {
     /// Takes a client that keeps a snapshot from before that out of the writer's queue, and of no other. It is asked here, since
     /// until now it may have been granted what it waited for, and wait for something else with no snapshot.
     public func withdrawWriter(_ client: ClientID, keepingSnapshotFromBefore moment: Instant) -> Bool {
-        state.withLock { state in
-            guard state.parked[client]?.waitsWithSnapshot(fromBefore: moment) ?? false, state.writerQueue.withdraw(client)
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard state.parked[client]?.waitsWithSnapshot(fromBefore: moment) ?? false, state.writerQueue.withdraw(client, now: now)
             else { return false }
             state.parked[client] = nil
             return true

@@ -248,7 +248,7 @@ extension Pool {
             } else {
                 state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
                 // Who came before has announced one.
-                if state.readerQueue.waitingCount == 1 { look = state.readerQueue.nextLook(among: [], now: now) }
+                if state.readerQueue.waitingCount == 1 { look = firstLook(state, now: now) }
             }
             state.parked[client.clientID] = client
             return .parked

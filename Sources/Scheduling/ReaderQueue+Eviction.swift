@@ -24,14 +24,14 @@ extension ReaderQueue {
 
     /// Whose snapshot is to be ended now: of those that have been idle beyond the limit, the one with the oldest.
     ///
-    /// The limit runs from when it became idle, or from when somebody came to wait if that was later.
+    /// The limit is for the time in which it is idle and somebody waits, as in `WriterQueue`.
     public func userToEvict(among idle: [IdleReader], now: Instant) -> ClientID? {
         guard userIdleLimitMilliseconds > 0, isContended else { return nil }
         return idle.filter { evictionTime(of: $0) <= now }.min { $0.snapshotBegan < $1.snapshotBegan }?.client
     }
 
     private func evictionTime(of reader: IdleReader) -> Instant {
-        max(reader.since, contendedSince).advanced(byMilliseconds: userIdleLimitMilliseconds)
+        contention.end(ofMilliseconds: userIdleLimitMilliseconds, since: reader.since)
     }
 
     /// When to look again who is idle, while anybody waits: who is not idle now is due no earlier than a whole limit from now.

@@ -32,8 +32,7 @@ public struct ReaderQueue: Sendable {
     public internal(set) var isPaused = false
     /// Either of the two: one look on the way of every read.
     var isRestricted = false
-    /// Since when somebody has waited without a break, as in `WriterQueue`.
-    var contendedSince = Instant(nanoseconds: 0)
+    var contention = Contention()
     /// How long the user of a reader may be idle once somebody waits; see ReaderQueue+Eviction. 0: as long as it likes.
     public var userIdleLimitMilliseconds: Int64
 
@@ -75,7 +74,7 @@ public struct ReaderQueue: Sendable {
     public mutating func enqueue(
         _ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0), passesPause: Bool = false
     ) {
-        if waiting.isEmpty { contendedSince = now }
+        if waiting.isEmpty { contention.begins(now: now) }
         waiting.append(Entry(client: client, deadline: deadline, enqueued: now, passesPause: passesPause))
     }
 
@@ -132,9 +131,10 @@ public struct ReaderQueue: Sendable {
     }
 
     /// Takes a waiting client out of the queue; false when it was granted a reader already.
-    public mutating func withdraw(_ client: ClientID) -> Bool {
+    public mutating func withdraw(_ client: ClientID, now: Instant) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.client == client }) else { return false }
         waiting.remove(at: index)
+        noteGivenUp(now: now)
         return true
     }
 
@@ -143,7 +143,13 @@ public struct ReaderQueue: Sendable {
         guard waiting.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = waiting.filter { $0.deadline <= now }.map(\.client)
         waiting.removeAll { $0.deadline <= now }
+        noteGivenUp(now: now)
         return expired
+    }
+
+    /// Who waited for the gate, or for the end of a pause, has not waited for an idle user.
+    private mutating func noteGivenUp(now: Instant) {
+        if waiting.isEmpty, !isRestricted { contention.wasGivenUp(now: now) }
     }
 
     public var nextDeadline: Instant {

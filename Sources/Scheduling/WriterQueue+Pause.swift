@@ -9,13 +9,14 @@ import DequeModule
 extension WriterQueue {
     /// From now on only those are granted the writer who pass; the holder keeps it to the end of its transaction.
     public mutating func pause(now: Instant) {
-        isPaused = true
         // Whoever pauses waits for the holder, too.
-        if waiting.isEmpty { contendedSince = now }
+        if !isContended { contention.begins(now: now) }
+        isPaused = true
     }
 
     /// Returns who is granted the writer, if it is free and somebody waits.
     public mutating func resume(now: Instant) -> Grant? {
+        if isPaused, waiting.isEmpty { contention.wasGivenUp(now: now) }
         isPaused = false
         return holder == .nobody ? release(now: now) : nil
     }

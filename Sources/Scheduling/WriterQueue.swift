@@ -50,9 +50,7 @@ public struct WriterQueue: Sendable {
     public internal(set) var gathering: Gathering?
     /// See WriterQueue+Pause.
     public internal(set) var isPaused = false
-    /// Since when somebody has waited without a break. Not the first waiter's own time: one who gives up leaves the
-    /// others with the holder, and must not prolong its stay.
-    var contendedSince = Instant(nanoseconds: 0)
+    var contention = Contention()
     /// The most members one commit may have. Bounds what a killed group has to run again, and the memory its
     /// unsent replies take.
     public var groupLimit: Int {
@@ -71,7 +69,7 @@ public struct WriterQueue: Sendable {
     /// Clients and jobs that wait here.
     public var waitingCount: Int { waiting.count }
     /// Somebody waits for the holder: in the queue, or to pause.
-    private var isContended: Bool { !waiting.isEmpty || isPaused }
+    var isContended: Bool { !waiting.isEmpty || isPaused }
 
     /// Asks for the writer. Returns the grant when it is free and nobody is ahead; nil means: wait for a later grant.
     ///
@@ -86,7 +84,7 @@ public struct WriterQueue: Sendable {
             if purpose != .job { usage.waited(since: now, now: now) }
             return begin(client, purpose, now: now)
         }
-        if !isContended { contendedSince = now }
+        if !isContended { contention.begins(now: now) }
         waiting.append(
             Entry(client: client, purpose: purpose, enqueued: now, deadline: deadline, passesPause: passes))
         return nil
@@ -98,7 +96,7 @@ public struct WriterQueue: Sendable {
             gathering = nil
             return begin(client, .job, now: now)
         }
-        if !isContended { contendedSince = now }
+        if !isContended { contention.begins(now: now) }
         waiting.prepend(
             Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true))
         return nil
@@ -129,7 +127,7 @@ public struct WriterQueue: Sendable {
     public mutating func returnToFront(
         _ members: [(client: ClientID, deadline: Instant)], passing: Set<ClientID> = [], now: Instant
     ) {
-        if !isContended { contendedSince = now }
+        if !isContended { contention.begins(now: now) }
         for member in members.reversed() {
             waiting.prepend(
                 Entry(
@@ -140,9 +138,10 @@ public struct WriterQueue: Sendable {
 
     /// Takes a waiting client out of the queue. False when it is not (or no longer) in it: then it has been granted
     /// the writer, and whoever runs the grant will see that it was cancelled.
-    public mutating func withdraw(_ client: ClientID) -> Bool {
+    public mutating func withdraw(_ client: ClientID, now: Instant) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.client == client }) else { return false }
         waiting.remove(at: index)
+        if !isContended { contention.wasGivenUp(now: now) }
         return true
     }
 
@@ -151,6 +150,7 @@ public struct WriterQueue: Sendable {
         guard waiting.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = waiting.filter { $0.deadline <= now }.map(\.client)
         waiting.removeAll { $0.deadline <= now }
+        if !isContended { contention.wasGivenUp(now: now) }
         return expired
     }
 
@@ -185,6 +185,7 @@ extension WriterQueue {
     public mutating func holderBecameIdle(_ client: ClientID, now: Instant) {
         guard case .transaction(client, let since, _) = holder else { return }
         holder = .transaction(client, since: since, idleSince: now)
+        contention.forget(before: now)
     }
 
     /// The holder's next message has arrived.
@@ -195,8 +196,8 @@ extension WriterQueue {
 
     /// The holder to roll back now, because it is idle beyond the limit and somebody waits.
     ///
-    /// The limit runs from when it became idle, or from when somebody came to wait if that was later: a lone client may
-    /// think as long as it likes, and still has the full limit once it is no longer alone.
+    /// The limit is for the time in which it is idle and somebody waits, whoever that is: a lone client may think as long as it
+    /// likes, and still has the full limit once it is no longer alone.
     public func holderToEvict(now: Instant) -> ClientID? {
         guard case .transaction(let client, _, _) = holder, let deadline = evictionDeadline, deadline <= now
         else { return nil }
@@ -207,7 +208,7 @@ extension WriterQueue {
         guard holderIdleLimitMilliseconds > 0,
             case .transaction(_, _, let idleSince?) = holder, isContended
         else { return nil }
-        return max(idleSince, contendedSince).advanced(byMilliseconds: holderIdleLimitMilliseconds)
+        return contention.end(ofMilliseconds: holderIdleLimitMilliseconds, since: idleSince)
     }
 
     /// The same after a request with this deadline, as far as it has moved: the others have announced theirs.

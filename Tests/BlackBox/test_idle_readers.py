@@ -53,6 +53,21 @@ def test_idle_users_give_their_readers_up(start_daemon, kind):
     keepers[0].query("COMMIT").check()
 
 
+def test_those_who_cannot_wait_so_long(start_daemon):
+    daemon = start(start_daemon, readers=1, limit="500ms")
+    client, waiter = keeper(daemon), daemon.client()
+    waiter.query("SET lock_timeout = '150ms'").check()
+    states = []
+
+    def has_read():
+        states.append(waiter.query("SELECT count(*) FROM t").state)
+        return states[-1] is None
+
+    eventually(has_read, "the reader")
+    assert set(states[:-1]) == {"55P03"}
+    assert client.query("SELECT count(*) FROM t").state == "40001"
+
+
 def test_as_many_as_are_waited_for(start_daemon):
     daemon = start(start_daemon, readers=3)
     keepers = [keeper(daemon) for _ in range(3)]

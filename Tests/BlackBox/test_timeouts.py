@@ -333,6 +333,24 @@ def test_idle_holder_is_ended_when_somebody_waits(start_daemon):
     assert reply.closed and reply.error["S"] == "FATAL" and reply.error["C"] == "25P03"
 
 
+def test_idle_holder_is_ended_for_those_who_cannot_wait_so_long(start_daemon):
+    daemon = start_daemon(config='writer_idle_limit = "500ms"\n')
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+    holder, waiter = daemon.client(), daemon.client()
+    holder.query("BEGIN; INSERT INTO t VALUES (1, 'lost')").check()
+    waiter.query("SET lock_timeout = '150ms'").check()
+    states = []
+
+    def has_written():
+        states.append(waiter.query("INSERT INTO t VALUES (1, 'kept')").state)
+        return states[-1] is None
+
+    eventually(has_written, "the holder's end")
+    assert set(states[:-1]) == {"55P03"}
+    reply = holder.reply()
+    assert reply.closed and reply.error["C"] == "25P03"
+
+
 def test_idle_holder_is_left_alone_when_nobody_waits(start_daemon):
     daemon = start_daemon(config='writer_idle_limit = "100ms"\n')
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")

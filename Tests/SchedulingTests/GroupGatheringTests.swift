@@ -184,7 +184,7 @@ import Testing
         #expect(queue.request(3, .member, now: ms(1)) == nil)
         #expect(queue.isGatheringOver(now: ms(1)))
         // It was withdrawn before anybody looked.
-        let withdrawn = queue.withdraw(2)
+        let withdrawn = queue.withdraw(2, now: ms(100))
         #expect(withdrawn && !queue.isGatheringOver(now: ms(1)))
         let end = queue.endGathering(now: ms(1))
         #expect(end == nil && queue.gathering != nil)
@@ -194,7 +194,7 @@ import Testing
     @Test func withdrawal() {
         var queue = queue("mm")
         #expect(queue.release(gathering: plan, now: ms(1)) == nil)
-        let withdrawn = queue.withdraw(1)
+        let withdrawn = queue.withdraw(1, now: ms(100))
         #expect(withdrawn)
         #expect(queue.endGathering(now: ms(3))?.grant?.picture == "2")
     }

@@ -73,7 +73,7 @@ import Testing
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 0)
         _ = queue.request(1, .transaction, now: at(0))
         _ = queue.request(2, .member, now: at(1))
-        let isTaken12 = queue.withdraw(2)
+        let isTaken12 = queue.withdraw(2, now: ms(100))
         #expect(isTaken12)
         let grant13 = queue.release(now: at(9))
         #expect(grant13 == nil)

@@ -69,13 +69,49 @@ import Testing
     @Test func contentionOutlivesTheFirstWaiter() {
         var queue = contended(at: 10)
         _ = queue.request(8, now: ms(13))
-        let isWithdrawn = queue.withdraw(9)
+        let isWithdrawn = queue.withdraw(9, now: ms(14))
         #expect(isWithdrawn && queue.userToEvict(among: [idle(1, since: 0)], now: ms(15)) == 1)
         // Nobody waits any more, and then somebody new.
-        _ = queue.withdraw(8)
+        _ = queue.withdraw(8, now: ms(14))
         _ = queue.request(7, now: ms(20))
-        #expect(queue.userToEvict(among: [idle(1, since: 0)], now: ms(24)) == nil)
-        #expect(queue.userToEvict(among: [idle(1, since: 0)], now: ms(25)) == 1)
+        #expect(queue.userToEvict(among: [idle(1, since: 12)], now: ms(22)) == nil)
+        #expect(queue.userToEvict(among: [idle(1, since: 12)], now: ms(23)) == 1)
+    }
+
+    /// The others wait one after the other, and give up; each user has its own idleness to answer for.
+    @Test(arguments: [
+        (0, [10...11], 94),
+        (0, [10...13, 20...21], 91),
+        (12, [10...13, 20...21], 93),
+        (19, [10...13, 20...21], 94),
+        (21, [10...13, 20...21], 95),
+        (0, [10...13, 20...23], 89),
+    ] as [(Int64, [ClosedRange<Int64>], Int64)])
+    func thoseWhoGaveUpCount(_ since: Int64, _ waits: [ClosedRange<Int64>], _ due: Int64) {
+        for isExpired in [false, true] {
+            var queue = ReaderQueue(limit: 2, userIdleLimitMilliseconds: 5)
+            for client in 0...1 { _ = queue.request(client, now: ms(0)) }
+            for wait in waits {
+                _ = queue.request(9, now: ms(wait.lowerBound), deadline: isExpired ? ms(wait.upperBound) : .distantFuture)
+                let left = isExpired ? queue.withdrawExpired(now: ms(wait.upperBound)) == [9] : queue.withdraw(9, now: ms(wait.upperBound))
+                #expect(left)
+            }
+            _ = queue.request(8, now: ms(90))
+            let users = [idle(1, since: since)]
+            #expect(queue.userToEvict(among: users, now: ms(due - 1)) == nil)
+            #expect(queue.userToEvict(among: users, now: ms(max(due, 90))) == 1)
+            if due > 90 { #expect(queue.nextLook(among: users, now: ms(90)) == ms(due)) }
+        }
+    }
+
+    /// Who waited for the end of a pause, or for the gate, did not wait for a user that is idle.
+    @Test func heldBackUntilTheyGaveUp() {
+        var queue = contended(at: 10)
+        queue.closeGate()
+        let isWithdrawn = queue.withdraw(9, now: ms(14))
+        _ = queue.openGate()
+        _ = queue.request(8, now: ms(20))
+        #expect(isWithdrawn && queue.nextLook(among: [idle(1, since: 0)], now: ms(20)) == ms(25))
     }
 
     @Test(arguments: [0, -1] as [Int64])

@@ -17,7 +17,7 @@ import Testing
         // The one that comes back goes to nobody.
         let next = queue.release(0)
         #expect(next == nil && queue.inUseCount == 0 && queue.waitingCount == 3)
-        let isWithdrawn = queue.withdraw(3)
+        let isWithdrawn = queue.withdraw(3, now: ms(100))
         #expect(isWithdrawn)
         let granted = queue.openGate()
         #expect(granted.map(\.client) == [4, 5])
@@ -84,8 +84,8 @@ import Testing
     func withdraw(_ client: ClientID, _ wasWaiting: Bool, _ served: [ClientID]) {
         var queue = ReaderQueue(limit: 1)
         for client in 0...4 { _ = queue.request(client, now: ms(0)) }
-        #expect(queue.withdraw(client) == wasWaiting)
-        #expect(queue.withdraw(client) == false)
+        #expect(queue.withdraw(client, now: ms(100)) == wasWaiting)
+        #expect(queue.withdraw(client, now: ms(100)) == false)
         var order: [ClientID] = []
         while let next = queue.release(0) { order.append(next) }
         #expect(order == served)
@@ -186,7 +186,7 @@ import Testing
             case 7:
                 let client = Int.random(in: max(0, nextClient - 10)...nextClient, using: &random)
                 let position = waiting.firstIndex { $0.client == client }
-                #expect(queue.withdraw(client) == (position != nil))
+                #expect(queue.withdraw(client, now: ms(100)) == (position != nil))
                 if let position { waiting.remove(at: position) }
             case 8:
                 let due = waiting.filter { $0.deadline <= clock }.map(\.client)

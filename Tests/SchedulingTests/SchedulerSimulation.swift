@@ -184,11 +184,13 @@ struct SimulatedScheduler {
     private mutating func cancel() {
         let all = waitingWriters + waitingReaders
         guard let victim = all.randomElement(using: &random)?.client else { return }
-        guard writer.withdraw(victim) || readers.withdraw(victim) else { return broken = "\(victim) was forgotten" }
+        guard writer.withdraw(victim, now: ms(clock)) || readers.withdraw(victim, now: ms(clock)) else {
+            return broken = "\(victim) was forgotten"
+        }
         waitingWriters.removeAll { $0.client == victim }
         waitingReaders.removeAll { $0.client == victim }
         figures.withdrawn += 1
-        if writer.withdraw(victim) || readers.withdraw(victim) { broken = "\(victim) waited twice" }
+        if writer.withdraw(victim, now: ms(clock)) || readers.withdraw(victim, now: ms(clock)) { broken = "\(victim) waited twice" }
     }
 
     // MARK: The holder
@@ -302,7 +304,7 @@ struct SimulatedScheduler {
 
     private mutating func release() {
         if let mode = policy.due(frames: frames, copied: copied) {
-            if mode == .gate, checkpointIsQueued, writer.withdraw(WriterJob.checkpoint.client) {
+            if mode == .gate, checkpointIsQueued, writer.withdraw(WriterJob.checkpoint.client, now: ms(clock)) {
                 waitingWriters.removeAll { $0.client == WriterJob.checkpoint.client }
                 checkpointIsQueued = false
             }

@@ -98,23 +98,82 @@ import Testing
         #expect(queue.holderToEvict(now: ms(16)) == 0)
     }
 
-    ///     holder 0        client 1                        client 2
+    ///     holder 0        others, one after the other           the last of them
     ///     idle at 10
-    ///                     comes at 11, gives up at 12
+    ///                     come, and give up
     ///     alone
-    ///                                                     comes at 30
-    ///     evicted at 35
-    @Test func aloneAgainMeansTheFullLimitAgain() {
+    ///                                                           comes at 90
+    ///     evicted at `due`: it has been waited for so long, all in all
+    @Test(arguments: [
+        ([11...12], 94),
+        ([11...13, 20...22], 91),
+        ([11...12, 20...21, 30...31, 40...41], 91),
+        ([8...12], 93),  // Until 10 it was not idle.
+        ([2...4], 95),
+        ([11...14, 20...22], 90),
+        ([11...14, 20...24], 88),  // The others gave up just when it was due.
+        (Array(repeating: 20...20, count: 20), 95),
+    ] as [([ClosedRange<Int64>], Int64)])
+    func thoseWhoGaveUpCount(_ waits: [ClosedRange<Int64>], _ due: Int64) {
+        for isExpired in [false, true] {
+            var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 5)
+            _ = queue.request(0, .transaction, now: ms(0))
+            var isIdle = false
+            for (number, wait) in waits.enumerated() {
+                if !isIdle, wait.lowerBound > 10 { queue.holderBecameIdle(0, now: ms(10)) }
+                _ = queue.request(1 + number, .member, now: ms(wait.lowerBound), deadline: isExpired ? ms(wait.upperBound) : .distantFuture)
+                isIdle = wait.upperBound > 10
+                if wait.lowerBound <= 10, isIdle { queue.holderBecameIdle(0, now: ms(10)) }
+                if isExpired {
+                    #expect(queue.withdrawExpired(now: ms(wait.upperBound)) == [1 + number])
+                } else {
+                    #expect(queue.withdraw(1 + number, now: ms(wait.upperBound)) == true)
+                }
+                #expect(queue.nextDeadline == .distantFuture)
+            }
+            if !isIdle { queue.holderBecameIdle(0, now: ms(10)) }
+            _ = queue.request(99, .member, now: ms(90))
+            #expect(queue.nextDeadline == ms(due))
+            #expect(queue.holderToEvict(now: ms(due - 1)) == nil)
+            #expect(queue.holderToEvict(now: ms(max(due, 90))) == 0)
+        }
+    }
+
+    /// However many they are, nothing is forgotten.
+    @Test func manyWhoGaveUp() {
+        var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 100)
+        _ = queue.request(0, .transaction, now: ms(0))
+        queue.holderBecameIdle(0, now: ms(10))
+        for wait in 0..<50 {
+            _ = queue.request(1, .member, now: ms(20 + Int64(wait) * 10), deadline: ms(21 + Int64(wait) * 10))
+            #expect(queue.withdrawExpired(now: ms(21 + Int64(wait) * 10)) == [1])
+        }
+        _ = queue.request(2, .member, now: ms(1_000))
+        #expect(queue.nextDeadline == ms(1_050))
+    }
+
+    /// A pause that is undone was waited for as long as it lasted.
+    @Test func aPauseThatWasUndone() {
+        var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 5)
+        _ = queue.request(0, .transaction, now: ms(0))
+        queue.holderBecameIdle(0, now: ms(10))
+        queue.pause(now: ms(20))
+        #expect(queue.resume(now: ms(23)) == nil)
+        _ = queue.request(1, .member, now: ms(30))
+        #expect(queue.nextDeadline == ms(32))
+    }
+
+    /// With its next message it is not idle any more, and what was waited until then is forgotten.
+    @Test func eachIdlenessBeginsAnew() {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 5)
         _ = queue.request(0, .transaction, now: ms(0))
         queue.holderBecameIdle(0, now: ms(10))
         _ = queue.request(1, .member, now: ms(11))
-        #expect(queue.withdraw(1) == true)
-        #expect(queue.holderToEvict(now: ms(20)) == nil)
+        #expect(queue.withdraw(1, now: ms(15)) == true)
+        queue.holderBecameActive(0)
+        queue.holderBecameIdle(0, now: ms(20))
         _ = queue.request(2, .member, now: ms(30))
         #expect(queue.nextDeadline == ms(35))
-        #expect(queue.holderToEvict(now: ms(34)) == nil)
-        #expect(queue.holderToEvict(now: ms(35)) == 0)
     }
 
     /// The next transaction has its own pause and its own limit, though others have waited all along.

@@ -57,6 +57,8 @@ import Testing
         var returnable: [Waiter] = []
         var idleSince: Int64?
         var contendedSince: Int64 = 0
+        // While it was idle, by those who gave up.
+        var waitedBefore: Int64 = 0
         var clock: Int64 = 0
         var nextClient = 0
         var evictions = 0
@@ -78,6 +80,11 @@ import Testing
             #expect(queue.release(now: ms(clock)) == expected)
             current = expected
             idleSince = nil
+        }
+
+        func gaveUp() {
+            guard waiting.isEmpty, let idleSince else { return }
+            waitedBefore += clock - max(idleSince, contendedSince)
         }
 
         for _ in 0..<5_000 {
@@ -110,16 +117,21 @@ import Testing
                 let client = Int.random(in: max(0, nextClient - 10)...nextClient, using: &random)
                 let position = waiting.firstIndex { $0.client == client }
                 #expect(queue.place(of: client)?.place == position.map { $0 + 1 })
-                #expect(queue.withdraw(client) == (position != nil))
-                if let position { waiting.remove(at: position) }
+                #expect(queue.withdraw(client, now: ms(clock)) == (position != nil))
+                if let position {
+                    waiting.remove(at: position)
+                    gaveUp()
+                }
             case 9:
                 let due = waiting.filter { $0.deadline <= clock }.map(\.client)
                 #expect(queue.withdrawExpired(now: ms(clock)) == due)
                 waiting.removeAll { $0.deadline <= clock }
+                if !due.isEmpty { gaveUp() }
             default:
                 guard case .transaction(let client) = current else { continue }
                 if idleSince == nil {
                     idleSince = clock
+                    waitedBefore = 0
                     queue.holderBecameIdle(client, now: ms(clock))
                 } else {
                     idleSince = nil
@@ -129,7 +141,7 @@ import Testing
 
             var eviction: Int64?
             if case .transaction = current, let idleSince, !waiting.isEmpty, idleLimit > 0 {
-                eviction = max(idleSince, contendedSince) + idleLimit
+                eviction = max(idleSince, contendedSince) + idleLimit - waitedBefore
             }
             #expect(queue.waitingCount == waiting.count)
             #expect((queue.holder == .nobody) == (current == nil))

@@ -84,8 +84,8 @@ import Testing
     ])
     func withdraw(_ waiting: String, _ client: ClientID, _ wasWaiting: Bool, _ grants: String) {
         var queue = WriterQueue(waiting: waiting)
-        #expect(queue.withdraw(client) == wasWaiting)
-        #expect(queue.withdraw(client) == false)
+        #expect(queue.withdraw(client, now: ms(100)) == wasWaiting)
+        #expect(queue.withdraw(client, now: ms(100)) == false)
         #expect(queue.waitingCount == waiting.count - (wasWaiting ? 1 : 0))
         #expect(queue.drained() == grants)
     }
@@ -93,7 +93,7 @@ import Testing
     @Test func grantedClientCannotBeWithdrawn() {
         var queue = WriterQueue(waiting: "mmt")
         #expect(queue.release(now: ms(10)) == .group([1, 2]))
-        for client in [1, 2] { #expect(queue.withdraw(client) == false) }
+        for client in [1, 2] { #expect(queue.withdraw(client, now: ms(100)) == false) }
         #expect(queue.holder == .group)
     }
 
@@ -163,7 +163,7 @@ import Testing
         var queue = WriterQueue(waiting: "mmmm")
         _ = queue.release(now: ms(10))
         queue.returnToFront([(2, .distantFuture), (3, ms(20)), (4, .distantFuture)], now: ms(12))
-        #expect(queue.withdraw(2) == true)
+        #expect(queue.withdraw(2, now: ms(100)) == true)
         #expect(queue.withdrawExpired(now: ms(20)) == [3])
         #expect(queue.drained() == "4")
         queue.returnToFront([], now: ms(21))
@@ -180,7 +180,7 @@ import Testing
         }
         #expect(queue.place(of: 0) == nil)
         #expect(queue.place(of: 4) == nil)
-        #expect(queue.withdraw(1) == true)
+        #expect(queue.withdraw(1, now: ms(100)) == true)
         #expect(queue.place(of: 2)?.place == 1)
         #expect(queue.place(of: 3)?.place == 2)
         _ = queue.release(now: ms(9))
