@@ -38,7 +38,7 @@ extension Session {
             if isStatementActive { countBeginning() }
             guard flush() else { return close() }
             if case .leaving = phase { return closeWhenRead() }
-            if out.count >= SessionLimits.flushBytes { return settle(.output) }
+            if mustBeRead { return settle(.output) }
             // It has read what it was owed, so its time as an idle holder begins anew.
             if out.count == 0 { endIdling() }
         } else {
@@ -158,7 +158,7 @@ extension Session {
         // The client may have taken everything by now, and then no event would come.
         while case .output = wait {
             guard flush() else { return close() }
-            if out.count >= SessionLimits.flushBytes { break }
+            if mustBeRead { break }
             wait = advanceInTurn()
         }
         switch wait {

@@ -37,6 +37,10 @@ extension Session {
 
     /// None is free at once.
     private func requestReader() throws -> Wait? {
+        if let wait = waitUntilRepliesAreSent() {
+            readerIsOnlyToPrepare = false
+            return wait
+        }
         beginWait()
         openParking(now: MonotonicClock.now)
         switch pool.requestReader(self, onlyToPrepare: readerIsOnlyToPrepare, deadline: waitDeadline) {

@@ -178,9 +178,9 @@ extension Session {
         isSingleStatement = shape == .single
         // One that runs again must not meet a portal that stands in the middle of its rows.
         let isMember = shape != .partial && !state.transaction.pinsSnapshot && portalsOnReader == 0
+        if let wait = waitUntilRepliesAreSent() { return wait }
         beginWait()
         countRequest()
-        sendCompleteReplies()
         openParking(now: MonotonicClock.now)
         if let readerIndex { parkedSnapshotBegan.store(pool.snapshotBegan(readerIndex)?.nanoseconds ?? 1, ordering: .relaxed) }
         switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {

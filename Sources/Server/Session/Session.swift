@@ -236,7 +236,10 @@ extension Session: PoolClient {
     func isClientGone(now: Instant) -> Bool {
         guard now >= nextLookAtClient else { return false }
         defer { nextLookAtClient = now.advanced(byMilliseconds: SessionLimits.clientCheckMilliseconds) }
-        return nextLookAtClient.nanoseconds > 0 && walpool_is_hung_up(socket) != 0
+        guard nextLookAtClient.nanoseconds > 0 else { return false }
+        // When the statement began to be long, the socket may have had no room for all of them.
+        sendCompleteReplies()
+        return walpool_is_hung_up(socket) != 0
     }
 
     func reasonToStopWaiting(now: Instant) -> StopReason? {
@@ -268,6 +271,19 @@ extension Session: PoolClient {
     func sendCompleteReplies() {
         if replyEnd > out.start, writerMode != .group { _ = flush() }
     }
+
+    /// Before a wait in a queue, in which nobody would send them: what the socket has no room for comes first. nil: there is nothing.
+    func waitUntilRepliesAreSent() -> Wait? {
+        guard owesReplyEnd, !hasWriterGrant else { return nil }
+        guard flush() else { return .closed }
+        return owesReplyEnd ? .output : nil
+    }
+
+    /// The client is to hear first how its last statement ended. Who has the writer waits for no client.
+    var owesReplyEnd: Bool { replyEnd > out.start && out.count > 0 && writerMode == .none }
+
+    /// It goes on when its client has read.
+    var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
 
     func readyForQuery() {
         let told = state.transaction.status
