@@ -48,6 +48,9 @@ public struct PoolLimits: Sendable {
     /// How often it is looked whether the files are where they were, besides at each commit. The daemon wakes up as often for its
     /// statistics.
     static let filesLookMilliseconds: Int64 = 60_000
+    /// How long a client waits in a queue before it is looked whether it is still there, and how often that is. It costs a system call
+    /// for each who has waited for so long.
+    static let waitingLookMilliseconds: Int64 = 1_000
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what

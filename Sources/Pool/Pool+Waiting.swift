@@ -38,6 +38,8 @@ extension Pool {
         public var toEvict: ClientID?
         /// Has a reader, is idle, and keeps somebody waiting beyond the limit.
         public var readerToEvict: ClientID?
+        /// Have waited for so long that it is to be looked whether they are still there.
+        public var waiting: [any PoolClient]
         /// When to call again.
         public var next: Instant
     }
@@ -48,13 +50,16 @@ extension Pool {
             let ids =
                 state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
                 + state.analystQueue.withdrawExpired(now: now)
+            let expired = state.unpark(ids)
+            let waiting = state.lookAtWaiting(now: now)
             let idle = state.readerQueue.waitingCount > 0 ? idleReaders(state) : []
             return Due(
-                expired: state.unpark(ids), toEvict: state.writerQueue.holderToEvict(now: now),
-                readerToEvict: state.readerQueue.userToEvict(among: idle, now: now),
-                next: min(
-                    min(state.writerQueue.nextDeadline, state.readerQueue.nextLook(among: idle, now: now)),
-                    min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline)))
+                expired: expired, toEvict: state.writerQueue.holderToEvict(now: now),
+                readerToEvict: state.readerQueue.userToEvict(among: idle, now: now), waiting: waiting,
+                next: [
+                    state.writerQueue.nextDeadline, state.readerQueue.nextLook(among: idle, now: now),
+                    state.readerQueue.nextDeadline, state.analystQueue.nextDeadline, state.waitingLook,
+                ].reduce(.distantFuture, min))
         }
     }
 
@@ -73,5 +78,29 @@ extension Pool {
                 waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount,
                 holder: $0.writerQueue.holder)
         }
+    }
+}
+
+extension Pool.State {
+    /// Somebody waits. When to look whether he is still there, if nobody has waited until now.
+    mutating func waitingLookIfNew(now: Instant) -> Instant {
+        guard waitingLook == .distantFuture else { return .distantFuture }
+        waitingLook = now.advanced(byMilliseconds: PoolLimits.waitingLookMilliseconds)
+        return waitingLook
+    }
+
+    /// Those to look at now: they have waited since the last look.
+    fileprivate mutating func lookAtWaiting(now: Instant) -> [any PoolClient] {
+        guard !parked.isEmpty else {
+            waitingLook = .distantFuture
+            return []
+        }
+        guard waitingLook <= now else { return [] }
+        waitingLook = now.advanced(byMilliseconds: PoolLimits.waitingLookMilliseconds)
+        let moment = now.advanced(byMilliseconds: -PoolLimits.waitingLookMilliseconds)
+        let clients =
+            writerQueue.clientsWaiting(sinceBefore: moment) + readerQueue.clientsWaiting(sinceBefore: moment)
+            + analystQueue.clientsWaiting(sinceBefore: moment)
+        return clients.compactMap { parked[$0] }
     }
 }

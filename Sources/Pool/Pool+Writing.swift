@@ -20,7 +20,7 @@ extension Pool {
             if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
                 gatheringUntil.store(1, ordering: .relaxed)
             }
-            return (.parked, state.writerQueue.deadline(with: deadline))
+            return (.parked, min(state.writerQueue.deadline(with: deadline), state.waitingLookIfNew(now: now)))
         }
         announce(due)
         return request
@@ -62,7 +62,7 @@ extension Pool {
         if !result.postponed.isEmpty {
             let now = MonotonicClock.now
             // The timer may have looked while they were in no queue.
-            let due = state.withLock { state in
+            let (due, look) = state.withLock { state in
                 for member in result.postponed { state.parked[member.clientID] = member }
                 state.writerQueue.returnToFront(
                     // One that was cancelled meanwhile, while nobody could find it in a queue, is told by the timer.
@@ -70,9 +70,10 @@ extension Pool {
                         ($0.clientID, $0.reasonToStopWaiting(now: now) == nil ? waitTerms(of: $0, $0.waitDeadline, state).deadline : now)
                     },
                     passing: Set(result.postponed.lazy.filter(\.passesPause).map(\.clientID)), now: now)
-                return state.writerQueue.nextDeadline
+                return (state.writerQueue.nextDeadline, state.waitingLookIfNew(now: now))
             }
             announce(due)
+            announce(look)
         }
         return result.finished
     }

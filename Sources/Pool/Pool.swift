@@ -55,6 +55,8 @@ public final class Pool: Sendable {
         var analystQueue = ReaderQueue(limit: 1)
         /// The clients that wait in either queue.
         var parked: [ClientID: any PoolClient] = [:]
+        /// When it is looked which of them are still there; never while nobody waits.
+        var waitingLook = Instant.distantFuture
         /// Jobs that wait for the writer or have it.
         var queuedJobs: Set<WriterJob> = []
         var policy: CheckpointPolicy
@@ -251,6 +253,7 @@ extension Pool {
                 if state.readerQueue.waitingCount == 1 { look = firstLook(state, now: now) }
             }
             state.parked[client.clientID] = client
+            look = min(look, state.waitingLookIfNew(now: now))
             return .parked
         }
         if case .parked = request { announce(min(deadline, look)) }

@@ -156,6 +156,11 @@ public struct ReaderQueue: Sendable {
         waiting.reduce(.distantFuture) { min($0, $1.deadline) }
     }
 
+    /// Those who have waited since then, at least.
+    public func clientsWaiting(sinceBefore moment: Instant) -> [ClientID] {
+        waiting.filter { $0.enqueued <= moment }.map(\.client)
+    }
+
     /// A waiting client's place, counted from 1.
     public func place(of client: ClientID) -> Int? {
         waiting.firstIndex { $0.client == client }.map { $0 + 1 }

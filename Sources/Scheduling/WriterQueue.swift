@@ -219,6 +219,11 @@ extension WriterQueue {
         waiting.reduce(evictionDeadline ?? .distantFuture) { min($0, $1.deadline) }
     }
 
+    /// Those who have waited since then, at least; jobs are among them.
+    public func clientsWaiting(sinceBefore moment: Instant) -> [ClientID] {
+        waiting.filter { $0.enqueued <= moment }.map(\.client)
+    }
+
     /// A waiting client's place, counted from 1, and since when it waits.
     public func place(of client: ClientID) -> (place: Int, since: Instant)? {
         guard let index = waiting.firstIndex(where: { $0.client == client }) else { return nil }

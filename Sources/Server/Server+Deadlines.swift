@@ -1,3 +1,4 @@
+import CLinux
 import Pool
 import Scheduling
 
@@ -47,6 +48,7 @@ extension Server {
         for client in due.expired {
             ready.enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
         }
+        for client in due.waiting { dropIfGone(client) }
         for session in toNotify { session.notifyQueued(now: now) }
         for session in toEnd {
             guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
@@ -81,6 +83,16 @@ extension Server {
             due.next = min(due.next, Instant(nanoseconds: now.nanoseconds + Deadlines.granularityNanoseconds))
         }
         return (due, mayEvictReader)
+    }
+
+    /// Nobody wants the result of who has hung up: it neither keeps its place in the queue, and among `max_sessions`, nor is it written
+    /// later. One that has only said that it sends nothing more is answered.
+    ///
+    /// It is nobody's while it waits, and may have got what it waited for just now: then its socket may be another's by now, but it does
+    /// not wait any more.
+    private func dropIfGone(_ client: any PoolClient) {
+        guard let session = client as? Session, walpool_is_hung_up(session.socket) != 0, pool.withdraw(session.clientID) else { return }
+        ready.enqueue(.stopped(session, .disconnected))
     }
 
     // MARK: Snapshots

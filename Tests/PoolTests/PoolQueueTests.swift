@@ -164,7 +164,7 @@ import Testing
     ///     is active: nothing is due
     ///     is idle: it is announced anew
     @Test func anIdleHolderIsEvictedForAWaiter() throws {
-        let test = try TestPool { $0.writerIdleMilliseconds = 5000 }
+        let test = try TestPool { $0.writerIdleMilliseconds = 500 }
         let pool = test.pool
         let (holder, waiter) = (test.member(), test.member())
         let longAfter = MonotonicClock.now.advanced(byMilliseconds: 1_000_000)
@@ -173,7 +173,7 @@ import Testing
         #expect(pool.takeDue(now: longAfter).toEvict == nil && test.observer.announced.isEmpty)
         let before = MonotonicClock.now
         _ = pool.requestWriter(waiter, .member, deadline: .distantFuture)
-        #expect(test.observer.announced.count == 1 && test.observer.announced[0] >= before.advanced(byMilliseconds: 5000))
+        #expect(test.observer.announced.count == 1 && test.observer.announced[0] >= before.advanced(byMilliseconds: 500))
         #expect(pool.takeDue(now: before).toEvict == nil && pool.takeDue(now: longAfter).toEvict == 1)
         pool.holderBecameActive(holder)
         #expect(pool.takeDue(now: longAfter).toEvict == nil)
