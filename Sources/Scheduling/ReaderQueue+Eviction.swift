@@ -20,7 +20,7 @@ public struct IdleReader: Equatable, Sendable {
 /// waits. So whoever looks says who is idle then.
 extension ReaderQueue {
     /// Somebody waits who would have a reader if one were free.
-    private var isContended: Bool { isRestricted ? firstPassing != nil : !waiting.isEmpty }
+    var isContended: Bool { isRestricted ? firstPassing != nil : !waiting.isEmpty }
 
     /// Whose snapshot is to be ended now: of those that have been idle beyond the limit, the one with the oldest.
     ///

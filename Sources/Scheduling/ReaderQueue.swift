@@ -74,7 +74,8 @@ public struct ReaderQueue: Sendable {
     public mutating func enqueue(
         _ client: ClientID, deadline: Instant, now: Instant = Instant(nanoseconds: 0), passesPause: Bool = false
     ) {
-        if waiting.isEmpty { contention.begins(now: now) }
+        // Those whom a pause holds back have not waited for an idle user until now.
+        if waiting.isEmpty || passesPause && !isContended { contention.begins(now: now) }
         waiting.append(Entry(client: client, deadline: deadline, enqueued: now, passesPause: passesPause))
     }
 

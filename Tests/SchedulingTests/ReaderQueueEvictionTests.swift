@@ -134,7 +134,10 @@ import Testing
         var paused = contended(at: 10)
         paused.pause()
         #expect(paused.userToEvict(among: [idle(1, since: 0)], now: ms(100)) == nil)
+        // Who comes then, and passes, begins to wait for it.
         _ = paused.request(7, now: ms(100), passesPause: true)
+        _ = paused.request(6, now: ms(102), passesPause: true)
+        #expect(paused.userToEvict(among: [idle(1, since: 0)], now: ms(104)) == nil)
         #expect(paused.userToEvict(among: [idle(1, since: 0)], now: ms(105)) == 1)
     }
 }
