@@ -97,6 +97,13 @@ static inline void walpool_wal_index_clear_and_unlock(sqlite3_file *file) {
     walpool_wal_index_unlock(file);
 }
 
+/* Whether the path of the database's file leads to another file than the one that is open: "whether or not the file has been renamed,
+   moved, or deleted since it was first opened", https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html. */
+static inline int walpool_has_moved(sqlite3 *db) {
+    int moved = 0;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
 /* The -wal file as SQLite has it open. It carries no POSIX locks, and the xSync it was opened with only calls fdatasync on
    the descriptor, so another thread than the writer's may call it while the writer writes. */
 static inline sqlite3_file *walpool_wal_file(sqlite3 *db) {

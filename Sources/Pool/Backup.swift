@@ -165,8 +165,8 @@ public final class Backup: Sendable {
     private func copyPages(
         to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
     ) throws(SQLiteError) {
-        let source = try files.open { () throws(SQLiteError) in
-            try Connection(path: database, mode: .readOnly, settings: settings)
+        let source = try files.open { (whenOpened) throws(SQLiteError) in
+            try Connection(path: database, mode: .readOnly, settings: settings, whenOpened: whenOpened)
         }
         watch.attach(to: source)
         try source.executeInternal("BEGIN")

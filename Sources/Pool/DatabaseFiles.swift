@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SQLite
+import Scheduling
 
 /// Which files the paths of a database lead to, to notice that one was replaced or deleted while it was open: SQLite
 /// goes on writing to a file nobody will find again.
@@ -24,19 +25,43 @@ struct FileIdentity: Equatable {
 /// who do not know of each other.
 public struct DatabaseFiles: Sendable {
     let path: String
-    private let database: FileIdentity?
-    private let wal: FileIdentity?
-    private let index: FileIdentity?
+    private var database: FileIdentity?
+    private var wal: FileIdentity?
+    private var index: FileIdentity?
     private let wasEmpty: Bool
 
     /// - Parameter path: without symbolic links.
-    init(path: String) {
+    private init(path: String) {
         self.path = path
         let status = Self.status(path)
         database = status.map(FileIdentity.init)
         wasEmpty = status?.bytes == 0
         wal = Self.identity(path + "-wal")
         index = Self.identity(path + "-shm")
+    }
+
+    /// Those that a connection has open, and the only one of this process that has any. Another file that has come to the place of one of
+    /// them since SQLite went there is not what it was looked for: then it is lost, as when there is none.
+    init(of connection: Connection) {
+        self.init(path: connection.fileName)
+        if connection.hasMoved { database = nil }
+        // The database's file is among them, where they are shown at all.
+        guard let database, let opened = Self.openHere, opened.contains(database) else { return }
+        if let wal, !opened.contains(wal) { self.wal = nil }
+        if let index, !opened.contains(index) { self.index = nil }
+    }
+
+    /// What this process has open.
+    private static var openHere: [FileIdentity]? {
+        guard let directory = opendir("/proc/self/fd") else { return nil }
+        defer { closedir(directory) }
+        var files: [FileIdentity] = []
+        while let entry = readdir(directory) {
+            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            // The links lead to the files themselves, whatever their names are by now.
+            if let file = identity("/proc/self/fd/\(number)") { files.append(file) }
+        }
+        return files
     }
 
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for
@@ -46,13 +71,33 @@ public struct DatabaseFiles: Sendable {
         return status
     }
 
+    /// Somebody has emptied the file, and may write another database into it.
+    var isDatabaseEmptied: Bool {
+        guard let status = Self.status(path) else { return false }
+        return FileIdentity(status) == database && status.bytes == 0 && !wasEmpty
+    }
+
     func areOfSameDatabase(as other: DatabaseFiles) -> Bool { database == other.database }
 
-    var hasWAL: Bool { Self.isInPlace(path + "-wal", wal) }
+    /// The same database with the -wal and the -shm that are beside it now.
+    var whatIsLeft: DatabaseFiles {
+        var files = DatabaseFiles(path: path)
+        files.database = database
+        return files
+    }
 
-    var hasIndex: Bool { Self.isInPlace(path + "-shm", index) }
+    var hasWAL: Bool { walInPlace != nil }
 
-    var hasWALAndIndex: Bool { hasWAL && hasIndex }
+    /// The -wal, if that is what its path leads to. One that was not there when it was looked for, right after SQLite had opened it, was
+    /// deleted by then.
+    var walInPlace: walpool_file? {
+        guard let wal, let status = Self.status(path + "-wal"), FileIdentity(status) == wal else { return nil }
+        return status
+    }
+
+    var hasFrames: Bool { walInPlace.map { $0.bytes > 0 } ?? false }
+
+    var hasIndex: Bool { index != nil && Self.identity(path + "-shm") == index }
 
     /// The -shm was deleted, and there is another: a process that has nothing to do with these locks.
     var isIndexReplaced: Bool {
@@ -86,6 +131,30 @@ public struct DatabaseFiles: Sendable {
         return nil
     }
 
+    /// Whether another file is in the place of the database's, or comes there; one that was emptied is another when it has anything again.
+    func isReplaced(withinMilliseconds milliseconds: Int64) -> Bool {
+        let wasEmptied = isDatabaseEmptied
+        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
+        while true {
+            if let status = Self.status(path), status.bytes > 0 { return wasEmptied || FileIdentity(status) != database }
+            guard MonotonicClock.now < end else { return false }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+    }
+
+    /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any persistent content"
+    /// (https://www.sqlite.org/walformat.html#the_wal_index_or_shm_file).
+    func moveWALAway() throws(SQLiteError) -> String {
+        var (name, number) = ("\(path)-wal.lost", 1)
+        while access(name, F_OK) == 0 {
+            number += 1
+            name = "\(path)-wal.lost\(number)"
+        }
+        guard rename(path + "-wal", name) == 0 else { throw Self.lost("rename: \(String(cString: strerror(errno)))") }
+        if hasIndex { unlink(path + "-shm") }
+        return name
+    }
+
     /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
     /// directory, where a -wal and a -shm are made; and why. SQLite says of each that the database can only be read, or not opened.
     public static func unwritable(_ path: String) -> String? {
@@ -104,15 +173,17 @@ public struct DatabaseFiles: Sendable {
         "\(name) cannot be written by this process: \(String(cString: strerror(number)))"
     }
 
-    /// Why a database may not be made where there is none, or nothing in it: its -wal has commits. SQLite takes such a -wal for a
-    /// leftover and deletes it (`pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
+    /// Whether there is no database yet. None may be made where there is none, or nothing in it, while its -wal has commits: SQLite takes
+    /// such a -wal for a leftover and deletes it (`pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
     /// and whoever brings the file back later has lost what was acknowledged since its last checkpoint.
-    static func abandonedWAL(_ path: String) -> String? {
+    static func isToBeMade(_ path: String) throws(SQLiteError) -> Bool {
         let file = target(of: path)
         let bytes = status(file)?.bytes
-        guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return nil }
-        return "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
-            + "or delete the -wal if they are not wanted"
+        guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return bytes == nil }
+        throw SQLiteError(
+            extendedCode: 14,
+            message: "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
+                + "or delete the -wal if they are not wanted")
     }
 
     /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
@@ -147,12 +218,6 @@ public struct DatabaseFiles: Sendable {
 
     private static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
 
-    /// One that was not there when it was looked for, right after SQLite had opened it, was deleted by then.
-    private static func isInPlace(_ path: String, _ identity: FileIdentity?) -> Bool {
-        guard let identity else { return false }
-        return Self.identity(path) == identity
-    }
-
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
         var file = walpool_file()
         if walpool_look_at_file(path, &file) == 0 { return FileIdentity(file) != identity }
@@ -161,6 +226,13 @@ public struct DatabaseFiles: Sendable {
 
     static func lost(_ message: String) -> SQLiteError {
         SQLiteError(extendedCode: ioError, message: message)
+    }
+
+    static var replaced: SQLiteError { lost("another file is in its place") }
+
+    /// They are back where they were, and another process may have opened others meanwhile.
+    static var passing: SQLiteError {
+        lost("the database's file, its -wal or its -shm could not be found for a moment")
     }
 
     /// No disk has failed: a file was lost. SQLite's own errors of that kind say which operation it was, in a second byte

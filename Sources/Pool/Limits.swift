@@ -51,6 +51,9 @@ public struct PoolLimits: Sendable {
     /// How long a client waits in a queue before it is looked whether it is still there, and how often that is. It costs a system call
     /// for each who has waited for so long.
     static let waitingLookMilliseconds: Int64 = 1_000
+    /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
+    /// program after the other. The process ends then, and waits for nothing else.
+    static let replacementMilliseconds: Int64 = 1_000
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what

@@ -13,12 +13,12 @@ struct OpenFiles {
     /// After a crash the index looks as it does in the middle of a checkpoint.
     private let marksAtOpening: WALIndex.CheckpointMarks?
 
-    /// - Parameter walIndex: of a connection that is open for as long as this is used.
-    init(path: String, walIndex: WALIndex?) {
+    /// - Parameter walIndex: of the connection, which is open for as long as this is used.
+    init(of connection: Connection, walIndex: WALIndex?) {
         self.walIndex = walIndex
         marks = walIndex?.checkpointMarks
         marksAtOpening = marks
-        places = DatabaseFiles(path: path)
+        places = DatabaseFiles(of: connection)
         databaseBytes = places.databaseInPlace?.bytes ?? 0
     }
 
@@ -27,9 +27,9 @@ struct OpenFiles {
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
         let marksBefore = walIndex?.checkpointMarks
-        guard let status = places.databaseInPlace, places.hasWALAndIndex else {
+        guard let status = places.databaseInPlace, places.hasWAL, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
-            return places.problem ?? (places.obstacle == nil ? Self.passing : nil)
+            return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
         }
         let isShorter = status.bytes < databaseBytes
         guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
@@ -39,11 +39,6 @@ struct OpenFiles {
         mayBeShorter = false
         marks = marksBefore
         return nil
-    }
-
-    /// They are back where they were, and another process may have opened others meanwhile.
-    private static var passing: SQLiteError {
-        DatabaseFiles.lost("the database's file, its -wal or its -shm could not be found for a moment")
     }
 
     /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.

@@ -245,16 +245,8 @@ extension Pool {
     private func reopenBesideNewWAL() -> Bool {
         let places = writer.places
         guard places.obstacle == nil, places.hasOtherWAL, places.hasIndex else { return true }
-        writer.connection.keepWALWhenClosed()
-        closeWriter()
         do {
-            try openWriter()
-            guard writer.places.areOfSameDatabase(as: places) else {
-                // What stands beside another file now is not to be copied into it.
-                writer.connection.keepWALWhenClosed()
-                cannotGoOn("\(path) was replaced while the daemon stopped")
-                return false
-            }
+            try openWriterAgain()
             return true
         } catch {
             cannotGoOn("\(path) cannot be opened again for the last checkpoint: \(error.message)")

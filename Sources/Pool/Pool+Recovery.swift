@@ -31,16 +31,11 @@ extension Pool {
             }
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
-            let (fileName, places) = (writer.fileName, writer.places)
             guard limits.durability == .full || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds)
             else {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
             }
-            closeWriter()
-            Self.dropCachedWAL(of: fileName)
-            schema.forget()
-            try openWriter()
-            guard writer.places.areOfSameDatabase(as: places) else { return giveUp(Self.loss(of: path)) }
+            try openWriterAgain()
             let check = try writer.connection.checkIntegrity(.quick)
             if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }
             if let violation = check.violation {
@@ -103,20 +98,6 @@ extension Pool {
         return []
     }
 
-    /// The -wal belongs to the file that is open, wherever that is now. Beside another file of the old name its frames
-    /// would be taken for that file's at the next start ("Mispairing database files and hot journals",
-    /// https://www.sqlite.org/howtocorrupt.html), and a restored backup would be damaged. So they go where they belong.
-    private func emptyWALOfLostFile() {
-        do {
-            guard try writer.connection.checkpoint(.truncate).isBusy else { return }
-            log.error(.ioError, "another process reads from \(path)-wal: delete it before the daemon starts on another file")
-        } catch {
-            log.error(
-                .ioError, "\(path)-wal cannot be emptied: delete it before the daemon starts on another file",
-                metadata: ["error": "\(error.message)"])
-        }
-    }
-
     /// The -wal was deleted, and what was committed there is only to be had as long as it is open. As long as the -shm is there, another
     /// process goes on behind it in a new -wal: a checkpoint would copy the zeros that stand in the deleted one in that place. So the new
     /// one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Without a new one, without the -shm, or without
@@ -163,7 +144,7 @@ extension Pool {
         }
     }
 
-    private func whileNobodyWrites<Result>(_ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
+    func whileNobodyWrites<Result>(_ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         while true {
             if let result = try work() { return result }
@@ -212,7 +193,7 @@ extension Pool {
     /// process wrote that ended before it came to its recovery. What waits to be written stays.
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    private static func dropCachedWAL(of fileName: String) {
+    static func dropCachedWAL(of fileName: String) {
         let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
@@ -223,12 +204,12 @@ extension Pool {
     /// -wal, and an index that other processes keep, may then say what the disk has not got. Where another process writes all the
     /// while neither is touched: one without the other would be worse than nothing.
     static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) {
+        // What may be lost must not be copied by its end, wherever that comes.
         guard access(path + "-wal", F_OK) == 0 || isSymbolicLink(path),
-            let connection = try? Connection(path: path, mode: .readWrite, settings: settings)
+            let connection = try? Connection(
+                path: path, mode: .readWrite, settings: settings, creates: false, whenOpened: { $0.keepWALWhenClosed() }),
+            connection.walIndex() != nil
         else { return }
-        // First of all: what may be lost must not be copied by its end.
-        connection.keepWALWhenClosed()
-        guard connection.walIndex() != nil else { return }
         _ = forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
     }
 

@@ -139,7 +139,9 @@ public final class Pool: Sendable {
         writerSlot = WriterSlot()
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters)
         self.path = writerSlot.writer!.places.path
-        let firstLook = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
+        // What was lost while it was opened is not to wait for a commit.
+        let wait = writerSlot.writer!.places.problem == nil ? PoolLimits.filesLookMilliseconds : 0
+        let firstLook = MonotonicClock.now.advanced(byMilliseconds: wait)
         filesLook.store(firstLook.nanoseconds, ordering: .relaxed)
         frameBytes = writerSlot.writer!.pageBytes + WALFile.frameHeaderBytes
         maintenance = Maintenance(database: path, configuration: limits.maintenance, log: log)
@@ -158,7 +160,8 @@ public final class Pool: Sendable {
 
     private static func openWriter(
         into slot: WriterSlot, _ path: String, _ settings: ConnectionSettings, _ limits: PoolLimits,
-        _ changeable: ChangeableLimits, _ schema: CommittedSchema, _ log: Logger, _ counters: PoolCounters, recoveries: Int = 0
+        _ changeable: ChangeableLimits, _ schema: CommittedSchema, _ log: Logger, _ counters: PoolCounters,
+        again left: DatabaseFiles? = nil, recoveries: Int = 0
     ) throws(SQLiteError) {
         if let process = processWithoutIndex(path) {
             throw SQLiteError(
@@ -167,13 +170,17 @@ public final class Pool: Sendable {
         if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) {
             throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
         }
-        if let reason = DatabaseFiles.abandonedWAL(path) { throw SQLiteError(extendedCode: 14, message: reason) }
+        let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
         forgetCachedWAL(path, settings)
         let writer = try Writer(
-            path: path, settings: settings, limits: limits, changeable: changeable, work: slot.atWriter, schema: schema,
-            log: log, counters: counters)
+            path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
+            work: slot.atWriter, schema: schema, log: log, counters: counters)
+        if let left, !writer.places.areOfSameDatabase(as: left) {
+            writer.connection.keepWALWhenClosed()
+            throw DatabaseFiles.replaced
+        }
         slot.writer = writer
         slot.files.wereOpened(writer.places)
         if limits.durability == .pipelined {
@@ -183,15 +190,23 @@ public final class Pool: Sendable {
         }
     }
 
-    func openWriter() throws(SQLiteError) {
+    /// Never another database, which may have come there meanwhile: then this throws, and nothing of the old one is left beside it.
+    func openWriterAgain() throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
-        try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters, recoveries: recoveries)
-        writerMakesWay()
-    }
-
-    func closeWriter() {
+        let left = writer.places.whatIsLeft
+        writer.connection.keepWALWhenClosed()
         files.areClosed()
         writerSlot.writer = nil
+        do {
+            Self.dropCachedWAL(of: left.path)
+            schema.forget()
+            try Self.openWriter(
+                into: writerSlot, path, settings, limits, changeable, schema, log, counters, again: left, recoveries: recoveries)
+        } catch {
+            moveAway(left)
+            throw error
+        }
+        writerMakesWay()
     }
 
     func announce(_ deadline: Instant) {
@@ -278,10 +293,10 @@ extension Pool {
     }
 
     private func openReader(_ index: Int) throws(SQLiteError) -> Reader {
-        let reader = try files.open { () throws(SQLiteError) in
+        let reader = try files.open { (whenOpened) throws(SQLiteError) in
             try Reader(
                 index: index, path: path, settings: settings, limits: limits, gate: gate, age: slots[index].snapshot,
-                schema: schema, counters: counters)
+                schema: schema, counters: counters, whenOpened: whenOpened)
         }
         slots[index].reader = reader
         try reader.refreshSnapshot(epoch: leaseEpoch)

@@ -23,13 +23,14 @@ public final class Reader: PooledConnection, @unchecked Sendable {
 
     init(
         index: Int, path: String, settings: ConnectionSettings, limits: PoolLimits, gate: GateSignal, age: SnapshotAge,
-        schema: CommittedSchema, counters: PoolCounters = PoolCounters()
+        schema: CommittedSchema, counters: PoolCounters = PoolCounters(),
+        whenOpened: (Connection) throws(SQLiteError) -> Void = { (_) throws(SQLiteError) in }
     ) throws(SQLiteError) {
         self.index = index
         self.gate = gate
         self.age = age
         self.schema = schema
-        let connection = try Connection(path: path, mode: .readOnly, settings: settings)
+        let connection = try Connection(path: path, mode: .readOnly, settings: settings, whenOpened: whenOpened)
         // Any statement that reads would do; this one touches a single page and always has a row.
         pin = try connection.prepareInternal("PRAGMA schema_version")
         super.init(connection: connection, limits: limits, counters: counters)

@@ -18,9 +18,17 @@ final class ServedFiles: Sendable {
     var obstacle: String? { files.withLock { $0 }?.obstacle }
 
     /// Opens something of them, and looks before and afterwards.
-    func open<Opened>(_ open: () throws(SQLiteError) -> Opened) throws(SQLiteError) -> Opened {
+    ///
+    /// - Parameter open: calls what it gets when SQLite has opened the database's file, and nothing else.
+    func open<Opened>(
+        _ open: (_ whenOpened: (Connection) throws(SQLiteError) -> Void) throws(SQLiteError) -> Opened
+    ) throws(SQLiteError) -> Opened {
         if let problem { throw problem }
-        let opened = try open()
+        let opened = try open { (connection) throws(SQLiteError) in
+            if let problem { throw problem }
+            // The path leads to the right file now, and when SQLite went there it may have led to another.
+            guard !connection.hasMoved else { throw DatabaseFiles.passing }
+        }
         if let problem { throw problem }
         return opened
     }

@@ -49,7 +49,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private var outsiderWaits = 0
 
     init(
-        path: String, settings: ConnectionSettings, limits: PoolLimits, changeable: ChangeableLimits, work: ThreadAtWork,
+        path: String, again left: DatabaseFiles?, creates: Bool, settings: ConnectionSettings, limits: PoolLimits, changeable: ChangeableLimits, work: ThreadAtWork,
         schema: CommittedSchema, log: Logger, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.path = path
@@ -57,7 +57,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         self.changeable = changeable
         self.schema = schema
         self.log = log
-        let connection = try Connection(path: path, mode: .readWrite, settings: settings)
+        let connection = try Connection(path: path, mode: .readWrite, settings: settings, creates: creates) {
+            (connection) throws(SQLiteError) in
+            // What is closed half opened may be a file that has just come beside the -wal of another.
+            connection.keepWALWhenClosed()
+            if let left, left.databaseInPlace == nil || connection.hasMoved { throw DatabaseFiles.replaced }
+        }
         try Self.establishWAL(connection)
         beginStatement = try connection.prepareInternal("BEGIN IMMEDIATE")
         commitStatement = try connection.prepareInternal("COMMIT")
@@ -70,13 +75,14 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
         fileName = connection.fileName
-        files = OpenFiles(path: fileName, walIndex: walIndex)
+        files = OpenFiles(of: connection, walIndex: walIndex)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         // Where no commit waits for the disk there is nothing to gain.
         if limits.durability != .normal, let file = connection.walFile() {
             room = WALRoom(file: file, pageBytes: pageBytes)
         }
         connection.gatherCommitFrames()
+        connection.keepWALWhenClosed(false)
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.

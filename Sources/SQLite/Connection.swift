@@ -23,11 +23,18 @@ public final class Connection: @unchecked Sendable {
     /// Whether it may write; one that may also creates the file.
     public enum Mode: Sendable { case readWrite, readOnly }
 
-    /// Opens `path` and applies `settings`. A read-write connection creates the file when it is absent.
-    public init(path: String, mode: Mode, settings: ConnectionSettings) throws(SQLiteError) {
+    /// Opens `path` and applies `settings`.
+    ///
+    /// - Parameters:
+    ///   - creates: a read-write connection creates the file when it is absent.
+    ///   - whenOpened: asked when nothing but the file itself is open, and nothing was read.
+    public init(
+        path: String, mode: Mode, settings: ConnectionSettings, creates: Bool = true,
+        whenOpened: (Connection) throws(SQLiteError) -> Void = { (_) throws(SQLiteError) in }
+    ) throws(SQLiteError) {
         let flags: Int32 =
             switch mode {
-            case .readWrite: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readWrite: SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
             case .readOnly: SQLITE_OPEN_READONLY
             }
         // Whoever opens the first one: opening initializes the library, and then it takes no settings any more.
@@ -43,6 +50,7 @@ public final class Connection: @unchecked Sendable {
         }
         handle = opened
         fileMap = mode == .readOnly && settings.memoryMapBytes > 0 ? FileMap(connection: opened) : nil
+        try whenOpened(self)
         // SQLite opens a file it may not write to for reading instead, after an I/O error too, and says nothing: "The
         // database is opened for reading and writing if possible, or reading only if the file is write protected by
         // the operating system." https://www.sqlite.org/c3ref/open.html
@@ -205,8 +213,13 @@ public final class Connection: @unchecked Sendable {
     /// The database's file as SQLite has it open: absolute, and no symbolic link. Its -wal stands beside this one.
     public var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "" }
 
+    /// The file that is open is not the one that its name leads to.
+    public var hasMoved: Bool { walpool_has_moved(handle) != 0 }
+
     /// Closing this connection shall leave the WAL as it is, even if it is the last one.
-    public func keepWALWhenClosed() { _ = walpool_db_config_int(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+    public func keepWALWhenClosed(_ keeps: Bool = true) {
+        _ = walpool_db_config_int(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0)
+    }
 
     /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public struct Checkpoint: Equatable, Sendable {

@@ -52,9 +52,9 @@ extension Connection {
             (SQLITE_DBCONFIG_TRUSTED_SCHEMA, settings.trustedSchema),
             (SQLITE_DBCONFIG_DEFENSIVE, true),
             (SQLITE_DBCONFIG_ENABLE_FKEY, settings.foreignKeys),
-            // The last connection to close must not checkpoint by accident: the daemon does so itself, on the writer.
-            (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, mode == .readOnly),
         ]
+        // The last connection to close must not checkpoint by accident: the daemon does so itself, on the writer.
+        if mode == .readOnly { keepWALWhenClosed() }
         for (option, isOn) in switches {
             let code = walpool_db_config_int(handle, option, isOn ? 1 : 0)
             guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }

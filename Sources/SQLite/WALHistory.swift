@@ -52,24 +52,25 @@ struct WALHistory {
     }
 
     private mutating func findHeader(_ end: WALIndex.End, _ files: [any WALSource]) -> WALChecksum? {
-        var bytes: [UInt8] = Array(repeating: 0, count: Self.headerBytes)
         for file in files {
-            let checksum = bytes.withUnsafeMutableBytes { buffer -> WALChecksum? in
-                guard file.read(buffer, at: 0) else { return nil }
-                let header = UnsafeRawBufferPointer(buffer)
-                var checksum = WALChecksum()
-                checksum.add(UnsafeRawBufferPointer(rebasing: header[..<24]), isBigEndian: end.isBigEndian)
-                let isHeader = UInt32(bigEndian: header.loadUnaligned(as: UInt32.self)) & ~1 == Self.magic
-                    && header.loadUnaligned(fromByteOffset: 16, as: UInt64.self) == end.salts
-                    && checksum == WALChecksum(storedIn: header, at: 24)
-                return isHeader ? checksum : nil
-            }
-            if let checksum {
-                header = bytes
-                return checksum
-            }
+            guard let found = Self.header(of: file), found.salts == end.salts else { continue }
+            header = found.bytes
+            return found.checksum
         }
         return nil
+    }
+
+    /// nil: it has none, and nobody takes what stands in it for frames.
+    static func header(of file: any WALSource) -> (bytes: [UInt8], salts: UInt64, checksum: WALChecksum)? {
+        var bytes: [UInt8] = Array(repeating: 0, count: headerBytes)
+        guard bytes.withUnsafeMutableBytes({ file.read($0, at: 0) }) else { return nil }
+        return bytes.withUnsafeBytes { header in
+            let first = UInt32(bigEndian: header.loadUnaligned(as: UInt32.self))
+            var checksum = WALChecksum()
+            checksum.add(UnsafeRawBufferPointer(rebasing: header[..<24]), isBigEndian: first & 1 != 0)
+            guard first & ~1 == magic, checksum == WALChecksum(storedIn: header, at: 24) else { return nil }
+            return (bytes, header.loadUnaligned(fromByteOffset: 16, as: UInt64.self), checksum)
+        }
     }
 
     /// A transaction is written by one process, and so into one file. What stands in another file at its place and was rolled back has

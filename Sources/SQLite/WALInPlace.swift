@@ -26,6 +26,13 @@ final class WALInPlace: WALSource {
         descriptor = opened
     }
 
+    /// nil: there is none.
+    init?(at path: String) {
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard opened >= 0 else { return nil }
+        descriptor = opened
+    }
+
     deinit { close(descriptor) }
 
     func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Bool {

@@ -51,6 +51,12 @@ extension Connection {
         return answer ?? nil
     }
 
+    /// In the place of the -wal there is one whose frames are taken for this database's by who opens it now: the index has its salts.
+    public var hasOwnWALInPlace: Bool {
+        guard let end = WALIndex(connection: handle)?.end, !end.isEmpty, let file = WALInPlace(at: fileName + "-wal") else { return false }
+        return WALHistory.header(of: file)?.salts == end.salts
+    }
+
     /// The header comes last: without it nobody takes the frames for any.
     private static func copy(
         _ history: WALHistory, _ end: WALIndex.End, from old: WALFile, _ oldFile: Int, to new: WALInPlace

@@ -1,0 +1,48 @@
+import Logging
+import SQLite
+
+/// What belongs to a file that is not in its place any more must not stay beside the one that is, or that comes: at the next start its
+/// frames would be taken for that file's ("Mispairing database files and hot journals", https://www.sqlite.org/howtocorrupt.html),
+/// and a restored backup would be damaged.
+extension Pool {
+    /// The -wal belongs to the file that is open, wherever that is now. So its frames go there, and what does not is moved away.
+    func emptyWALOfLostFile() {
+        let places = writer.places
+        // Another process may have gone on in another -wal, which belongs to the same file.
+        let left = !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.whatIsLeft : places
+        var isCopied = false
+        do {
+            // Into a file that was emptied somebody may write another (`cp backup.db app.db`), and what was in it is in no -wal.
+            if !places.isDatabaseEmptied, try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) {
+                let result = try writer.connection.checkpoint(.truncate)
+                isCopied = places.hasWAL && result.frames >= 0 && result.frames == result.copiedFrames
+            }
+        } catch {
+            log.error(.ioError, "\(path)-wal cannot be emptied", metadata: ["error": "\(error.message)"])
+        }
+        moveAway(left, isCopied: isCopied)
+    }
+
+    /// Gives the -wal that is left of a file another name, if there is anything in it. Another process that has it open goes on as before,
+    /// with the file that is gone, whatever the names are. But while nothing has come into that file's place it may
+    /// come back itself, and would be damaged without what was not copied.
+    ///
+    /// - Parameter isCopied: all that was committed is in the file it belongs to.
+    func moveAway(_ left: DatabaseFiles, isCopied: Bool = false) {
+        guard left.databaseInPlace == nil, left.hasFrames else { return }
+        guard isCopied || left.isReplaced(withinMilliseconds: PoolLimits.replacementMilliseconds) else {
+            return log.error(
+                .ioError, "\(path)-wal belongs to the file that was lost: put that back, or delete the -wal before another comes there")
+        }
+        do {
+            let name = try left.moveWALAway()
+            log.error(
+                .ioError, "\(path)-wal belongs to the file that was lost and was moved to \(name)",
+                metadata: ["hint": "\(isCopied ? "all that was committed is in that file, too" : "that file is not whole without it")"])
+        } catch {
+            log.error(
+                .ioError, "\(path)-wal belongs to the file that was lost: delete it before the daemon starts on another file",
+                metadata: ["error": "\(error.message)"])
+        }
+    }
+}

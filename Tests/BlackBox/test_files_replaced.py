@@ -1,0 +1,77 @@
+"""What is put into the place of the database, or of its -wal, while others have it open; and a -wal that is made shorter."""
+
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import wire
+from daemon import eventually
+from files_fixtures import (  # noqa: F401 (fixtures)
+    check_exit, check_not_acknowledged, committing, replace, rows, wal, watched)
+
+
+@pytest.mark.parametrize("aside", [True, False])
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_backup_that_is_put_in_place_beside_a_reader(watched, aside, ends):
+    """Its snapshot keeps the -wal from being emptied. The service manager starts the daemon again, and those frames are not the backup's."""
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN")
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+        if aside:
+            os.link(watched.database, watched.directory / "aside.db")
+        replace(watched)
+        if ends:
+            watched.terminate()
+        else:
+            check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(watched)
+        watched.restart()
+        assert watched.value("SELECT x FROM t") == "1000"
+        watched.run("INSERT INTO t VALUES (1001)")
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        outsider.execute("COMMIT")
+        assert [x for x, in outsider.execute("SELECT x FROM t")][:29] == list(range(1, 30))
+        outsider.execute("INSERT INTO t VALUES (31)")
+    watched.run("INSERT INTO t VALUES (1002)")
+    watched.terminate()
+    assert watched.wait() == 0
+    assert rows(watched.database) == [1000, 1001, 1002]
+    lost = watched.directory / "app.db-wal.lost"
+    assert str(lost) in watched.errors
+    if aside:
+        os.rename(lost, watched.directory / "aside.db-wal")
+        assert set(range(1, 30)) | {31} <= set(rows(watched.directory / "aside.db"))
+
+
+def test_a_file_that_comes_back_beside_a_reader(watched):
+    """Nothing came in its place: it is not whole without its -wal."""
+    aside = watched.directory / "aside.db"
+    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN")
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+        os.rename(watched.database, aside)
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(watched)
+    os.rename(aside, watched.database)
+    watched.restart()
+    assert watched.value("SELECT count(*) FROM t WHERE x < 30") == "29"
+
+
+def test_a_file_that_is_written_over(committing):
+    """`cp` empties it first. What was in the -wal is not for what is written there then."""
+    committing.may_fail = True
+    other = committing.directory / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    with open(committing.database, "r+b") as file:
+        file.truncate()
+        client = committing.client()
+        client.send(wire.query("INSERT INTO t VALUES (20)"))
+        eventually(lambda: "the writer cannot go on" in committing.errors)
+        file.write(other.read_bytes())
+    check_exit(committing)
+    assert rows(committing.database) == [1000]

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import Pool
+@testable import SQLite
+@testable import Scheduling
+
+/// Files that are others, or away, in the very moment in which a connection is opened.
+@Suite struct LostFilesTests {
+    private let files = FileManager.default
+
+    private func commit(_ ids: ClosedRange<Int>, _ test: TestPool) {
+        for id in ids { _ = test.run([test.member("INSERT INTO t VALUES(\(id), \(id))")]) }
+    }
+
+    /// A database of one row beside the served one.
+    private func backup(_ test: TestPool) throws -> String {
+        let path = test.directory + "/backup.db"
+        let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("PRAGMA journal_mode = DELETE; CREATE TABLE t(id, v); INSERT INTO t VALUES(1000, 1000)")
+        return path
+    }
+
+    private func replace(_ path: String, by other: String) throws { try #require(rename(other, path) == 0) }
+
+    /// What a path leads to when it is looked at is not what SQLite has opened.
+    @Test(arguments: ["", "-wal", "-shm"])
+    func anotherFileThatComesWhileTheyAreOpened(_ name: String) throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        test.pool.close()
+        let connection = test.pool.writer.connection
+        try Data(contentsOf: URL(fileURLWithPath: test.path + name)).write(to: URL(fileURLWithPath: test.path + ".copy"))
+        var opened = OpenFiles(of: connection, walIndex: connection.walIndex())
+        #expect(opened.problem() == nil)
+        try replace(test.path + name, by: test.path + ".copy")
+        opened = OpenFiles(of: connection, walIndex: connection.walIndex())
+        #expect(opened.problem() != nil && opened.places.problem != nil)
+    }
+
+    /// It would read the one's file with the other's -wal: it is closed before it has read anything.
+    @Test func aReaderOfAnotherFile() throws {
+        let test = try TestPool()
+        let other = try backup(test)
+        let files = test.pool.files
+        var hasRead = false
+        #expect(throws: SQLiteError.self) {
+            _ = try files.open { (whenOpened) throws(SQLiteError) in
+                _ = rename(test.path, test.path + ".away")
+                _ = rename(other, test.path)
+                let connection = try Connection(path: test.path, mode: .readOnly, settings: ConnectionSettings()) {
+                    (connection) throws(SQLiteError) in
+                    _ = rename(test.path, other)
+                    _ = rename(test.path + ".away", test.path)
+                    try whenOpened(connection)
+                }
+                hasRead = true
+                return connection
+            }
+        }
+        #expect(!hasRead && files.problem == nil)
+    }
+
+    /// SQLite would make one, and delete the -wal for it.
+    @Test func nothingIsMadeInThePlaceOfAFileThatIsAway() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        try files.moveItem(atPath: test.path, toPath: test.path + ".away")
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(!files.fileExists(atPath: test.path) && files.fileExists(atPath: test.path + "-wal"))
+        try files.moveItem(atPath: test.path + ".away", toPath: test.path)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
+    }
+
+    /// What the process before has committed is not lost either.
+    @Test func aStartMakesNoneBesideCommits() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        #expect(try !DatabaseFiles.isToBeMade(test.path))
+        try files.moveItem(atPath: test.path, toPath: test.path + ".away")
+        #expect(throws: SQLiteError.self) { try DatabaseFiles.isToBeMade(test.path) }
+        Pool.forgetCachedWAL(test.path, ConnectionSettings())
+        #expect(!files.fileExists(atPath: test.path))
+        #expect(try DatabaseFiles.isToBeMade(test.directory + "/new.db"))
+    }
+
+    /// It comes while nobody has the database open: the old -wal's frames are not for it, and they are not lost.
+    @Test func anotherFileThatComesWhileTheDatabaseIsOpenedAgain() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        let other = try backup(test)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: other))
+        try files.moveItem(atPath: test.path, toPath: test.path + ".away")
+        try replace(test.path, by: other)
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == bytes)
+        #expect(try test.lookFromOutside("SELECT id FROM t") == [["1000"]])
+        try replace(test.path, by: test.path + ".away")
+        try replace(test.path + "-wal", by: test.path + "-wal.lost")
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
+    }
+
+    /// A connection that fails while it is opened does not copy the -wal into a file it does not belong to.
+    @Test func aDamagedFileThatComesWhileTheDatabaseIsOpenedAgain() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        let letter = Data(repeating: UInt8(ascii: "x"), count: 8192)
+        try files.moveItem(atPath: test.path, toPath: test.path + ".away")
+        try letter.write(to: URL(fileURLWithPath: test.path))
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == letter)
+        try replace(test.path, by: test.path + ".away")
+        try replace(test.path + "-wal", by: test.path + "-wal.lost")
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
+    }
+}
