@@ -228,6 +228,8 @@ public struct DatabaseFiles: Sendable {
         SQLiteError(extendedCode: ioError, message: message)
     }
 
+    static var truncatedWAL: SQLiteError { lost("the -wal was truncated while it was open") }
+
     static var replaced: SQLiteError { lost("another file is in its place") }
 
     /// They are back where they were, and another process may have opened others meanwhile.

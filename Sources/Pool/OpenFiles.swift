@@ -1,3 +1,4 @@
+import CLinux
 import SQLite
 
 /// What a commit is not acknowledged without: that its files are where they will be found again, and as long as they were.
@@ -7,6 +8,10 @@ struct OpenFiles {
     private var databaseBytes: UInt64
     /// A checkpoint may make the file as long as VACUUM has left the database, this process's or another one's.
     private var mayBeShorter = false
+    /// The -wal when it was last looked at.
+    private var walBytes: UInt64 = 0
+    private var walBlocks: UInt64 = 0
+    private let wal: WALFile?
     private let walIndex: WALIndex?
     /// From before the last look, so that a checkpoint beside it is found at the next.
     private var marks: WALIndex.CheckpointMarks?
@@ -16,10 +21,12 @@ struct OpenFiles {
     /// - Parameter walIndex: of the connection, which is open for as long as this is used.
     init(of connection: Connection, walIndex: WALIndex?) {
         self.walIndex = walIndex
+        wal = connection.walFile()
         marks = walIndex?.checkpointMarks
         marksAtOpening = marks
         places = DatabaseFiles(of: connection)
         databaseBytes = places.databaseInPlace?.bytes ?? 0
+        if let status = places.walInPlace { (walBytes, walBlocks) = (status.bytes, status.blocks) }
     }
 
     mutating func wereCheckpointed() { mayBeShorter = true }
@@ -27,7 +34,7 @@ struct OpenFiles {
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
         let marksBefore = walIndex?.checkpointMarks
-        guard let status = places.databaseInPlace, places.hasWAL, places.hasIndex else {
+        guard let status = places.databaseInPlace, let walStatus = places.walInPlace, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
             return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
         }
@@ -35,10 +42,27 @@ struct OpenFiles {
         guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
             return DatabaseFiles.lost("the database's file was truncated while it was open")
         }
+        guard !isCut(walStatus) else { return DatabaseFiles.truncatedWAL }
         databaseBytes = status.bytes
+        (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
         mayBeShorter = false
         marks = marksBefore
         return nil
+    }
+
+    /// Somebody has made the -wal shorter, and not by a checkpoint (`: > app.db-wal`, where it has become large). The next commit makes it
+    /// as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell. A file system may take some
+    /// of that back for reasons of its own: only then is anything read.
+    private func isCut(_ status: walpool_file) -> Bool {
+        guard let wal, let walIndex, status.bytes < walBytes || status.blocks < walBlocks else { return false }
+        return !wal.holdsFrames(of: walIndex)
+    }
+
+    /// The database's file lacks what no checkpoint has cut off: what is copied into it now may go into another one that is just being
+    /// written over it.
+    var isDatabaseCut: Bool {
+        guard let status = places.databaseInPlace else { return false }
+        return status.bytes < databaseBytes && !mayBeShorter && !somebodyHasCheckpointed
     }
 
     /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.

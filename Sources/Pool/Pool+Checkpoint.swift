@@ -214,14 +214,15 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
         // A lost file is no such failure: what it leaves behind has to be where it belongs.
-        guard (writer.failure ?? pipelinedSync?.error).map(DatabaseFiles.isLoss) ?? true else {
+        let failure = writer.failure ?? pipelinedSync?.error
+        guard failure.map(DatabaseFiles.isLoss) ?? true else {
             // What is in memory may differ from what is on the disk: the next start recovers from that.
             writer.connection.keepWALWhenClosed()
             return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
         }
         do {
             // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
-            if writer.places.obstacle == nil, let reason = try lostFiles() {
+            if writer.places.obstacle == nil, let reason = try lostFiles(after: failure) {
                 writer.connection.keepWALWhenClosed()
                 return cannotGoOn(reason)
             }

@@ -15,7 +15,7 @@ extension Pool {
     func recover(_ endSnapshots: EndSnapshots) -> [Resumption] {
         let encodingFailure = takeForeignEncoding()
         let failure =
-            writer.failure ?? pipelinedSync?.error ?? writer.places.problem ?? encodingFailure
+            writer.failure ?? pipelinedSync?.error ?? files.problem ?? encodingFailure
             ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
         log.error(
             .ioError, "the writer cannot go on: every connection is closed and opened again",
@@ -80,7 +80,7 @@ extension Pool {
         }
         if let reason = try rescueWAL() { return reason }
         // What was written into the -wal and not onto the disk must not get into the database.
-        if failure.map(DatabaseFiles.isLoss) ?? true { emptyWALOfLostIndex() }
+        if (failure ?? files.problem).map(DatabaseFiles.isLoss) ?? false, let reason = emptyWALBeforeItIsClosed() { return reason }
         guard !writer.places.isIndexReplaced else {
             return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
         }
@@ -155,22 +155,30 @@ extension Pool {
         }
     }
 
-    /// Who deletes the -shm may delete the -wal next (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart), and for some
-    /// milliseconds nobody has it open, while the database is opened anew: nothing that was committed may rest on it by then.
+    /// For some milliseconds nobody has the -wal open, while the database is opened anew, and who deletes or moves one of the files may do
+    /// so with the next then (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart): nothing that was committed may
+    /// rest on it by then. It is emptied, too, for to a file that comes in the database's place (`mv backup.db app.db`) its frames do not
+    /// belong.
     ///
-    /// It is emptied, too, for the database's file may be the next (`mv backup.db app.db`), and to that these frames do not belong. But
-    /// a process that makes another -shm writes into it from then on: so what takes long comes before the last look for one.
-    /// Who keeps it from being copied or emptied has the -shm that was deleted, and the database is not opened again beside that.
-    private func emptyWALOfLostIndex() {
-        guard writer.places.hasWAL, !writer.places.hasIndex, !writer.places.isIndexReplaced else { return }
+    /// When the -shm was deleted, a process that makes another writes into it from then on: so what takes long comes before the last look for
+    /// one. Who keeps it from being copied or emptied has the -shm that was deleted, and the database is not opened again beside that.
+    ///
+    /// - Returns: why nothing can be copied out of it.
+    private func emptyWALBeforeItIsClosed() -> String? {
+        guard writer.places.hasWAL, !writer.places.isIndexReplaced, !writer.files.isDatabaseCut else { return nil }
         do {
+            guard try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
+                return "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may "
+                    + "be lost, and nothing was copied"
+            }
             guard try writer.checkpoint(.passive).isComplete, !writer.places.isIndexReplaced,
                 try truncate(patienceMilliseconds: 0).isComplete
-            else { return }
-            log.warning(.recovery, "the -shm was deleted; what the -wal held is in the database now")
+            else { return nil }
+            log.warning(.recovery, "what the -wal held is in the database now")
         } catch {
-            log.error(.ioError, "the -shm was deleted, and the -wal cannot be copied", metadata: ["error": "\(error.message)"])
+            log.error(.ioError, "the -wal cannot be copied before the database is opened again", metadata: ["error": "\(error.message)"])
         }
+        return nil
     }
 
     /// Without a sync at each commit the WAL's index names frames before they are on the disk. Another process that has the database

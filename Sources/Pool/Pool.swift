@@ -182,7 +182,7 @@ public final class Pool: Sendable {
             throw DatabaseFiles.replaced
         }
         slot.writer = writer
-        slot.files.wereOpened(writer.places)
+        slot.files.wereOpened(writer.places, writer.walIndex)
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
                 PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)

@@ -6,16 +6,28 @@ import SQLite
 /// its -shm, and truncate that -shm where it sees nobody's lock on it.
 final class ServedFiles: Sendable {
     /// nil while the writer is opened anew.
-    private let files = Locked<DatabaseFiles?>(nil)
+    private let files = Locked<(places: DatabaseFiles, walIndex: WALIndex?)?>(nil)
 
-    func wereOpened(_ places: DatabaseFiles) { files.withLock { $0 = places } }
+    /// - Parameter walIndex: of a connection that is open until `areClosed` has returned.
+    func wereOpened(_ places: DatabaseFiles, _ walIndex: WALIndex?) { files.withLock { $0 = (places, walIndex) } }
     func areClosed() { files.withLock { $0 = nil } }
 
+    private var places: DatabaseFiles? { files.withLock { $0?.places } }
+
+    /// What the index says; it is there for as long as the lock is held.
+    private var walHeader: WALIndex.Header? { files.withLock { $0?.walIndex?.copyHeader() } }
+
     /// What is wrong with them, or nil.
-    var problem: SQLiteError? { files.withLock { $0 }?.problem }
+    var problem: SQLiteError? {
+        guard let places else { return nil }
+        if let problem = places.problem { return problem }
+        guard let header = walHeader, let wal = places.walInPlace, wal.bytes < header.leastWALBytes else { return nil }
+        // Who empties it says so in the index first.
+        return walHeader == header ? DatabaseFiles.truncatedWAL : nil
+    }
 
     /// Why nobody can tell, or nil.
-    var obstacle: String? { files.withLock { $0 }?.obstacle }
+    var obstacle: String? { places?.obstacle }
 
     /// Opens something of them, and looks before and afterwards.
     ///

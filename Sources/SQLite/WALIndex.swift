@@ -23,6 +23,12 @@ public struct WALIndex {
         /// Equal to no header that SQLite has written.
         public init() {}
 
+        /// So long the -wal is at least: frames are written before they are named.
+        public var leastWALBytes: UInt64 {
+            let end = WALIndex.End(self, copiedFrames: 0)
+            return end.frames > 0 ? UInt64(WALHistory.position(end.frames, end)) : 0
+        }
+
         public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
     }
 
@@ -67,20 +73,31 @@ public struct WALIndex {
         var checksum: WALChecksum
         /// As they are in the file.
         var salts: UInt64
+
+        init(_ header: Header, copiedFrames: Int) {
+            self = withUnsafeBytes(of: header.words) { header in
+                // "0x0001" is 65536, in 16 bits.
+                let page = Int(header.load(fromByteOffset: 14, as: UInt16.self))
+                return End(
+                    isEmpty: header[12] == 0, frames: Int(header.load(fromByteOffset: 16, as: UInt32.self)), copiedFrames: copiedFrames,
+                    pageBytes: page == 1 ? 65_536 : page, isBigEndian: header[13] != 0,
+                    checksum: WALChecksum(
+                        first: header.load(fromByteOffset: 24, as: UInt32.self), second: header.load(fromByteOffset: 28, as: UInt32.self)),
+                    salts: header.load(fromByteOffset: 32, as: UInt64.self))
+            }
+        }
+
+        private init(
+            isEmpty: Bool, frames: Int, copiedFrames: Int, pageBytes: Int, isBigEndian: Bool, checksum: WALChecksum, salts: UInt64
+        ) {
+            (self.isEmpty, self.frames, self.copiedFrames, self.pageBytes) = (isEmpty, frames, copiedFrames, pageBytes)
+            (self.isBigEndian, self.checksum, self.salts) = (isBigEndian, checksum, salts)
+        }
     }
 
     var end: End {
         let copiedFrames = backfilledFrames
-        return withUnsafeBytes(of: copyHeader().words) { header in
-            // "0x0001" is 65536, in 16 bits.
-            let page = Int(header.load(fromByteOffset: 14, as: UInt16.self))
-            return End(
-                isEmpty: header[12] == 0, frames: Int(header.load(fromByteOffset: 16, as: UInt32.self)), copiedFrames: copiedFrames,
-                pageBytes: page == 1 ? 65_536 : page, isBigEndian: header[13] != 0,
-                checksum: WALChecksum(
-                    first: header.load(fromByteOffset: 24, as: UInt32.self), second: header.load(fromByteOffset: 28, as: UInt32.self)),
-                salts: header.load(fromByteOffset: 32, as: UInt64.self))
-        }
+        return End(copyHeader(), copiedFrames: copiedFrames)
     }
 
     /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).

@@ -75,3 +75,60 @@ def test_a_file_that_is_written_over(committing):
         file.write(other.read_bytes())
     check_exit(committing)
     assert rows(committing.database) == [1000]
+
+
+@pytest.mark.parametrize("how", ["emptied", "cut"])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("mode", ["full", "pipelined", "normal"])
+def test_a_wal_that_is_made_shorter(start_daemon, mode, large, how):
+    """The next commit makes it as long again, with a hole in it. Nothing is acknowledged behind that, and nothing is copied out of it."""
+    daemon = start_daemon(options=["--synchronous", mode], config="checkpoint_frames = 20\n")
+    daemon.run("CREATE TABLE t (x)", "CREATE TABLE f (x)", "INSERT INTO f VALUES (zeroblob(20000))")
+    daemon.stop()
+    daemon.restart()
+    daemon.may_fail = True
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        if large:
+            # Nobody makes room ahead any more.
+            outsider.execute("BEGIN")
+            outsider.execute("SELECT count(*) FROM t").fetchall()
+        daemon.run(*[f"INSERT INTO t VALUES ({number})" for number in range(1, 60 if large else 10)])
+        client = daemon.client()
+        assert client.value("SELECT max(x) FROM t")
+        os.truncate(wal(daemon), 0 if how == "emptied" else 5 * 4120)
+        check_not_acknowledged([client.query("INSERT INTO t VALUES (1000)")])
+        check_exit(daemon)
+    assert "-wal was truncated" in daemon.errors
+    with closing(sqlite3.connect(daemon.database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT length(x) FROM f").fetchall() == [(20000,)]
+
+
+def test_a_wal_that_is_made_shorter_before_the_end(committing):
+    """Nobody has committed since."""
+    committing.may_fail = True
+    committing.stop()
+    committing.restart()
+    committing.run("INSERT INTO t VALUES (20)")
+    os.truncate(wal(committing), 0)
+    committing.terminate()
+    check_exit(committing)
+    assert rows(committing.database) == list(range(1, 20))
+
+
+def test_a_wal_that_is_made_shorter_by_who_may(committing):
+    """A checkpoint of another process, and its limit for the file."""
+    console = committing.client(database="walpool")
+    with closing(sqlite3.connect(committing.database, isolation_level=None)) as outsider:
+        outsider.execute("PRAGMA journal_size_limit = 0")
+        for number in range(20, 40, 2):
+            committing.run(f"INSERT INTO t VALUES ({number})")
+            console.query("PAUSE").check()
+            mode = "TRUNCATE" if number % 4 else "RESTART"
+            eventually(lambda: outsider.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0] == 0)
+            outsider.execute(f"INSERT INTO t VALUES ({number + 1})")
+            console.query("RESUME").check()
+    committing.run("INSERT INTO t VALUES (40)")
+    committing.stop()
+    assert "the writer cannot go on" not in committing.errors
+    assert rows(committing.database) == list(range(1, 41))

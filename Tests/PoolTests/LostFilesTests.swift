@@ -113,4 +113,42 @@ import Testing
         try replace(test.path + "-wal", by: test.path + "-wal.lost")
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
     }
+
+    /// They could not be found for a moment, and the next of them may be away when the database is opened again.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func nothingRestsOnTheWALAfterALossThatPasses(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        commit(1...2, test)
+        _ = test.pool.requestWriter(test.member(), .transaction, deadline: .distantFuture)
+        test.pool.writer.note(DatabaseFiles.passing)
+        #expect(test.pool.releaseWriter()?.picture == "recovery")
+        _ = test.pool.run(.recovery)
+        #expect(test.ends.reasons.isEmpty)
+        try files.copyItem(atPath: test.path, toPath: test.path + ".copy")
+        let copy = try Connection(path: test.path + ".copy", mode: .readOnly, settings: ConnectionSettings())
+        #expect(try copy.rows("SELECT count(*) FROM t") == [["2"]])
+    }
+
+    /// It ends before its recovery.
+    @Test(arguments: [PoolLimits.Durability.full, .pipelined])
+    func nothingIsCopiedOutOfAWALThatWasTruncated(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        let pool = test.pool
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        let copied = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        commit(1...3, test)
+        try pool.commitToSync()?.waitUntilDurable()
+        try #require(truncate(test.path + "-wal", 0) == 0)
+        let member = test.member("INSERT INTO t VALUES(4, 4)")
+        _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+        _ = pool.commitGroup([member])
+        if let commit = pool.commitToSync() {
+            #expect(throws: SQLiteError.self) { try commit.waitUntilDurable() }
+        } else {
+            #expect(member.commitError?.isInputOutput == true)
+        }
+        pool.close()
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("-wal was truncated"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == copied)
+    }
 }
