@@ -144,14 +144,14 @@ public struct DatabaseFiles: Sendable {
 
     /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any persistent content"
     /// (https://www.sqlite.org/walformat.html#the_wal_index_or_shm_file).
-    func moveWALAway() throws(SQLiteError) -> String {
+    func moveWALAway(keepsIndex: Bool = false) throws(SQLiteError) -> String {
         var (name, number) = ("\(path)-wal.lost", 1)
         while access(name, F_OK) == 0 {
             number += 1
             name = "\(path)-wal.lost\(number)"
         }
         guard rename(path + "-wal", name) == 0 else { throw Self.lost("rename: \(String(cString: strerror(errno)))") }
-        if hasIndex { unlink(path + "-shm") }
+        if !keepsIndex, hasIndex { unlink(path + "-shm") }
         return name
     }
 

@@ -1,5 +1,6 @@
 import Logging
 import SQLite
+import Scheduling
 
 /// What belongs to a file that is not in its place any more must not stay beside the one that is, or that comes: at the next start its
 /// frames would be taken for that file's ("Mispairing database files and hot journals", https://www.sqlite.org/howtocorrupt.html),
@@ -21,6 +22,24 @@ extension Pool {
             log.error(.ioError, "\(path)-wal cannot be emptied", metadata: ["error": "\(error.message)"])
         }
         moveAway(left, isCopied: isCopied)
+    }
+
+    /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next
+    /// (`mv backup.db-wal app.db-wal; mv backup.db app.db`); otherwise it would be taken for this one's.
+    ///
+    /// - Returns: why this one cannot be opened again.
+    func moveForeignWALAway(_ foreign: DatabaseFiles) -> String? {
+        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
+        while writer.places.databaseInPlace != nil, MonotonicClock.now < end { MonotonicClock.sleepForOutsider(milliseconds: 1) }
+        guard writer.places.databaseInPlace != nil else { return Self.loss(of: path) }
+        guard foreign.hasFrames else { return nil }
+        do {
+            let name = try foreign.moveWALAway(keepsIndex: true)
+            log.error(.ioError, "\(path)-wal was replaced by one of another database, which was moved to \(name)")
+            return nil
+        } catch {
+            return "\(path)-wal was replaced by one of another database, which cannot be moved away: \(error.message)"
+        }
     }
 
     /// Gives the -wal that is left of a file another name, if there is anything in it. Another process that has it open goes on as before,

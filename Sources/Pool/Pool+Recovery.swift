@@ -91,7 +91,7 @@ extension Pool {
         "\(holder) has \(path) open by a -wal that was deleted: end that process first"
     }
 
-    private static func loss(of path: String) -> String { "\(path) was emptied, moved, replaced or deleted while it was served" }
+    static func loss(of path: String) -> String { "\(path) was emptied, moved, replaced or deleted while it was served" }
 
     private func giveUp(_ reason: String) -> [Resumption] {
         cannotGoOn(reason)
@@ -104,9 +104,11 @@ extension Pool {
     /// room for that, the database itself gets it: the file that is open, whatever is moved into its place meanwhile.
     private func rescueWAL() throws(SQLiteError) -> String? {
         guard !writer.places.hasWAL else { return nil }
+        var foreign: DatabaseFiles?
         if writer.places.hasOtherWAL {
             switch rescueIntoNewWAL() {
             case .complete: return nil
+            case .foreign: foreign = writer.places.whatIsLeft
             case .partial(let frames, let all):
                 return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), which "
                     + "another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
@@ -126,7 +128,7 @@ extension Pool {
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
-        return nil
+        return foreign.flatMap(moveForeignWALAway)
     }
 
     /// nil: the disk is full, for one; or the -wal would stand beside another file.

@@ -6,6 +6,8 @@ public enum WALRescue: Equatable, Sendable {
     case partial(frames: Int, of: Int)
     /// The frames that are left cannot be put together, so nothing was written.
     case impossible
+    /// The one in its place is of another history, so nothing was written.
+    case foreign
 }
 
 extension Connection {
@@ -21,8 +23,9 @@ extension Connection {
         return try withWALLocked { () throws(SQLiteError) in
             let end = index.end
             guard !end.isEmpty else { return .impossible }
-            guard end.frames > 0 else { return .complete }
             let new = try WALInPlace(beside: fileName)
+            if let header = WALHistory.header(of: new), header.salts != end.salts { return .foreign }
+            guard end.frames > 0 else { return .complete }
             // What a failed sync has left at the place of another's commit is found where the others do not fit.
             var history = WALHistory(end, in: [new, old])
             var oldFile = 1

@@ -12,6 +12,17 @@ from files_fixtures import (  # noqa: F401 (fixtures)
     check_exit, check_not_acknowledged, committing, replace, rows, wal, watched)
 
 
+@pytest.fixture
+def snapshot(tmp_path):
+    """A backup that was taken as two files: the rows are in its -wal."""
+    path = tmp_path / "snapshot.db"
+    with closing(sqlite3.connect(tmp_path / "source.db", isolation_level=None)) as source:
+        source.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA wal_checkpoint; INSERT INTO t VALUES (1000)")
+        for name in ("", "-wal"):
+            path.with_name(path.name + name).write_bytes((tmp_path / f"source.db{name}").read_bytes())
+    return path
+
+
 @pytest.mark.parametrize("aside", [True, False])
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_backup_that_is_put_in_place_beside_a_reader(watched, aside, ends):
@@ -75,6 +86,32 @@ def test_a_file_that_is_written_over(committing):
         file.write(other.read_bytes())
     check_exit(committing)
     assert rows(committing.database) == [1000]
+
+
+@pytest.mark.parametrize("order", [["-wal", ""], ["", "-wal"]])
+def test_a_backup_of_two_files(committing, snapshot, order):
+    """In either order. Its -wal is not written into, although it stands beside the old database for a moment."""
+    committing.may_fail = True
+    client = committing.client()
+    for name in order:
+        os.replace(f"{snapshot}{name}", f"{committing.database}{name}")
+        client.send(wire.query("INSERT INTO t VALUES (20)"))
+    check_exit(committing)
+    assert rows(committing.database) == [1000]
+
+
+def test_the_wal_of_another_database(committing, snapshot):
+    """Alone: it is moved out of the way, as it is."""
+    committing.may_fail = True
+    theirs = snapshot.with_name(snapshot.name + "-wal")
+    content = theirs.read_bytes()
+    os.replace(theirs, wal(committing))
+    check_not_acknowledged([committing.client().query("INSERT INTO t VALUES (20)")])
+    eventually(lambda: "opened again and is whole" in committing.errors)
+    committing.run("INSERT INTO t VALUES (21)")
+    committing.stop()
+    assert set(range(1, 20)) | {21} <= set(rows(committing.database))
+    assert (committing.directory / "app.db-wal.lost").read_bytes() == content
 
 
 @pytest.mark.parametrize("how", ["emptied", "cut"])
