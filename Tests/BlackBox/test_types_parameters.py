@@ -512,3 +512,29 @@ def test_a_parameter_given_back_is_what_it_was(client, type, sent, received, oid
         client.query("DELETE FROM kv WHERE k = 1 AND " + str(int("INSERT" in sql))).check()
         reply = client.extended(sql, [sent], [type]).check()
         assert reply.texts[0] == (received,)
+
+def test_updates_of_many_rows_at_once(client):
+    """A parameter and a jump for each of them."""
+    client.query("DROP TABLE IF EXISTS many; CREATE TABLE many (id INTEGER PRIMARY KEY, name TEXT, n INTEGER)").check()
+    rows = 1000
+    client.query("INSERT INTO many SELECT value, 'old', 0 FROM generate_series(1, 1000)").check()
+    whens = " ".join(f"WHEN id = ${2 * row + 1} THEN ${2 * row + 2}" for row in range(rows))
+    sql = f"UPDATE many SET name = CASE {whens} ELSE name END"
+    assert parameter_types(client, sql) == [20, 25] * rows
+    values = [str(value).encode() for row in range(rows) for value in (row + 1, row % 7)]
+    assert client.extended(sql, values).check().tag == "UPDATE 1000"
+    assert client.value("SELECT count(*) FROM many WHERE name = CAST((id - 1) % 7 AS TEXT)") == "1000"
+    pairs = " OR ".join(f"(id = ${2 * row + 1} AND name = ${2 * row + 2})" for row in range(900))
+    assert parameter_types(client, f"SELECT id FROM many WHERE {pairs}") == [20, 25] * 900
+
+
+@pytest.mark.parametrize("sql, oid", [
+    ("UPDATE forms SET t = nullif($1, '')", 25), ("UPDATE forms SET t = coalesce(nullif($1, ''), t)", 25),
+    ("UPDATE forms SET n = nullif($1, 0)", 20), ("SELECT nullif(t, $1) FROM forms", 25), ("SELECT nullif(n, $1) FROM forms", 20),
+    ("SELECT 1 FROM forms WHERE n = nullif($1, 0)", 20), ("SELECT nullif($1, '')", 25)])
+def test_an_empty_field_of_a_form(client, sql, oid):
+    client.query("DROP TABLE IF EXISTS forms; CREATE TABLE forms (t TEXT, n INTEGER); INSERT INTO forms VALUES ('x', 1)").check()
+    assert parameter_types(client, sql) == [oid]
+    client.extended(sql, [b"0" if oid == 20 else b""]).check()
+    if sql.startswith("UPDATE"):
+        assert client.query("SELECT count(*) FROM forms WHERE t = '' OR n = 0").check().texts == [("0",)]

@@ -97,6 +97,7 @@ extension ProgramInterpreter {
 
     private mutating func noteArguments(of instruction: Instruction, _ arguments: [ProgramValue]) {
         let name = instruction.functionName
+        if name == "nullif", arguments.count == 2 { return note { $0.addComparison(arguments[0], arguments[1], .none) } }
         for (index, value) in arguments.enumerated() where !value.parameters.isEmpty {
             switch ExpressionClass.argument(of: name, at: index) {
             case .text: note { $0.need(value, .text) }

@@ -3,7 +3,7 @@ import PostgresWire
 /// Runs a program on what is known of values instead of on values, until nothing new flows anywhere.
 ///
 /// Registers are used again for other things, so what is in them is followed from instruction to instruction, and
-/// joined where ways meet. What cursors hold is collected for the whole program: rows are written and read at any time.
+/// joined where ways meet (`Registers`). What cursors hold is collected for the whole program: rows are written and read at any time.
 struct ProgramInterpreter {
     let program: [Instruction]
     let cursors: ProgramCursors
@@ -21,11 +21,9 @@ struct ProgramInterpreter {
     private(set) var uses = ParameterUses()
     private var isLastWalk = false
     private var hasChanged = false
+    private var constants: ConstantRegisters
 
-    typealias Registers = [ProgramValue]
-
-    /// Registers beyond this, or more work than this, and the program is left alone.
-    static let registerLimit = 1 << 16
+    /// More work than this, and the program is left alone: it is a value of a register that is looked at.
     private static let workLimit = 4_000_000
 
     init?(
@@ -36,6 +34,7 @@ struct ProgramInterpreter {
         self.parameterTypes = parameterTypes
         self.cursors = cursors
         self.flow = flow
+        constants = ConstantRegisters(of: program, parameterTypes)
         isLeader = Array(repeating: false, count: program.count)
         isLeader[0] = true
         for (address, next) in flow.successors.enumerated() {
@@ -49,8 +48,20 @@ struct ProgramInterpreter {
 
     /// False when it was given up.
     mutating func run() -> Bool {
-        entry[0] = []
         var work = 0
+        repeat {
+            constants.leaveOutWritten()
+            (entry, contents, results) = ([0: Registers(constants)], [:], [])
+            guard flowThrough(&work) else { return false }
+        } while constants.areWritten
+        isLastWalk = true
+        for leader in entry.keys.sorted() {
+            guard walk(from: leader, reaching: { _ in }) != nil else { return false }
+        }
+        return true
+    }
+
+    private mutating func flowThrough(_ work: inout Int) -> Bool {
         var isPending = Array(repeating: false, count: program.count)
         repeat {
             hasChanged = false
@@ -63,24 +74,22 @@ struct ProgramInterpreter {
                     work += cost
                     guard work < Self.workLimit else { return false }
                 }
+                // All that follows rests on what they are not.
+                if constants.areWritten { return true }
             }
         } while hasChanged
-        isLastWalk = true
-        for leader in entry.keys.sorted() {
-            guard walk(from: leader, reaching: { _ in }) != nil else { return false }
-        }
         return true
     }
 
     /// One straight run of instructions; nil when a register's number is beyond all reason.
     private mutating func walk(from leader: Int, reaching: (Int) -> Void) -> Int? {
-        var registers = entry[leader] ?? []
+        var registers = entry[leader] ?? Registers(constants)
         var address = leader
         var cost = registers.count + 1
         while true {
             let before = registers.count
             execute(program[address], &registers)
-            guard registers.count < Self.registerLimit else { return nil }
+            guard registers.count < Registers.limit else { return nil }
             cost += 1 + registers.count - before
             let next = flow.successors[address]
             if next == [address + 1], !isLeader[address + 1] {
@@ -88,7 +97,7 @@ struct ProgramInterpreter {
                 continue
             }
             for target in next {
-                cost += registers.reduce(0) { $0 + 1 + $1.parameters.count }
+                cost += registers.flowing.reduce(0) { $0 + 1 + $1.parameters.count }
                 if enter(target, registers) { reaching(target) }
             }
             return cost
@@ -102,18 +111,7 @@ struct ProgramInterpreter {
             entry[target] = registers
             return true
         }
-        var isNew = false
-        for index in registers.indices {
-            guard index < known.count else {
-                known.append(registers[index])
-                isNew = isNew || registers[index] != ProgramValue()
-                continue
-            }
-            guard known[index] != registers[index] else { continue }
-            let before = known[index]
-            known[index].join(registers[index])
-            isNew = isNew || known[index] != before
-        }
+        let isNew = known.join(registers)
         entry[target] = known
         return isNew
     }
@@ -141,17 +139,5 @@ struct ProgramInterpreter {
 }
 
 extension [ProgramValue] {
-    func value(_ register: Int) -> ProgramValue {
-        indices.contains(register) ? self[register] : ProgramValue()
-    }
-
-    func values(_ first: Int, _ count: Int) -> [ProgramValue] {
-        count > 0 ? (first..<(first + count)).map(value) : []
-    }
-
-    mutating func set(_ register: Int, _ value: ProgramValue) {
-        guard register >= 0, register < ProgramInterpreter.registerLimit else { return }
-        while count <= register { append(ProgramValue()) }
-        self[register] = value
-    }
+    func value(_ index: Int) -> ProgramValue { indices.contains(index) ? self[index] : ProgramValue() }
 }
