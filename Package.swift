@@ -80,15 +80,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        // What several of the test targets use.
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "WorkloadTests", dependencies: ["Workload"], swiftSettings: settings),
         .testTarget(name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "SQLite"], swiftSettings: settings),
-        .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire"], swiftSettings: settings),
+        .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
-        .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
-        .testTarget(name: "PoolTests", dependencies: ["Pool"], swiftSettings: settings),
+        .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PoolTests", dependencies: ["Pool", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
-        .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: settings),
+        .testTarget(name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: settings),
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
         .executableTarget(
             name: "walpool-micro",

@@ -10,7 +10,15 @@ public enum OutsiderLocks {
     ///
     /// - Parameter withReaders: those that only keep the file from being had alone count as well.
     public static func holders(ofDatabase path: String, withReaders: Bool = false) -> [String] {
-        processes(thatLock: [path, path + "-shm"], withReaders: withReaders).map(name)
+        guard let file = file(path) else { return [] }
+        return processes(thatLock: [file, file + "-shm"], withReaders: withReaders).map(name)
+    }
+
+    /// Where the -shm stands: beside the file that a symbolic link leads to.
+    private static func file(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// One that has the database open by a -wal that was deleted, or nil when none is shown. Nobody but itself will find what it commits
@@ -19,9 +27,7 @@ public enum OutsiderLocks {
     ///
     /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well.
     static func holder(ofDeletedWALOf path: String, isDeleted: Bool = false) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        let file = String(cString: resolved)
+        guard let file = file(path) else { return nil }
         return processes(thatLock: [file + "-shm"], withReaders: true).first { has($0, "\(file)-wal (deleted)") ?? isDeleted }.map(name)
     }
 

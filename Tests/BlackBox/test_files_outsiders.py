@@ -84,6 +84,20 @@ def test_an_outsider_that_keeps_the_lock_is_named(daemon, outsider, lock):
     assert daemon.run("SELECT x FROM t ORDER BY x").texts == [("1",), ("2",), ("4",)]
 
 
+def test_an_outsider_is_named_where_the_database_is_a_link(start_daemon, outsider, tmp_path):
+    """The locks are beside what it leads to."""
+    path, link = tmp_path / "there.db", tmp_path / "app.db"
+    other = outsider(path)
+    other("CREATE TABLE t (x)")
+    link.symlink_to(path)
+    daemon = start_daemon(link)
+    other("BEGIN IMMEDIATE")
+    client = daemon.client()
+    client.query("SET lock_timeout = '300ms'").check()
+    assert client.query("INSERT INTO t VALUES (1)").error["C"] == "55P03"
+    eventually(lambda: f"(process {os.getpid()})" in daemon.errors, "the outsider's name in the log")
+
+
 def test_an_outsider_that_writes_all_the_time(start_daemon):
     # No checkpoint while two processes write: SQLite before 3.51.3 may corrupt the file then
     # (https://www.sqlite.org/wal.html#walresetbug), and that is not what is tested here.

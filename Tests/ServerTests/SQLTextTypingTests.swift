@@ -1,4 +1,5 @@
 import PostgresWire
+import TestSupport
 import Testing
 
 @testable import Server
