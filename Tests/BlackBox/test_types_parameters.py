@@ -538,3 +538,12 @@ def test_an_empty_field_of_a_form(client, sql, oid):
     client.extended(sql, [b"0" if oid == 20 else b""]).check()
     if sql.startswith("UPDATE"):
         assert client.query("SELECT count(*) FROM forms WHERE t = '' OR n = 0").check().texts == [("0",)]
+
+
+@pytest.mark.parametrize("sql", ["nullif($1, '')", "coalesce(nullif($1, ''), NULL)", "CASE WHEN $1 = '' THEN NULL ELSE $1 END"])
+def test_a_text_is_no_truth_and_its_bytes_are_bytes(client, sql):
+    """A text in a BOOLEAN column is an error to everybody who reads it."""
+    client.query("DROP TABLE IF EXISTS forms; CREATE TABLE forms (f BOOLEAN, b BLOB)").check()
+    assert client.extended(f"INSERT INTO forms (f) VALUES ({sql})", [b"t"]).state == "42P18"
+    client.extended(f"INSERT INTO forms (b) VALUES ({sql})", [b"t"]).check()
+    assert client.query("SELECT * FROM forms").check().texts == [(None, "\\x74")]

@@ -114,6 +114,8 @@ extension ParameterType {
         }
         // Bytes and what a column makes of a text are different values, as PostgreSQL says of it, too (42P08).
         if need == .bytea, converted != nil { return }
+        // So are a text and what a BOOLEAN column makes of it: `nullif($1, '')` would be stored there as the text.
+        if need == .text, converted?.type == .bool { return }
         if let type = need {
             self = Self(needed: type)
             // What SQLite would convert anyway takes part, unless it is of another kind.

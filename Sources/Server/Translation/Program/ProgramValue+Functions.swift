@@ -30,7 +30,8 @@ extension ProgramValue {
         case "like", "glob", "starts_with": return .truth
         case "abs": return arguments.first.map { arithmetic($0, $0) } ?? ProgramValue([.integer, .real, .null], nil)
         case "nullif":
-            var result = withoutParameters(arguments.first)
+            // It is the first argument, where it is anything.
+            var result = arguments.first ?? .unknown
             result.classes.insert(.null)
             return result
         default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown

@@ -59,7 +59,8 @@ struct Registers {
 /// Registers that one Variable writes, and nothing else: what is in them is always that parameter.
 ///
 /// What else writes a register is only known when the program is run (by how many places a Copy goes, which of a record's values an
-/// affinity converts). So all are taken for constant at first, and whoever finds one written begins anew without it.
+/// affinity converts). So all but those that are written by the commonest instructions, too, are taken for constant at first, and
+/// whoever finds one written begins anew without it.
 final class ConstantRegisters {
     enum Place {
         case constant(ProgramValue)
@@ -73,12 +74,17 @@ final class ConstantRegisters {
     private var written: Set<Int> = []
 
     init(of program: [Instruction], _ types: (Int) -> TypeOID?) {
-        var writers: [Int: Int] = [:]
-        for instruction in program where instruction.opcode == .variable && (0..<Registers.limit).contains(instruction.p2) {
-            writers[instruction.p2, default: 0] += 1
-            values[instruction.p2] = ProgramValue(parameter: instruction.p1, type: types(instruction.p1))
+        for instruction in program {
+            switch instruction.opcode {
+            case .variable where (0..<Registers.limit).contains(instruction.p2):
+                let value = ProgramValue(parameter: instruction.p1, type: types(instruction.p1))
+                if values.updateValue(value, forKey: instruction.p2) != nil { written.insert(instruction.p2) }
+            case .column, .function, .pureFunction: written.insert(instruction.p3)
+            case .cast: written.insert(instruction.p1)
+            case .shallowCopy, .copy, .null, .integer, .int64, .real, .string8: written.insert(instruction.p2)
+            default: break
+            }
         }
-        written = Set(writers.filter { $0.value > 1 }.keys)
         leaveOutWritten()
     }
 
