@@ -231,6 +231,9 @@ extension Pool {
             return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
         }
         guard reopenBesideNewWAL() else { return }
+        // "When the last connection to a database closes, that connection does one last checkpoint and then deletes the WAL"
+        // (https://www.sqlite.org/wal.html), by its name: another one in its place is not this database's to delete.
+        defer { if !writer.places.hasWAL { writer.connection.keepWALWhenClosed() } }
         do {
             let result = try writer.checkpoint(.truncate)
             log.log(

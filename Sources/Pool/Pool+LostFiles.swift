@@ -8,9 +8,7 @@ import Scheduling
 extension Pool {
     /// The -wal belongs to the file that is open, wherever that is now. So its frames go there, and what does not is moved away.
     func emptyWALOfLostFile() {
-        let places = writer.places
-        // Another process may have gone on in another -wal, which belongs to the same file.
-        let left = !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.whatIsLeft : places
+        let (places, left) = (writer.places, filesLeft)
         var isCopied = false
         do {
             // Into a file that was emptied somebody may write another (`cp backup.db app.db`), and what was in it is in no -wal.
@@ -22,6 +20,13 @@ extension Pool {
             log.error(.ioError, "\(path)-wal cannot be emptied", metadata: ["error": "\(error.message)"])
         }
         moveAway(left, isCopied: isCopied)
+    }
+
+    /// Those that belong to the database that is open. Another process may have gone on in another -wal, which does, too; one that comes
+    /// from elsewhere belongs to what comes next (`mv backup.db-wal app.db-wal; mv backup.db app.db`).
+    var filesLeft: DatabaseFiles {
+        let places = writer.places
+        return !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.whatIsLeft : places
     }
 
     /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next

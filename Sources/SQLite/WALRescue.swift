@@ -55,9 +55,17 @@ extension Connection {
     }
 
     /// In the place of the -wal there is one whose frames are taken for this database's by who opens it now: the index has its salts.
-    public var hasOwnWALInPlace: Bool {
-        guard let end = WALIndex(connection: handle)?.end, !end.isEmpty, let file = WALInPlace(at: fileName + "-wal") else { return false }
-        return WALHistory.header(of: file)?.salts == end.salts
+    public var hasOwnWALInPlace: Bool { isWALInPlaceOwn ?? false }
+
+    /// In the place of the -wal there is one of another database, or of another history of this one.
+    public var hasForeignWALInPlace: Bool { isWALInPlaceOwn.map { !$0 } ?? false }
+
+    /// nil: nobody takes what is there for frames.
+    private var isWALInPlaceOwn: Bool? {
+        guard let end = WALIndex(connection: handle)?.end, !end.isEmpty, let file = WALInPlace(at: fileName + "-wal"),
+            let header = WALHistory.header(of: file)
+        else { return nil }
+        return header.salts == end.salts
     }
 
     /// The header comes last: without it nobody takes the frames for any.

@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+import subprocess
+import threading
 from contextlib import closing, suppress
 
 import pytest
@@ -98,6 +100,37 @@ def test_a_backup_of_two_files(committing, snapshot, order):
         with suppress(OSError):  # The daemon may have ended.
             client.send(wire.query("INSERT INTO t VALUES (20)"))
     check_exit(committing)
+    assert rows(committing.database) == [1000]
+
+
+@pytest.mark.parametrize("lost", [["-wal"], ["-shm"], ["-wal", "-shm"]], ids="".join)
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("pause", [0, 0.004])
+def test_a_backup_of_two_files_by_a_shell(committing, snapshot, lost, ends, pause):
+    """What is beside the old database is deleted first. The backup's -wal, which comes before its database, stays where it is put."""
+    committing.may_fail = True
+    client = committing.client()
+    stopping = []
+
+    def commit():
+        with suppress(OSError):
+            while not stopping and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
+                pass
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    database = committing.database
+    try:
+        end = f"kill -TERM {committing.pid};" if ends else ""
+        subprocess.run(f"rm {' '.join(f'{database}{name}' for name in lost)}; {end} sleep {pause};"
+                       f"mv {snapshot}-wal {database}-wal; mv {snapshot} {database}", shell=True, check=True)
+        if ends:
+            committing.wait()
+        else:
+            check_exit(committing)
+    finally:
+        stopping.append(True)
+        thread.join()
     assert rows(committing.database) == [1000]
 
 

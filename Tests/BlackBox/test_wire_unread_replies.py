@@ -1,5 +1,7 @@
 """The end of a reply that is complete, where the socket has no room for it: it does not wait for the statement behind it."""
 
+import time
+
 import pytest
 
 import wire
@@ -66,6 +68,18 @@ def test_beside_a_statement_that_waits_for_a_reader(start_daemon):
         assert not client.has_reply()
         second.query("COMMIT").check()
         assert client.reply().value == "1"
+
+
+@pytest.mark.parametrize("second", ["INSERT INTO t DEFAULT VALUES", "BEGIN; INSERT INTO t DEFAULT VALUES; COMMIT", "CREATE TABLE u (x)"])
+def test_the_time_of_the_next_statement_begins_with_it(db, second):
+    """A client that reads late has not used up the time of what it sent behind."""
+    client = db.client()
+    client.query("SET statement_timeout = '100ms'").check()
+    client.send(wire.query(rows(245)), wire.query(second))
+    db.settle()
+    time.sleep(0.3)  # The client does something else.
+    assert comes_whole(client, 245)
+    client.reply().check()
 
 
 def test_beside_a_long_statement(db):

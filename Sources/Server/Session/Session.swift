@@ -276,7 +276,11 @@ extension Session: PoolClient {
     func waitUntilRepliesAreSent() -> Wait? {
         guard owesReplyEnd, !hasWriterGrant else { return nil }
         guard flush() else { return .closed }
-        return owesReplyEnd ? .output : nil
+        guard owesReplyEnd else { return nil }
+        // The statement has not begun: its message is handled again, and its time is not its client's.
+        isStatementActive = false
+        statementDeadline = .distantFuture
+        return .output
     }
 
     /// The client is to hear first how its last statement ended. Who has the writer waits for no client.
