@@ -78,6 +78,7 @@ public struct DatabaseFiles: Sendable {
     }
 
     func areOfSameDatabase(as other: DatabaseFiles) -> Bool { database == other.database }
+    func haveSameWAL(as other: DatabaseFiles) -> Bool { wal == other.wal }
 
     /// The same database with the -wal and the -shm that are beside it now.
     var whatIsLeft: DatabaseFiles {
