@@ -250,7 +250,7 @@ extension Pool {
         let places = writer.places
         guard places.obstacle == nil, places.hasOtherWAL, places.hasIndex else { return true }
         do {
-            try openWriterAgain()
+            try openWriterAgain(filesToOpenAgain())
             return true
         } catch {
             cannotGoOn("\(path) cannot be opened again for the last checkpoint: \(error.message)")

@@ -29,6 +29,14 @@ extension Pool {
         return !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.whatIsLeft : places
     }
 
+    /// A -wal may have come since it was last asked whose it is, and SQLite would take its frames for this database's.
+    func filesToOpenAgain() throws(SQLiteError) -> DatabaseFiles {
+        if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
+            throw DatabaseFiles.lost(reason)
+        }
+        return filesLeft
+    }
+
     /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next
     /// (`mv backup.db-wal app.db-wal; mv backup.db app.db`); otherwise it would be taken for this one's.
     ///

@@ -29,13 +29,14 @@ extension Pool {
             if isWALDeleted, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
                 return giveUp(Self.deletedWAL(of: path, holder))
             }
+            let left = try filesToOpenAgain()
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             guard limits.durability == .full || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds)
             else {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
             }
-            try openWriterAgain()
+            try openWriterAgain(left)
             let check = try writer.connection.checkIntegrity(.quick)
             if let damage = check.damage { return giveUp("\(path) is damaged: \(damage)") }
             if let violation = check.violation {

@@ -191,13 +191,10 @@ public final class Pool: Sendable {
     }
 
     /// Never another database, which may have come there meanwhile: then this throws, and nothing of the old one is left beside it.
-    func openWriterAgain() throws(SQLiteError) {
+    ///
+    /// - Parameter left: `filesToOpenAgain`, as long as the index told whose the -wal is.
+    func openWriterAgain(_ left: DatabaseFiles) throws(SQLiteError) {
         let recoveries = state.withLock { $0.recoveries } + 1
-        // A -wal that has come since it was last asked whose it is: SQLite would take its frames for this database's.
-        if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
-            throw DatabaseFiles.lost(reason)
-        }
-        let left = filesLeft
         writer.connection.keepWALWhenClosed()
         files.areClosed()
         writerSlot.writer = nil
