@@ -66,7 +66,7 @@ import Testing
         let test = try TestPool()
         commit(1...2, test)
         try files.moveItem(atPath: test.path, toPath: test.path + ".away")
-        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(test.pool.filesToOpenAgain()) }
         #expect(!files.fileExists(atPath: test.path) && files.fileExists(atPath: test.path + "-wal"))
         try files.moveItem(atPath: test.path + ".away", toPath: test.path)
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
@@ -92,7 +92,7 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: other))
         try files.moveItem(atPath: test.path, toPath: test.path + ".away")
         try replace(test.path, by: other)
-        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(test.pool.filesToOpenAgain()) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == bytes)
         #expect(try test.lookFromOutside("SELECT id FROM t") == [["1000"]])
         try replace(test.path, by: test.path + ".away")
@@ -107,7 +107,7 @@ import Testing
         let letter = Data(repeating: UInt8(ascii: "x"), count: 8192)
         try files.moveItem(atPath: test.path, toPath: test.path + ".away")
         try letter.write(to: URL(fileURLWithPath: test.path))
-        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain() }
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(test.pool.filesToOpenAgain()) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == letter)
         try replace(test.path, by: test.path + ".away")
         try replace(test.path + "-wal", by: test.path + "-wal.lost")
