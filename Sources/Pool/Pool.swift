@@ -204,7 +204,7 @@ public final class Pool: Sendable {
             try Self.openWriter(
                 into: writerSlot, path, settings, limits, changeable, schema, log, counters, again: left, recoveries: recoveries)
             // One that has come while nobody had it open belongs to what comes next, and must not get frames of this one.
-            guard writer.walFrames.all == 0 || writer.places.haveSameWAL(as: left) else {
+            guard !writer.places.hasFrames || writer.places.haveSameWAL(as: left) else {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost("another -wal has come beside it")
             }
