@@ -3,7 +3,8 @@
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+import threading
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 
@@ -136,3 +137,22 @@ def committing(start_daemon, request):
     daemon = start_daemon(options=["--synchronous", request.param])
     daemon.run("CREATE TABLE t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(1, 20)])
     return daemon
+
+
+@contextmanager
+def committing_all_the_time(daemon):
+    """A client inserts rows for as long as the daemon lets it."""
+    client, stopping = daemon.client(), threading.Event()
+
+    def commit():
+        with suppress(OSError):  # The socket of a daemon that ends breaks.
+            while not stopping.is_set() and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
+                pass
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()

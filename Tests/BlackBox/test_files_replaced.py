@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import subprocess
-import threading
 from contextlib import closing, suppress
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import wire
 from daemon import eventually
 from files_fixtures import (  # noqa: F401 (fixtures)
-    check_exit, check_not_acknowledged, committing, replace, rows, wal, watched)
+    check_exit, check_not_acknowledged, committing, committing_all_the_time, replace, rows, wal, watched)
 
 
 @pytest.fixture
@@ -109,28 +108,12 @@ def test_a_backup_of_two_files(committing, snapshot, order):
 def test_a_backup_of_two_files_by_a_shell(committing, snapshot, lost, ends, pause):
     """What is beside the old database is deleted first. The backup's -wal, which comes before its database, stays where it is put."""
     committing.may_fail = True
-    client = committing.client()
-    stopping = []
-
-    def commit():
-        with suppress(OSError):
-            while not stopping and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
-                pass
-
-    thread = threading.Thread(target=commit)
-    thread.start()
     database = committing.database
-    try:
-        end = f"kill -TERM {committing.pid};" if ends else ""
+    end = f"kill -TERM {committing.pid};" if ends else ""
+    with committing_all_the_time(committing):
         subprocess.run(f"rm {' '.join(f'{database}{name}' for name in lost)}; {end} sleep {pause};"
                        f"mv {snapshot}-wal {database}-wal; mv {snapshot} {database}", shell=True, check=True)
-        if ends:
-            committing.wait()
-        else:
-            check_exit(committing)
-    finally:
-        stopping.append(True)
-        thread.join()
+        committing.wait() if ends else check_exit(committing)
     assert rows(committing.database) == [1000]
 
 

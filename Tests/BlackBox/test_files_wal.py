@@ -5,13 +5,13 @@ import shutil
 import sqlite3
 import subprocess
 import threading
-from contextlib import closing, suppress
+from contextlib import closing
 
 import pytest
 
 from daemon import eventually
 from files_fixtures import (  # noqa: F401 (fixtures)
-    check_exit, check_not_acknowledged, committing, LOST_WAL, rows, shm, wal, watched, write_while)
+    check_exit, check_not_acknowledged, committing, committing_all_the_time, LOST_WAL, rows, shm, wal, watched, write_while)
 from test_lifecycle import run
 
 
@@ -253,26 +253,10 @@ def test_a_database_that_is_replaced_after_a_file_beside_it(committing, lost, en
     other = committing.directory / "other.db"
     with closing(sqlite3.connect(other)) as connection:
         connection.executescript("CREATE TABLE filler (x); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
-    stopping = []
-    client = committing.client()
-
-    def commit():
-        with suppress(OSError):  # The socket of a daemon that ends breaks.
-            while not stopping and not client.query("INSERT INTO t VALUES (zeroblob(3000))").closed:
-                pass
-
-    thread = threading.Thread(target=commit)
-    thread.start()
-    try:
-        end = f"kill -TERM {committing.pid};" if ends else ""
+    end = f"kill -TERM {committing.pid};" if ends else ""
+    with committing_all_the_time(committing):
         subprocess.run(f"rm {committing.database}{lost}; {end} sleep {pause}; mv {other} {committing.database}", shell=True, check=True)
-        if ends:
-            committing.wait()
-        else:
-            check_exit(committing)
-    finally:
-        stopping.append(True)
-        thread.join()
+        committing.wait() if ends else check_exit(committing)
     assert rows(committing.database) == [1000]
 
 

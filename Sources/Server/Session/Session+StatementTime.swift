@@ -1,0 +1,78 @@
+import Pool
+import PostgresWire
+import Scheduling
+import Synchronization
+
+/// A statement's time: when it begins and ends, and whether a cancel is for it.
+extension Session {
+    /// A statement begins: its deadlines count from here, and a cancel is for it from here on.
+    @inline(__always)
+    func beginStatement() throws(WireError) {
+        countBeginning()
+        guard !isStatementActive else { return }
+        try beginActivity()
+        // Whoever was granted something by what this thread did last must not wait for what it does next. It may be recovery,
+        // which may end the process: this client hears first how its last transaction ended.
+        if let worker {
+            if worker.hasResumptions { sendCompleteReplies() }
+            worker.noteStatement()
+        }
+        isStatementActive = true
+        if eventLog.isTiming { beginTiming() }
+        nextLookAtClient = Instant(nanoseconds: 0)
+        let timeout = state.settings.statementTimeoutMilliseconds
+        statementDeadline =
+            timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture
+        lockDeadline = .distantFuture
+    }
+
+    /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
+    enum Activity {
+        static let none = 0
+        /// A statement runs or waits, or another one of its Query message follows.
+        static let running = 1
+        /// It runs and shall be cancelled.
+        static let cancelled = 2
+    }
+
+    /// From here on a cancel is for it, as is one that came behind the statement before of the same message.
+    @inline(__always)
+    func beginActivity() throws(WireError) {
+        // Only its owner takes it away from `none`.
+        let found = activity.load(ordering: .relaxed)
+        if wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+        if found == Activity.none { activity.store(Activity.running, ordering: .relaxed) }
+    }
+
+    /// The wait for the writer, with that for another process that has the database locked, or the wait for a reader begins. As in
+    /// PostgreSQL, "The time limit applies separately to each lock acquisition attempt": what a statement does between them is
+    /// its own time, and a COPY FROM may take hours. https://www.postgresql.org/docs/current/runtime-config-client.html
+    func beginWait() {
+        guard lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
+        lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+    }
+
+    /// It has what it waited for.
+    func endWait() { lockDeadline = .distantFuture }
+
+    /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
+    /// statement of the same message or pipeline: of many short ones none is asked while it runs.
+    ///
+    /// - Parameter isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
+    @inline(__always)
+    func endStatement(isFollowed: Bool = false) {
+        isStatementActive = false
+        // In one operation: what came between a look and a store would be lost.
+        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { wasCancelled = true }
+    }
+
+    /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
+    func cancel() -> Bool {
+        let (exchanged, _) = activity.compareExchange(
+            expected: Activity.running, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
+        guard exchanged else { return false }
+        if pool.withdraw(clientID, onlyIfStopped: true) { return true }
+        if isAwaitingCopyData.load(ordering: .sequentiallyConsistent) { wakeFromCopy() }
+        return false
+    }
+}
