@@ -1,0 +1,153 @@
+"""How a run of walpool-load ends before its time, or does not begin."""
+
+import json
+import select
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from console import console, show
+from load_fixtures import answered, database, load, Load, query, SCALE, server, until_it_works  # noqa: F401 (fixtures)
+
+
+def test_ctrl_c(load, query):
+    process = subprocess.Popen(
+        load.command("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until_it_works(process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    result = json.loads(output)
+    assert 0 < result["seconds"] < 60 and result["classes"][0]["transactions"] > 0
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_while_it_connects(tmp_path, number):
+    """Nothing has been measured yet, and the server may never take its clients: it ends at once."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / ".s.PGSQL.5432"))
+        listener.listen(1)
+        load = Load(tmp_path, "--host", tmp_path, "--database", "x")
+        # A shell starts what runs in the background with SIGINT ignored, and so may have started the tests.
+        process = subprocess.Popen(
+            load.command("insert", "--clients", 20), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+        assert select.select([listener], [], [], 30)[0], "nobody connects"
+        process.send_signal(number)
+        process.communicate(timeout=30)
+        assert process.returncode == -number
+
+
+def test_what_cannot_be_written_is_told_before_the_run(load, tmp_path):
+    command = load.command("insert", "--seconds", 600, "--hdr-log", "/nowhere/x.hdr")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "cannot write /nowhere/x.hdr: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("json_target, table_target", [("-", "/dev/full"), ("/dev/full", None), ("result.json", "/dev/full")])
+def test_a_full_disk_loses_nothing_else(load, tmp_path, json_target, table_target):
+    """Each output is tried, whatever becomes of the others, and the status says that one of them is not there."""
+    path = json_target if json_target.startswith(("-", "/")) else tmp_path / json_target
+    log = tmp_path / "select.hdr"
+    command = [*load.command("select", "--seconds", 0.2, "--warm-up", 0), "--json", path, "--hdr-log", log]
+    command.remove("--quiet")
+    output = open(table_target, "w") if table_target else subprocess.PIPE
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "No space left on device" in done.stderr, done.stderr
+    assert "Tag=readers" in log.read_text()
+    if json_target == "result.json":
+        assert json.loads(path.read_text())["classes"][0]["transactions"] > 0
+    else:
+        assert "p99.9 ms" in (done.stderr if json_target == "-" else done.stdout)
+
+
+def test_a_server_that_goes(load, server):
+    """The figures so far are told, and the status says that the run broke."""
+    server.may_fail = True
+    process = subprocess.Popen(
+        load.command("select", "--set", f"scale={SCALE}", "--seconds", 600, "--warm-up", 0, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until_it_works(process)
+    server.kill()
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the server has closed every connection" in errors
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert one["transactions"] > 0 and one["errors"] == 8
+    # With nobody left there is nothing to measure; the time without clients is in no figure.
+    assert result["seconds"] < 600
+
+
+def test_clients_lost_while_they_wait(load, server):
+    """Who has nothing under way when its connection ends is lost like the others."""
+    workload = load.write("""
+        [[class]]
+        name = "paced"
+        clients = 2
+        think_ms = 1000000
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        [[class]]
+        name = "idlers"
+        clients = 3
+        idle = true
+        """)
+    process = subprocess.Popen(
+        load.command(workload, "--seconds", 600, "--warm-up", 300, "--progress", 0.1),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "transactions/s" in process.stderr.readline()
+    with console(server) as admin:
+        sessions = [row["id"] for row in show(admin, "CLIENTS") if row["application_name"] == "walpool-load"]
+        assert len(sessions) == 5
+        for session in sessions:
+            admin.execute(f"KILL {session}")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the server has closed every connection" in errors
+    classes = json.loads(output)["classes"]
+    assert [one["error_states"] for one in classes] == [{"57P01": 2}, {"57P01": 3}]
+
+
+@pytest.mark.parametrize("options, status, message", [
+    (["--host", "/nowhere", "--database", "x"], 1, "cannot connect to /nowhere/.s.PGSQL.5432: No such file or directory"),
+    (["--host", "/nowhere"], 2, "--host needs --database"),
+    ([], 2, "name one target: --host, --direct or --in-process"),
+    (["--direct", "/nowhere/x.db"], 1, "cannot open /nowhere/x.db: unable to open database file"),
+    (["--direct", "x", "--set", "skale=1"], 2, 'there is no variable "skale"'),
+    (["--direct", "x", "--clients", "writers=1"], 2, "the classes are readers"),
+    (["--direct", "x", "--rate", "1e-10"], 2, '--rate: "1e-10" is not 0, or a number from 0.001 to 1000000000'),
+    (["--direct", "x", "--rate", "1e300"], 2, '--rate: "1e300" is not'),
+    (["--direct", "x", "--rate", "nan"], 2, '--rate: "nan" is not'),
+    (["--direct", "x", "--progress", "inf"], 2, "--progress is a number from 0 to 1000000"),
+    (["--direct", "x", "--progress", "nan"], 2, "--progress is a number from"),
+    (["--direct", "x", "--progress", "1e300"], 2, "--progress is a number from"),
+    (["--direct", "x", "--messages", "bulk"], 2, "--messages bulk: one of separate, pipeline, query"),
+])
+def test_refusals(tmp_path, options, status, message):
+    load = Load(tmp_path, *options)
+    load.run("select", status=status)
+    assert message in load.errors and load.errors.startswith("walpool-load: ")
+    assert load.errors.count("\n") == 1
+
+
+def test_nobody_there_for_clients_that_connect_each_time(tmp_path):
+    """They try again and again; a run in which none of them got through did not take place."""
+    load = Load(tmp_path, "--host", "/nowhere", "--database", "x")
+    load.run("churn", "--set", f"scale={SCALE}", status=1)
+    assert "08001: cannot connect to /nowhere/.s.PGSQL.5432: No such file or directory" in load.errors
+
+
+def test_what_is_wrong_in_a_file(tmp_path):
+    load = Load(tmp_path, "--direct", "x")
+    path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
+    load.run(path, status=2)
+    assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
+
+
+def test_a_statement_that_cannot_be_prepared(load):
+    path = load.write('[[class]]\nname = "a"\n[[class.transaction]]\nstatements = [ { sql = "SELECT * FROM missing" } ]\n')
+    load.run(path, status=1)
+    assert "42P01" in load.errors and "missing" in load.errors
