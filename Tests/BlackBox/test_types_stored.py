@@ -1,0 +1,168 @@
+"""What is stored of a parameter that comes as a text: as its column converts it, a text is taken as the literal would be."""
+
+import pytest
+
+import wire
+from parameters_fixtures import DATE, db, JSON, TIMESTAMP  # noqa: F401 (fixtures)
+from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
+
+
+@pytest.mark.parametrize(
+    "column, value, stored",
+    [("n", "12", "integer"), ("n", "1.5", "real"), ("n", "abc", "text"), ("r", "3", "real"), ("t", "12", "text"),
+     ("d", "1.50", "real"), ("f", "t", "integer"), ("f", "false", "integer"), ("day", "2024-02-29", "text"),
+     ("b", "\\x00ff", "blob"), ("odd", "7", "integer"), ("odd", "seven", "text")],
+)
+def test_stored_by_affinity(client, column, value, stored):
+    client.extended(f"INSERT INTO p (id, {column}) VALUES (100, $1)", [value]).check()
+    assert client.value(f"SELECT typeof({column}) FROM p WHERE id = 100") == stored
+    assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [value]).value == "100"
+
+
+def test_not_a_boolean(client):
+    assert client.extended("INSERT INTO p (f) VALUES ($1)", ["maybe"]).state == "22P02"
+
+
+def test_text_with_nul(client):
+    for oid, format in [(wire.TEXT, 0), (wire.TEXT, 1), (0, 0), (wire.VARCHAR, 1), (JSON, 1)]:
+        assert client.extended("SELECT id FROM p WHERE t = $1", [b"a\0b"], types=[oid], formats=[format]).state == "22021"
+
+
+def test_a_time_by_its_long_name_and_an_array_by_its_own(client):
+    client.query("CREATE TABLE IF NOT EXISTS named (a TIME WITHOUT TIME ZONE, b INTEGER[], c TEXT[])").check()
+    client.query("DELETE FROM named; INSERT INTO named VALUES ('03:04:05', '[1, 2]', '[\"x\"]')").check()
+    client.query("SET result_typing = declared").check()
+    reply = client.query("SELECT a, b, c FROM named").check()
+    assert reply.texts == [("03:04:05", "[1, 2]", '["x"]')]
+    assert result_types(client, "SELECT a FROM named") == [1083]
+    client.query("SET result_typing = stored").check()
+    assert client.query("SELECT a, b, c FROM named").check().texts == [("03:04:05", "[1, 2]", '["x"]')]
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    "column, sent, stored",
+    [
+        # pgjdbc leaves it to the column to drop the time zone; SQLite's functions take none of these.
+        ("day", "2024-01-02 +01", "2024-01-02"),
+        ("at", "2024-01-02 03:04:05.123456+01", "2024-01-02 03:04:05.123456"),
+        # What others may have stored stays.
+        ("day", "2024-01-02 03:04:05", "2024-01-02 03:04:05"),
+        ("at", "2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
+        ("at", "2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05+01:00"),
+        ("at", "yesterday", "yesterday"),
+        ("t", "2024-01-02 +01", "2024-01-02 +01"),
+    ],
+)
+def test_dates_without_a_type(client, column, sent, stored):
+    client.extended(f"UPDATE p SET {column} = $1 WHERE id = 1", [sent]).check()
+    assert client.value(f"SELECT {column} FROM p WHERE id = 1") == stored
+    assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [sent]).check().texts == [("1",)]
+
+
+GO = "2026-11-23 02:35:22.54111316 +0100 CET m=+0.002472970"
+
+
+@pytest.mark.parametrize("column, sent, state", [
+    ("day", GO, "22007"), ("at", GO, "22007"), ("at", "2026-11-23 02:35:22 -0330 NST", "22007"),
+    ("t", GO, None), ("at", "2026-11-23 02:35:22 about +0100", None), ("at", "2026-11-23 02:35:22 +0100", None)])
+def test_debug_text_of_go(client, column, sent, state):
+    """What pgx 4 sends for a time where a text is announced: no date function takes it."""
+    reply = client.extended(f"UPDATE p SET {column} = $1 WHERE id = 1", [sent])
+    assert reply.state == state and (state is None or "declared" in reply.error["H"])
+
+
+def test_dates_without_a_type_for_declared_columns(client):
+    client.query("SET result_typing = declared").check()
+    for sent, stored in [("2024-01-02T03:04:05Z", "2024-01-02 03:04:05"), ("2024-01-02 03:04:05+01:00", "2024-01-02 03:04:05")]:
+        client.extended("UPDATE p SET at = $1 WHERE id = 1", [sent]).check()
+        assert client.value("SELECT CAST(at AS TEXT) FROM p WHERE id = 1") == stored
+
+
+@pytest.mark.parametrize("type, value", [(DATE, "yesterday"), (TIMESTAMP, "2024-13-01 00:00:00"), (DATE, "0044-03-15 BC")])
+def test_not_a_date(client, type, value):
+    assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == "22007"
+
+
+# UUIDs
+
+
+@pytest.mark.parametrize("text, stored", [
+    # To SQLite's affinity these are numbers, and were stored as 1.23456789012346e+31, 3 and infinity.
+    ("12345678901234567890123456789012", "12345678-9012-3456-7890-123456789012"),
+    ("00000000000000000000000000000003", "00000000-0000-0000-0000-000000000003"),
+    ("0000000000000000000000000001e500", "00000000-0000-0000-0000-00000001e500"),
+    # What is none stays what it was.
+    ("6f1e3a5200004000800000000000000b", "6f1e3a5200004000800000000000000b"), ("17", "17"),
+    ("12345678-9012-3456-7890-123456789012", "12345678-9012-3456-7890-123456789012"),
+])
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+def test_a_uuid_of_digits_is_no_number(client, typing, text, stored):
+    client.query(f"SET result_typing = {typing}; DELETE FROM p WHERE id = 9").check()
+    client.extended("INSERT INTO p (id, u) VALUES (9, $1)", [text.encode()]).check()
+    assert client.value("SELECT CAST(u AS TEXT) FROM p WHERE id = 9") == stored
+    assert client.extended("SELECT id FROM p WHERE u = $1", [text.encode()]).value == "9"
+    assert client.extended("UPDATE p SET u = $1 WHERE u = $1 AND id = 9", [text.encode()]).tag == "UPDATE 1"
+
+
+UNTYPED = [("u UUID", "00000000000000000000000000000002", "00000000-0000-0000-0000-000000000002"), ("d DATE", "2024-01-02 +01", "2024-01-02")]
+
+
+@pytest.mark.parametrize("column, text, stored", UNTYPED)
+def test_a_text_is_taken_for_what_its_column_is(client, column, text, stored):
+    """In both formats; and a text of digits is a UUID, whatever type the driver gives it."""
+    client.query(f"DROP TABLE IF EXISTS one; CREATE TABLE one ({column})").check()
+    for formats in [[], [1]]:
+        for type in [0, wire.TEXT, 1043] if "UUID" in column else [0]:
+            client.ask(wire.parse("INSERT INTO one VALUES ($1)", types=[type]), wire.bind([text], formats=formats), wire.execute()).check()
+    assert set(client.query("SELECT *, typeof(one.rowid) FROM one").check().texts) == {(stored, "integer")}
+
+
+# The program of an INSERT into an AUTOINCREMENT table opens sqlite_sequence by the cursor it opens the table with.
+
+
+@pytest.fixture
+def counted(client):
+    columns = "n INTEGER, f BOOLEAN, u UUID, at DATETIME, d NUMERIC, b BLOB, x, t TEXT UNIQUE"
+    for name, key in [("plain", "INTEGER PRIMARY KEY"), ("counted", "INTEGER PRIMARY KEY AUTOINCREMENT")]:
+        client.query(f"DROP TABLE IF EXISTS {name}").check()
+        client.query(f"CREATE TABLE {name} (id {key}, {columns})").check()
+    return client
+
+
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO {} (n, f, u, at, d, b, t) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO {} (f, b) VALUES ($1, $2), ($3, $4)",
+        "INSERT INTO {} (id, f) VALUES ($1, $2)",
+        "INSERT OR REPLACE INTO {} (id, t, f) VALUES ($1, $2, $3) RETURNING id",
+        "INSERT INTO {} (t, f, u) VALUES ($1, $2, $3) ON CONFLICT (t) DO UPDATE SET f = $4, n = n + $5 WHERE n > $6",
+        "INSERT INTO {} (n, f) SELECT n, $1 FROM p WHERE day = $2",
+        "INSERT INTO {} (f) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM counted WHERE f = $2)",
+    ],
+)
+def test_autoincrement(counted, sql, typing):
+    counted.query(f"SET result_typing = {typing}").check()
+    assert parameter_types(counted, sql.format("counted")) == parameter_types(counted, sql.format("plain"))
+
+
+@pytest.mark.parametrize(
+    "column, sent, stored",
+    [
+        ("f", "true", "1"),
+        ("u", "00000000000000000000000000000007", "'00000000-0000-0000-0000-000000000007'"),
+        ("b", "\\x00ff", "X'00FF'"),
+        ("d", "1.10", "1.1"),
+        ("at", "2024-01-02 03:04:05+02", "'2024-01-02 03:04:05'"),
+    ],
+)
+def test_values_of_autoincrement_tables(counted, column, sent, stored):
+    counted.query("SET result_typing = declared").check()
+    for table in ["plain", "counted"]:
+        counted.extended(f"INSERT INTO {table} ({column}) VALUES ($1)", [sent]).check()
+        assert counted.value(f"SELECT quote({column}) FROM {table} ORDER BY id DESC LIMIT 1") == stored, table
+    assert counted.extended("INSERT INTO counted (x) VALUES ($1)", ["5"]).state == "42P18"
