@@ -1,6 +1,8 @@
-"""Lines of the log, taken apart."""
+"""A daemon with something to log, and the lines of its log, taken apart."""
 
 import re
+
+import pytest
 
 from daemon import eventually
 
@@ -15,6 +17,16 @@ SCHEMA = """
 
 # What would be another line and other fields if it were taken as it is.
 FORGERY = 'x"\nerror: forged duration=1ms\r\x1b[2J\u202e\u2028 session=0 hint="all is well'
+
+
+@pytest.fixture
+def serve(start_daemon):
+    def start(config="", **keywords):
+        daemon = start_daemon(config=config, **keywords)
+        daemon.run(SCHEMA)
+        return daemon
+
+    return start
 
 
 def lines(daemon, *texts):
