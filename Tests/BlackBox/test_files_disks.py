@@ -14,7 +14,7 @@ import wire
 from daemon import binary
 from files_fixtures import check_exit, error_lines, NOT_ACKNOWLEDGED
 from identity import NOBODY
-from test_lifecycle import check_refusal, run
+from lifecycle_fixtures import check_refusal, run
 
 
 @contextmanager

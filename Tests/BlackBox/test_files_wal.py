@@ -12,7 +12,7 @@ import pytest
 from daemon import eventually
 from files_fixtures import (  # noqa: F401 (fixtures)
     check_exit, check_not_acknowledged, committing, committing_all_the_time, LOST_WAL, rows, shm, wal, watched, write_while)
-from test_lifecycle import run
+from lifecycle_fixtures import run
 
 
 @pytest.mark.parametrize("event", LOST_WAL, ids=lambda event: event.__name__)

@@ -1,0 +1,221 @@
+"""Stopping in order, whatever sessions do then, and being killed."""
+
+import signal
+import sqlite3
+import threading
+
+import pytest
+
+import wire
+from daemon import eventually
+from interleaving import outcome
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+
+# Stopping
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+def test_signals(daemon, signal_number):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    client = daemon.client()
+    daemon.process.send_signal(signal_number)
+    reply = client.reply()
+    assert reply.closed
+    assert reply.error["S"] == "FATAL" and reply.error["C"] == "57P01"
+    assert daemon.wait() == 0
+    assert not daemon.socket_path.exists(), "the socket is removed"
+    wal = daemon.database.with_name("app.db-wal")
+    assert not wal.exists() or wal.stat().st_size == 0, "all is in the file itself"
+    with sqlite3.connect(daemon.database) as connection:
+        assert connection.execute("SELECT x FROM t").fetchall() == [(1,)]
+    connection.close()
+
+
+def test_restart(daemon):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    for number in range(2, 5):
+        daemon.stop()
+        daemon.restart()
+        daemon.run(f"INSERT INTO t VALUES ({number})")
+    assert daemon.value("SELECT count(*) FROM t") == "4"
+
+
+def test_stop_ends_every_kind_of_session(daemon):
+    daemon.run("CREATE TABLE t (x)")
+    stored = []
+    idle, reading, writing, queued, half = (daemon.client() for _ in range(5))
+    fresh = daemon.raw()
+    reading.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM t").check()
+    writing.query("BEGIN; INSERT INTO t VALUES ('lost')").check()
+    queued.send(wire.query("INSERT INTO t VALUES ('queued')"))
+    half.send(wire.query("SELECT 1")[:7])
+    daemon.settle(queued, half)
+    daemon.terminate()
+    for client in [idle, reading, writing, queued, half]:
+        reply = client.reply()
+        if client is queued and reply.tags:
+            # Its turn came when the one before it was ended.
+            stored, reply = [("queued",)], client.reply()
+        assert reply.closed and reply.error["C"] == "57P01", reply
+    assert fresh.reply().closed
+    assert daemon.wait() == 0
+    with sqlite3.connect(daemon.database) as connection:
+        assert connection.execute("SELECT * FROM t").fetchall() == stored
+    connection.close()
+
+
+def test_running_statements_may_finish(daemon):
+    daemon.run("CREATE TABLE t (x)")
+    client = daemon.client()
+    # Long enough that it still runs when the signal comes, short enough to end within the limit.
+    count = 1_000_000
+    client.send(wire.query(
+        f"INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {count}) SELECT x FROM c"))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.terminate()
+    messages = client.reply().messages
+    assert daemon.wait() == 0
+    with sqlite3.connect(daemon.database) as connection:
+        (stored,) = connection.execute("SELECT count(*) FROM t").fetchone()
+    connection.close()
+    if any(m.kind == "C" and m.tag == f"INSERT 0 {count}" for m in messages):
+        assert stored == count
+    else:
+        # The signal came before the statement began.
+        assert stored == 0 and messages[-1].state == "57P01"
+
+
+def test_endless_statements_are_ended(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "300ms"\n')
+    daemon.run("CREATE TABLE t (x)")
+    reading, writing, stalled = daemon.client(), daemon.client(), daemon.client()
+    reading.send(wire.query(ENDLESS))
+    writing.send(wire.query(f"INSERT INTO t {ENDLESS}"))
+    stalled.send(wire.query(ENDLESS.replace("count(*)", "x")))
+    for client in (reading, writing, stalled):
+        eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.terminate()
+    assert daemon.wait() == 0
+    for client in (reading, writing):
+        assert client.reply().error["C"] in ("57P01", "57014")
+
+
+def test_stop_behind_an_outsider(start_daemon, outsider):
+    daemon = start_daemon(config='shutdown_timeout = "300ms"\n')
+    daemon.run("CREATE TABLE t (x)")
+    other = outsider(daemon.database)
+    other("BEGIN IMMEDIATE")
+    client = daemon.client()
+    client.send(wire.query("INSERT INTO t VALUES (1)"))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.terminate()
+    assert daemon.wait() == 0
+    assert client.reply().error["C"] in ("57P01", "57014")
+    other("COMMIT")
+    assert other("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_second_signal(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "500ms"\n')
+    client = daemon.client()
+    client.send(wire.query(ENDLESS))
+    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon.terminate()
+    daemon.terminate()
+    assert daemon.wait() == 0
+
+
+def test_a_second_signal_ends_the_wait_for_statements(start_daemon):
+    daemon = start_daemon(config='shutdown_timeout = "1h"\n')
+    client = daemon.client()
+    # Its first row is more than is kept back. Only then does it run for certain: what has been read, and no more, is not begun.
+    client.send(wire.query(f"SELECT hex(zeroblob(25000)) UNION ALL SELECT 'second' UNION ALL SELECT * FROM ({ENDLESS})"))
+    assert [client.receive().kind for _ in range(2)] == ["T", "D"]
+    daemon.terminate()
+    eventually(lambda: "stopping" in daemon.errors, "the beginning of the stop")
+    while client.has_reply():
+        assert client.receive().kind == "D"
+    daemon.terminate()
+    assert daemon.wait() == 0
+    assert client.reply().error["C"] == "57P01"
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_of_pgbouncer(daemon, signal_number):
+    """For it they are PAUSE and RESUME."""
+    daemon.process.send_signal(signal_number)
+    eventually(lambda: "the console has PAUSE and RESUME" in daemon.errors, "a word about it")
+    daemon.check_alive()
+
+
+# Being killed
+
+
+def test_killed_in_a_transaction(daemon):
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    client = daemon.client()
+    client.query("BEGIN; INSERT INTO t VALUES (2)").check()
+    daemon.kill()
+    assert client.reply().closed
+    daemon.restart()
+    assert daemon.value("SELECT count(*) FROM t") == "1"
+    assert daemon.value("PRAGMA integrity_check") == "ok"
+
+
+def test_killed_under_load(start_daemon):
+    """Everything acknowledged is there afterwards, and nothing is there in part."""
+    daemon = start_daemon(config="checkpoint_frames = 50\n")
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, pair INTEGER, half INTEGER)", "CREATE INDEX t_pair ON t (pair)")
+    acknowledged, sent, failures = set(), set(), []
+    lock = threading.Lock()
+
+    def work(cycle, number):
+        client = wire.Client(daemon.socket_path)
+        try:
+            client.start(database=daemon.name)
+            for turn in range(100_000):
+                pair = (cycle * 100 + number) * 100_000 + turn
+                rows = [f"INSERT INTO t (pair, half) VALUES ({pair}, {half})" for half in (1, 2)]
+                match number % 4:
+                    case 0:
+                        sqls = ["; ".join(rows)]
+                    case 1:
+                        sqls = ["BEGIN", *rows, "COMMIT"]
+                    case 2:
+                        sqls = [f"INSERT INTO t (pair, half) VALUES ({pair}, 1), ({pair}, 2)"]
+                    case 3:
+                        sqls = ["BEGIN; " + "; ".join(rows) + "; COMMIT"]
+                with lock:
+                    sent.add(pair)
+                for sql in sqls:
+                    reply = client.query(sql)
+                    if reply.closed:
+                        return
+                    if reply.errors:
+                        failures.append(outcome(reply))
+                        return
+                with lock:
+                    acknowledged.add(pair)
+        except (wire.ConnectionClosed, ConnectionError):
+            pass
+        finally:
+            client.close()
+
+    for cycle in range(3):
+        before = len(acknowledged)
+        threads = [threading.Thread(target=work, args=(cycle, number)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: len(acknowledged) >= before + 300 or failures, "300 transactions")
+        daemon.kill()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        daemon.restart()
+        assert daemon.value("PRAGMA integrity_check") == "ok"
+        stored = daemon.run("SELECT pair, count(*), sum(half) FROM t GROUP BY pair").texts
+        assert all(row[1:] == ("2", "3") for row in stored), "pairs are whole"
+        pairs = {int(row[0]) for row in stored}
+        assert acknowledged <= pairs <= sent
