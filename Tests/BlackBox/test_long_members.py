@@ -1,14 +1,14 @@
 """A write that is long and comes behind others in a group: those before it are answered without it.
 
-Each test lets a group gather behind a holder, as in test_groups.
+Each test lets a group gather behind a holder, as in groups_fixtures.
 """
 
 import pytest
 
 import wire
 from daemon import eventually
+from groups_fixtures import Group, insert, pipeline
 from metrics import values
-from test_groups import Group, insert, pipeline
 
 # Nothing ends it but a cancel or a limit.
 ENDLESS = "INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x, 'endless' FROM c WHERE x < 0"

@@ -8,9 +8,9 @@ import pytest
 import wire
 from console import console
 from daemon import Daemon, eventually
+from groups_fixtures import Group, insert
 from hostile import bystander, served  # fixtures
 from logs import has_field, line
-from test_groups import Group, insert
 
 
 def join(tables=60, conditions=12):

@@ -1,0 +1,136 @@
+"""What fails in a group leaves nothing, and takes nothing of the others along."""
+
+import pytest
+
+from groups_fixtures import db, Group, ids, insert  # noqa: F401 (fixtures)
+
+
+@pytest.mark.parametrize("position", [0, 3, 7])
+@pytest.mark.parametrize(
+    "guilty, error",
+    [
+        ("INSERT INTO t VALUES (0, 'again')", "ERROR 23505"),
+        ("INSERT OR ABORT INTO t VALUES (0, 'again')", "ERROR 23505"),
+        ("INSERT OR FAIL INTO t VALUES (0, 'again')", "ERROR 23505"),
+        ("INSERT OR ROLLBACK INTO t VALUES (0, 'again')", "ERROR 23505"),
+        ("UPDATE OR ROLLBACK t SET id = 0 WHERE id > 0", None),
+        ("INSERT INTO guarded VALUES ('abort')", "ERROR P0001"),
+        ("INSERT INTO guarded VALUES ('fail')", "ERROR P0001"),
+        ("INSERT INTO guarded VALUES ('rollback')", "ERROR P0001"),
+        ("INSERT INTO child VALUES (1, 4711)", "ERROR 23503"),
+        ("INSERT INTO child VALUES (1, 4711); INSERT INTO t VALUES (100, 'x')", "INSERT 0 1; INSERT 0 1; ERROR 23503"),
+        ("INSERT INTO t VALUES (100, 'x'); INSERT OR ROLLBACK INTO t VALUES (0, 'x')", "INSERT 0 1; ERROR 23505"),
+        ("INSERT INTO t VALUES (100, 'x'); INSERT INTO t VALUES (0, 'x')", "INSERT 0 1; ERROR 23505"),
+        ("BEGIN; INSERT INTO t VALUES (100, 'x'); ROLLBACK", "BEGIN; INSERT 0 1; ROLLBACK"),
+        ("BEGIN; INSERT INTO child VALUES (1, 4711); COMMIT", "BEGIN; INSERT 0 1; ERROR 23503"),
+        ("INSERT INTO t VALUES (100, 'x'); SELECT nope", "INSERT 0 1; ERROR 42703"),
+    ],
+)
+def test_one_fails(db, guilty, error, position):
+    group = Group(db)
+    for place in range(8):
+        group.add(guilty if place == position else insert(place + 1))
+    expected = ["INSERT 0 1"] * 8
+    outcomes = group.outcomes()
+    if error is None:  # whether it fails depends on who came before it
+        error = outcomes[position]
+        assert error.startswith(("ERROR 23505", "UPDATE"))
+    expected[position] = error
+    if ";" in error and "ERROR" in error:
+        # Where in a message the error shows is the message's own affair, that it comes last is not.
+        assert outcomes[position].endswith(error.split("; ")[-1])
+        outcomes[position] = error
+    assert outcomes == expected
+    assert ids(db) == [place + 1 for place in range(8) if place != position]
+    assert db.value("SELECT count(*) FROM child") == "0"
+    # All sessions go on.
+    for client in group.clients:
+        reply = client.query("SELECT 1")
+        if reply.state == "25P02":
+            assert guilty.startswith("BEGIN")
+            reply = client.query("ROLLBACK")
+        assert reply.check().status == "I"
+
+
+def test_many_fail(db):
+    group = Group(db)
+    expected = []
+    for place in range(30):
+        if place % 3 == 0:
+            group.add("INSERT OR ROLLBACK INTO t VALUES (0, 'again')")
+            expected.append("ERROR 23505")
+        elif place % 7 == 0:
+            group.add(f"INSERT INTO child VALUES ({place}, 4711)")
+            expected.append("ERROR 23503")
+        else:
+            group.add(insert(place))
+            expected.append("INSERT 0 1")
+    assert group.outcomes() == expected
+    assert ids(db) == [place for place, result in enumerate(expected) if result == "INSERT 0 1"]
+
+
+# What SQLite's code generator does not foresee fails without a statement journal: in a transaction of its own everything goes, in
+# a group's the rows before it would stay.
+UNFORESEEN = {
+    "a STRICT table's type": ("CREATE TABLE x (a INT) STRICT", "INSERT INTO x VALUES (1), ('x')"),
+    "a STRICT table's type, from a query": (
+        "CREATE TABLE x (a INT) STRICT", "INSERT INTO x SELECT value FROM json_each('[1, 2, \"x\"]')"),
+    "a STRICT table's type, by UPDATE": (
+        "CREATE TABLE x (a INT, b ANY) STRICT; INSERT INTO x VALUES (1, 5), (2, 'x')", "UPDATE x SET a = b"),
+    "no rowid, OR REPLACE": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT OR REPLACE INTO x VALUES (1, 'a'), ('x', 'b')"),
+    "no rowid, OR IGNORE": ("CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT OR IGNORE INTO x VALUES (1, 'a'), ('x', 'b')"),
+    "no rowid, an upsert": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)",
+        "INSERT INTO x VALUES (1, 'a'), ('x', 'b') ON CONFLICT (id) DO UPDATE SET a = excluded.a"),
+    "no rowid, by UPDATE": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 10), (2, 'x')", "UPDATE OR REPLACE x SET id = a"),
+    "a text that is too long": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 1), (2, 60000000)",
+        "UPDATE x SET a = hex(zeroblob(a))"),
+    "a sum that no integer holds": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, 1), (2, -9223372036854775808)",
+        "UPDATE x SET a = abs(a) + 1"),
+    "a function's error": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a); INSERT INTO x VALUES (1, '[1]'), (2, 'no json')",
+        "UPDATE x SET a = json_array_length(a)"),
+    "the same of a RETURNING": (
+        "CREATE TABLE x (id INTEGER PRIMARY KEY, a)", "INSERT INTO x VALUES (1, '[1]'), (2, 'no') RETURNING json_array_length(a)"),
+    "a trigger's FAIL": (
+        "CREATE TABLE x (a); DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL); CREATE TRIGGER g BEFORE INSERT ON x BEGIN"
+        " INSERT OR FAIL INTO y SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL; END", "INSERT INTO x VALUES (1)"),
+    "a trigger's table's FAIL": (
+        "CREATE TABLE x (a); DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL ON CONFLICT FAIL); CREATE TRIGGER g BEFORE INSERT ON x"
+        " BEGIN INSERT INTO y SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT NULL; END", "INSERT INTO x VALUES (1)"),
+    "the statement's FAIL in a trigger": (
+        "DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; CREATE TABLE y (a NOT NULL); CREATE TABLE x (a); CREATE VIEW w AS SELECT a FROM x;"
+        " CREATE TRIGGER g INSTEAD OF INSERT ON w BEGIN INSERT INTO y SELECT 1 UNION ALL SELECT NULL; END",
+        "INSERT OR FAIL INTO w VALUES (1)"),
+    "a cascade's FAIL": (
+        "DROP TABLE IF EXISTS y; CREATE TABLE x (id INTEGER PRIMARY KEY); CREATE TABLE y (id INTEGER PRIMARY KEY, x REFERENCES x ON DELETE"
+        " CASCADE); INSERT INTO x VALUES (1); INSERT INTO y VALUES (1, 1), (2, 1); CREATE TRIGGER g AFTER DELETE ON y BEGIN"
+        " SELECT RAISE(FAIL, 'x'); END", "DELETE FROM x"),
+    "a virtual table's error": ("CREATE VIRTUAL TABLE x USING rtree (id, a, b)", "INSERT INTO x VALUES (1, 1, 2), (2, 3, 2)"),
+}
+
+
+@pytest.mark.parametrize("name", UNFORESEEN)
+@pytest.mark.parametrize("how", ["alone", "extended", "first", "between", "twice"])
+def test_a_statement_that_fails_leaves_nothing(db, name, how):
+    setup, failing = UNFORESEEN[name]
+    db.run(f"DROP VIEW IF EXISTS w; DROP TABLE IF EXISTS y; DROP TABLE IF EXISTS x; {setup}")
+    client = db.client()
+    tables = [table for table in ("x", "y") if f"TABLE {table} " in setup]
+    before = [client.query(f"SELECT * FROM {table}").check().texts for table in tables]
+    if how in ("alone", "extended"):
+        reply = client.query(failing) if how == "alone" else client.extended(failing)
+        assert reply.state is not None and reply.status == "I"
+    else:
+        group = Group(db)
+        for step in {"first": "xi", "between": "ixi", "twice": "ixixi"}[how]:
+            group.add(failing if step == "x" else "INSERT INTO u (who) VALUES ('me')")
+        found = group.outcomes()
+        written = how.replace("first", "1").replace("between", "2").replace("twice", "3")
+        assert found.count("INSERT 0 1") == int(written) and all("ERROR" in each for each in found if each != "INSERT 0 1")
+        assert db.value("SELECT count(*) FROM u") == written
+    assert [client.query(f"SELECT * FROM {table}").check().texts for table in tables] == before
