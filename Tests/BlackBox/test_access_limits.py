@@ -8,7 +8,7 @@ import wire
 from access import ALICE, BOB, refused, started
 from daemon import eventually
 from identity import session_as
-from test_timeouts import time_passes
+from timeouts_fixtures import time_passes
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs to become other users")
 

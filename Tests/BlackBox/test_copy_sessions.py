@@ -6,7 +6,7 @@ import wire
 from copy_fixtures import begin, client, copied, copy_data, copy_done, copy_fail, db, rows
 from daemon import eventually
 from interleaving import interleave
-from test_timeouts import time_passes
+from timeouts_fixtures import time_passes
 
 PIECE = 1 << 16
 

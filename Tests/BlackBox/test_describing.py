@@ -5,7 +5,7 @@ import pytest
 import wire
 from daemon import eventually
 from test_preparing import SCHEMA, select
-from test_timeouts import time_passes
+from timeouts_fixtures import time_passes
 
 HOW = {"statement": [wire.describe_statement("s")], "portal": [wire.bind(statement="s"), wire.describe_portal(), wire.execute()]}
 

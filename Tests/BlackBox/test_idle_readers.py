@@ -6,7 +6,7 @@ import wire
 from daemon import eventually
 from logs import field, line
 from metrics import values
-from test_timeouts import time_passes
+from timeouts_fixtures import time_passes
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 CURSOR = "DECLARE c CURSOR FOR SELECT id FROM t"

@@ -1,0 +1,99 @@
+"""SET, SHOW and RESET: values, scopes, defaults, and what cannot be set."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "name", ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"])
+def test_values(shared, name):
+    client = shared.client()
+    assert client.value(f"SHOW {name}") == "0"
+    for value, shown in [("250", "250ms"), ("'1500ms'", "1500ms"), ("'2s'", "2s"), ("2000", "2s"), ("'1.5s'", "1500ms"),
+                         ("'1 min'", "1min"), ("'90s'", "90s"), ("'2h'", "2h"), ("'1d'", "1d"), ("0", "0"),
+                         ("2147483647", "2147483647ms"), ("DEFAULT", "0")]:
+        assert client.query(f"SET {name} = {value}").tag == "SET"
+        assert client.value(f"SHOW {name}") == shown, value
+    for value in ["-1", "'soon'", "'5 parsecs'", "2147483648", "''", "'9e99'", "'NaN'"]:
+        assert client.query(f"SET {name} TO {value}").state == "22023", value
+    client.query(f"SET {name} TO '5s'").check()
+    assert client.query(f"RESET {name}").tag == "RESET"
+    assert client.value(f"SHOW {name}") == "0"
+
+
+def test_scopes(shared):
+    client = shared.client()
+
+    def shown():
+        return client.value("SHOW lock_timeout")
+
+    client.query("SET lock_timeout = '1s'").check()
+    client.query("BEGIN; SET lock_timeout = '2s'; SET LOCAL lock_timeout = '3s'").check()
+    assert shown() == "3s"
+    client.query("COMMIT").check()
+    assert shown() == "2s"
+    client.query("BEGIN; SET lock_timeout = '4s'; ROLLBACK").check()
+    assert shown() == "2s", "ROLLBACK undoes a SET"
+    client.query("BEGIN; SET LOCAL lock_timeout = '5s'; ROLLBACK").check()
+    assert shown() == "2s"
+    client.query("SET SESSION lock_timeout = '6s'; RESET ALL").check()
+    assert shown() == "0"
+    assert shared.client().value("SHOW lock_timeout") == "0", "a session's own"
+
+
+def test_other_settings(shared):
+    client = shared.client()
+    assert client.query("SET nonsense = 1").state == "42704"
+    assert client.query("SHOW nonsense").state == "42704"
+    assert "synchronous of" in client.query("SET synchronous_commit = off").error["H"]
+    assert client.query("RESET nonsense").state == "42704"
+    assert client.query("SET server_version = '1'").state == "55P02"
+    client.query("SET my.own = 'value'").check()
+    assert client.value("SHOW my.own") == "value"
+    client.query("SET extra_float_digits = 3; SET application_name = 'x'; SET datestyle TO ISO; SET TIME ZONE 'UTC'").check()
+    client.query("SET x.y=z").check()
+    everything = client.query("SHOW ALL").check().texts
+    assert {"x.y", "work_mem", "server_version", "transaction_isolation", "statement_timeout"} < {row[0] for row in everything}
+    assert len(everything) == len({row[0] for row in everything})
+    for name, value, _ in everything:
+        assert client.value(f"SHOW {name}") == value, name
+    client.query("SET client_encoding TO 'UTF8'; SET NAMES 'utf8'").check()
+    assert client.query("SET client_encoding TO 'LATIN1'").state == "22023"
+
+
+def test_settings_that_would_be_relied_on(shared):
+    """What is accepted means nothing, and so it cannot be what keeps a session short or triggers quiet."""
+    client = shared.client()
+    client.query("SET idle_session_timeout = 0; SET session_replication_role = origin; SET work_mem = '1GB'").check()
+    for setting in ["idle_session_timeout = '300ms'", "session_replication_role = replica"]:
+        reply = client.query(f"SET {setting}")
+        assert reply.state == "0A000" and reply.error["H"], reply
+        reply = shared.raw().start(database=shared.name, options=f"-c {setting.replace(' ', '')}".replace("'", ""))
+        assert reply.state == "0A000", reply
+    assert client.query("SHOW idle_session_timeout").value == "0"
+
+
+def test_configured_defaults(start_daemon):
+    daemon = start_daemon(config="""
+        statement_timeout = "7s"
+        lock_timeout = 1234
+        default_transaction_isolation = "repeatable read"
+    """)
+    client = daemon.client()
+    assert client.value("SHOW statement_timeout") == "7s"
+    assert client.value("SHOW lock_timeout") == "1234ms"
+    assert client.value("SHOW default_transaction_isolation") == "repeatable read"
+    client.query("SET statement_timeout = 0; RESET statement_timeout").check()
+    assert client.value("SHOW statement_timeout") == "7s"
+
+
+def test_transaction_isolation_is_shown(shared):
+    client = shared.client()
+    client.query("BEGIN ISOLATION LEVEL SERIALIZABLE").check()
+    assert client.value("SHOW transaction_isolation") == "serializable"
+    client.query("ROLLBACK").check()
+    assert client.value("SHOW TRANSACTION ISOLATION LEVEL") == "read committed"
+    client.query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ").check()
+    client.query("BEGIN").check()
+    assert client.value("SHOW transaction_isolation") == "repeatable read"
+    client.query("ROLLBACK; BEGIN; SET TRANSACTION ISOLATION LEVEL READ COMMITTED").check()
+    assert client.value("SHOW transaction_isolation") == "read committed"
