@@ -7,6 +7,7 @@ import pytest
 
 import wire
 from daemon import eventually
+from wire_fixtures import ends_well, table  # noqa: F401 (a fixture)
 
 ROWS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 5) SELECT x FROM c"
 FUNCTION_CALL = wire.message("F", struct.pack("!ihhh", 1, 0, 0, 0))
@@ -79,38 +80,6 @@ def suspended(client):
 
 
 STATES = [idle, transaction, writing, failed, skipping, parsed, bound, suspended]
-
-
-@pytest.fixture(autouse=True)
-def table(shared):
-    shared.run("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, v TEXT)", "DELETE FROM t")
-
-
-def probe(client):
-    """Sends what ends every state, and a SELECT; returns what came before its row, and whether it came."""
-    try:
-        client.send(wire.sync(), wire.query("ROLLBACK"), wire.query("SELECT 'probe'"))
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    before = []
-    while True:
-        reply = client.reply()
-        if reply.texts == [("probe",)]:
-            return before, True
-        before += reply.messages
-        if reply.closed:
-            return before, False
-
-
-def ends_well(client, may_end_silently=False):
-    before, is_usable = probe(client)
-    if is_usable:
-        return
-    if before and before[-1].kind == "E":
-        assert before[-1].fields["S"] == "FATAL"
-        assert before[-1].fields["C"] == "08P01"
-    else:
-        assert may_end_silently, before
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -195,223 +164,6 @@ def test_startup_cut_anywhere(shared, version):
     eventually(lambda: shared.sockets <= before, "every socket closed")
 
 
-# Bodies
-
-S = struct.pack
-MALFORMED = {
-    "Query without end": wire.message("Q", b"SELECT 1"),
-    "Query empty body": wire.message("Q"),
-    "Query with two ends": wire.message("Q", b"SELECT 1\0SELECT 2\0"),
-    "Query with NUL inside": wire.message("Q", b"SELECT '\0'\0"),
-    "Parse empty body": wire.message("P"),
-    "Parse without query": wire.message("P", b"name\0"),
-    "Parse without types": wire.message("P", b"\0SELECT 1\0"),
-    "Parse with missing types": wire.message("P", b"\0SELECT 1\0" + S("!h", 2) + S("!i", 23)),
-    "Parse with -1 types": wire.message("P", b"\0SELECT 1\0" + S("!h", -1)),
-    "Parse with 32767 types": wire.message("P", b"\0SELECT 1\0" + S("!h", 32767)),
-    "Parse with bytes behind": wire.message("P", b"\0SELECT 1\0" + S("!h", 0) + b"behind"),
-    "Bind empty body": wire.message("B"),
-    "Bind names only": wire.message("B", b"\0\0"),
-    "Bind with -1 formats": wire.message("B", b"\0\0" + S("!h", -1)),
-    "Bind with 32767 formats": wire.message("B", b"\0\0" + S("!h", 32767)),
-    "Bind with missing formats": wire.message("B", b"\0\0" + S("!hh", 2, 0)),
-    "Bind with -1 parameters": wire.message("B", b"\0\0" + S("!hh", 0, -1)),
-    "Bind with missing parameters": wire.message("B", b"\0\0" + S("!hh", 0, 3)),
-    "Bind without result formats": wire.message("B", b"\0\0" + S("!hh", 0, 0)),
-    "Bind with -1 result formats": wire.message("B", b"\0\0" + S("!hhh", 0, 0, -1)),
-    "Bind with missing result formats": wire.message("B", b"\0\0" + S("!hhh", 0, 0, 9)),
-    "Bind with bytes behind": wire.message("B", b"\0\0" + S("!hhh", 0, 0, 0) + b"behind"),
-    "Describe empty body": wire.message("D"),
-    "Describe without name": wire.message("D", b"S"),
-    "Describe of another kind": wire.message("D", b"X\0"),
-    "Describe without end": wire.message("D", b"Sname"),
-    "Describe with bytes behind": wire.message("D", b"S\0behind"),
-    "Execute empty body": wire.message("E"),
-    "Execute without count": wire.message("E", b"\0"),
-    "Execute with half a count": wire.message("E", b"\0\0\0"),
-    "Execute with bytes behind": wire.message("E", b"\0" + S("!i", 0) + b"behind"),
-    "Close empty body": wire.message("C"),
-    "Close of another kind": wire.message("C", b"X\0"),
-    "Close without end": wire.message("C", b"Pname"),
-    "Sync with a body": wire.message("S", b"body"),
-    "Flush with a body": wire.message("H", b"body"),
-    "FunctionCall empty body": wire.message("F"),
-    "FunctionCall with -1 arguments": wire.message("F", S("!ihh", 1, 0, -1)),
-}
-
-
-@pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_bodies(shared, name):
-    client = shared.client()
-    client.send(MALFORMED[name])
-    before, is_usable = probe(client)
-    errors = [m for m in before if m.kind == "E"]
-    assert errors, (name, before)
-    assert errors[0].fields["C"] in ("08P01", "22021", "0A000", "26000"), errors[0].fields
-
-
-@pytest.mark.parametrize("size", [-2, -5, -(1 << 31), (1 << 31) - 1, 5, 6, 1 << 24])
-@pytest.mark.parametrize("format", [0, 1])
-def test_parameter_lengths(shared, size, format):
-    client = shared.client()
-    body = b"\0\0" + S("!hhh", 1, format, 1) + S("!i", size) + b"abcd" + S("!h", 0)
-    client.send(wire.parse("SELECT $1", types=[wire.TEXT]), wire.message("B", body), wire.execute())
-    before, is_usable = probe(client)
-    # 22021 where the length takes in the NUL bytes behind the value.
-    assert [m.fields["C"] for m in before if m.kind == "E"][0] in ("08P01", "22021")
-
-
-def test_data_of_a_refused_message_is_never_parsed(shared):
-    # CVE-2015-0244: after an error inside a message its rest was taken for messages.
-    smuggled = wire.query("INSERT INTO t VALUES (666, 'smuggled')") * 1000
-    padding = smuggled * (8_000_000 // len(smuggled))
-    for body in [
-        b"\0\0" + S("!hhh", 1, 0, 1) + S("!i", -7) + padding,
-        b"\0\0" + S("!hhh", 1, 0, 2) + S("!i", 4) + b"abcd" + S("!i", len(padding) * 2) + padding,
-        b"nowhere\0nothing\0" + S("!hhh", 0, 0, 1) + S("!i", len(padding)) + padding + S("!h", 0),
-    ]:
-        client = shared.client()
-        client.send(wire.parse("SELECT $1", types=[wire.TEXT]))
-        try:
-            client.send(wire.message("B", body))
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        ends_well(client)
-    assert shared.value("SELECT count(*) FROM t") == "0"
-
-
-# Text
-
-
-@pytest.mark.parametrize(
-    "text", [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x80", b"ok\xe2\x82"],
-    ids=lambda text: text.hex(),
-)
-def test_text_that_is_not_utf8(shared, text):
-    client = shared.client()
-    assert client.query(b"SELECT '" + text + b"'").state == "22021"
-    assert client.ask(wire.parse(b"SELECT '" + text + b"'")).state == "22021"
-    assert client.extended("SELECT $1", [text], types=[wire.TEXT]).state == "22021"
-    assert client.extended("SELECT $1", [text], types=[wire.TEXT], formats=[1]).state == "22021"
-    assert client.extended("SELECT length($1)", [text], types=[wire.BYTEA], formats=[1]).value == str(len(text))
-    # Names are at least not confused with each other, and never break the session.
-    client.ask(wire.parse("SELECT 1", name=text))
-    client.ask(wire.bind(portal=text))
-    client.ask(wire.describe_statement(text), wire.close_statement(text), wire.execute(text))
-    assert client.value("SELECT 1") == "1"
-
-
-def test_nul_in_values(shared):
-    client = shared.client()
-    assert client.extended("SELECT $1", [b"a\0b"], types=[wire.TEXT]).state == "22021"
-    assert client.extended("SELECT hex($1)", [b"a\0b"], types=[wire.BYTEA], formats=[1]).value == "610062"
-    client.query("INSERT INTO t VALUES (1, CAST(x'610062' AS TEXT))").check()
-    # Such a text can be stored; it cannot be a PostgreSQL text, and must not be cut silently.
-    reply = client.query("SELECT v FROM t")
-    assert reply.state is not None or reply.rows == [[b"a\0b"]]
-    assert client.value("SELECT hex(v) FROM t") == "610062"
-
-
-def test_stored_text_that_is_not_utf8(shared):
-    client = shared.client()
-    client.query("INSERT INTO t VALUES (1, CAST(x'ff' AS TEXT))").check()
-    reply = client.query("SELECT v FROM t")
-    assert reply.state is not None or reply.rows == [[b"\xff"]]
-    assert client.value("SELECT hex(v) FROM t") == "FF"
-
-
-# Sizes
-
-
-def test_promised_gigabytes_cost_nothing(shared):
-    shared.check_alive()
-    before = shared.memory()
-    clients = []
-    for kind, promised in [("Q", 1 << 30), ("P", (1 << 30) - 5), ("B", 1 << 30), ("d", 1 << 30)]:
-        client = shared.client()
-        client.send(kind.encode(), struct.pack("!i", promised))
-        reply = client.reply()
-        assert reply.closed and reply.error["C"] == "08P01"
-    # What is allowed and does not come takes no more than what came.
-    for kind in "QPB" * 20:
-        client = shared.client()
-        client.send(kind.encode(), struct.pack("!i", 64 << 20), b"x" * 1000)
-        clients.append(client)
-    shared.settle(*clients)
-    assert shared.memory() - before < 64 << 20
-    shared.check_alive()
-    for client in clients:
-        client.close()
-
-
-def test_a_large_message_gives_its_memory_back(shared):
-    shared.check_alive()
-    client = shared.client()
-    text = "x" * (32 << 20)
-    for _ in range(3):
-        assert client.extended("SELECT length($1)", [text], types=[wire.TEXT]).value == str(32 << 20)
-    clients = [shared.client() for _ in range(8)]
-    for each in clients:
-        assert each.extended("SELECT length($1)", [text], types=[wire.TEXT]).value == str(32 << 20)
-    # Eight sessions that each once had a large message do not keep eight of them.
-    eventually(lambda: shared.memory() < 200 << 20, "memory given back")
-
-
-def test_too_large_messages(shared):
-    client = shared.client()
-    try:
-        client.send(wire.query("SELECT '" + "x" * (100 << 20) + "'"))
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    reply = client.reply()
-    assert reply.closed
-    if reply.messages:  # a reset may have swallowed it
-        assert reply.error["S"] == "FATAL"
-
-
-def test_too_long_statement(shared):
-    client = shared.client()
-    reply = client.query("SELECT '" + "x" * (2 << 20) + "'")
-    assert reply.state in ("54000", "22001", "54001"), reply.errors
-    assert client.value("SELECT 1") == "1"
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT zeroblob(1000000000)",
-        "SELECT randomblob(2000000000)",
-        "SELECT printf('%.*c', 1000000000, 'x')",
-        "SELECT replace(hex(zeroblob(30000000)), '0', 'xxxxxxxx')",
-        "SELECT group_concat(hex(zeroblob(1000000)), '') FROM (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1"
-        " FROM c WHERE x < 1000) SELECT x FROM c)",
-        "SELECT " + "(" * 3000 + "1" + ")" * 3000,
-        "SELECT " + "+".join(["1"] * 5000),
-        "SELECT " + " UNION ALL SELECT ".join(["1"] * 2000),
-        "SELECT " + ", ".join(["1"] * 5000),
-        "SELECT 'a' LIKE '" + "%a" * 40_000 + "'",
-        "SELECT abs(-9223372036854775808)",
-        "SELECT sum(9223372036854775807) FROM (SELECT 1 UNION ALL SELECT 2)",
-        "SELECT json('{')",
-        "SELECT json_extract('" + "[" * 5000 + "', '$')",
-        "SELECT strftime('%Y', 9e999), substr('x', -9223372036854775808, 9223372036854775807)",
-        "SELECT " + "-" * 5000 + "1",
-        "SELECT CAST('" + "9" * 5000 + "' AS INTEGER)",
-        "WITH " + ", ".join(f"c{n} AS (SELECT {n})" for n in range(500)) + " SELECT * FROM c499",
-        "SELECT * FROM " + ", ".join(["(SELECT 1)"] * 100),
-        "CREATE TABLE deep (x CHECK (" + "(" * 900 + "x" + ")" * 900 + "))",
-    ],
-    ids=range(20),
-)
-def test_hostile_sql(shared, sql):
-    client = shared.client()
-    reply = client.query(sql)
-    assert not reply.closed
-    assert shared.memory("VmHWM") < 1 << 30
-    client.query("DROP TABLE IF EXISTS deep").check()
-    assert client.value("SELECT 1") == "1"
-
-
 # Mutations
 
 CORPUS = [
@@ -435,7 +187,7 @@ CORPUS = [
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_mutated_sessions(shared, seed):
+def test_mutated_sessions(shared, table, seed):
     shared.check_alive()
     before = shared.sockets
     randomness = random.Random(seed)

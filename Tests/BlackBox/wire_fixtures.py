@@ -1,6 +1,8 @@
-"""What the tests of the protocol share: a client, a table, and queries of many rows."""
+"""What the tests of the protocol share: a client, a table, queries of many rows, and how a session has to end that got bad input."""
 
 import pytest
+
+import wire
 
 NUMBERS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {}) SELECT x FROM c"
 
@@ -23,3 +25,30 @@ def table(shared):
 
 def column(reply):
     return [row[0] for row in reply.texts]
+
+
+def probe(client):
+    """Sends what ends every state, and a SELECT; returns what came before its row, and whether it came."""
+    try:
+        client.send(wire.sync(), wire.query("ROLLBACK"), wire.query("SELECT 'probe'"))
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    before = []
+    while True:
+        reply = client.reply()
+        if reply.texts == [("probe",)]:
+            return before, True
+        before += reply.messages
+        if reply.closed:
+            return before, False
+
+
+def ends_well(client, may_end_silently=False):
+    before, is_usable = probe(client)
+    if is_usable:
+        return
+    if before and before[-1].kind == "E":
+        assert before[-1].fields["S"] == "FATAL"
+        assert before[-1].fields["C"] == "08P01"
+    else:
+        assert may_end_silently, before
