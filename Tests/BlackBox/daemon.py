@@ -38,6 +38,20 @@ def eventually(condition, what="the condition", deadline=wire.DEADLINE):
     return value
 
 
+def daemon_reads(*clients):
+    """Waits until the daemon has read what these clients sent. Whether it has begun with it is not known then."""
+    eventually(lambda: all(client.unread_by_server() == 0 for client in clients), "reading")
+
+
+def cancel_until_answered(client):
+    """A cancel that comes before its statement began has no effect: so again, until there is an answer."""
+    def answered():
+        client.cancel()
+        return client.has_reply()
+
+    eventually(answered, "the end of the statement")
+
+
 class Daemon:
     """A daemon with a directory of its own, which holds the database, the socket and the configuration.
 
@@ -225,8 +239,7 @@ class Daemon:
         So a client that got no answer by then is waiting in a queue of the daemon's. Not for a daemon that
         executes something endless, or polls for another process's lock.
         """
-        for sender in senders:
-            eventually(lambda: sender.unread_by_server() == 0, "reading")
+        daemon_reads(*senders)
         before = [None]
 
         def rests():

@@ -1,9 +1,10 @@
-"""What the tests of the protocol share: a client, a table, queries of many rows, and how a session has to end that got bad input."""
+"""What the tests of the protocol share: a client, a table, queries of many rows or none, and how a session has to end that is refused."""
 
 import pytest
 
 import wire
 
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 NUMBERS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {}) SELECT x FROM c"
 
 
@@ -25,6 +26,15 @@ def table(shared):
 
 def column(reply):
     return [row[0] for row in reply.texts]
+
+
+def refused(client):
+    """What a refused client gets: one FATAL error, then the end."""
+    reply = client.reply()
+    assert reply.closed, reply
+    assert reply.messages[-1].kind == "E", reply
+    assert reply.messages[-1].fields["S"] == "FATAL", reply
+    return reply.messages[-1].fields
 
 
 def probe(client):
