@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 import wire
-from test_spelling import connection, db, psycopg2_connection  # noqa: F401 (fixtures)
+from spelling_fixtures import connection, db, psycopg2_connection  # noqa: F401 (fixtures)
 
 
 @pytest.mark.parametrize("sql", ["SELECT ARRAY[)] x", "SELECT 1 = ANY(ARRAY[)]) x", "SELECT ARRAY[ARRAY[))", "SELECT ARRAY[(] x"])

@@ -3,139 +3,13 @@
 import asyncio
 import datetime
 import decimal
-import uuid
 
 import asyncpg
 import psycopg
-import psycopg2
-import psycopg2.extras
 import pytest
 
 import wire
-
-ZONE = datetime.timezone(datetime.timedelta(hours=2))
-ID = uuid.UUID("6f1e3a52-0000-4000-8000-00000000000a")
-
-# What is sent, and what SQLite holds of it.
-VALUES = [
-    (float("inf"), float("inf")),
-    (-1.5, -1.5),
-    (decimal.Decimal("-1.25"), -1.25),
-    ("a\\b'c", "a\\b'c"),
-    (True, 1),
-    (b"\0\xff'", b"\0\xff'"),
-    (datetime.date(2024, 1, 2), "2024-01-02"),
-    (datetime.time(1, 2, 3, 4), "01:02:03.000004"),
-    (datetime.datetime(2024, 1, 2, 3, 4, 5), "2024-01-02 03:04:05"),
-    (datetime.datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=ZONE), "2024-01-02 01:04:05.000006+00:00"),
-    (datetime.timedelta(days=1, seconds=5, microseconds=7), "P1DT5.000007S"),
-    (datetime.timedelta(days=-1, seconds=5), "P-1DT5S"),
-    (ID, str(ID)),
-    ([1, 2], "[1,2]"),
-    ([datetime.date(2024, 1, 2)], '["2024-01-02"]'),
-]
-
-
-@pytest.fixture
-def db(shared):
-    shared.run("DROP TABLE IF EXISTS s; CREATE TABLE s (id INTEGER PRIMARY KEY, v, t TEXT)")
-    shared.run("INSERT INTO s (id, t) VALUES (1, 'a'), (2, 'b c'), (3, '1')")
-    return shared
-
-
-@pytest.fixture
-def psycopg2_connection(db):
-    psycopg2.extras.register_uuid()
-    connection = psycopg2.connect(host=str(db.directory), dbname=db.name, user="tester")
-    connection.autocommit = True
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def connection(db):
-    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", autocommit=True) as connection:
-        yield connection
-
-
-@pytest.mark.parametrize("value, stored", VALUES, ids=str)
-def test_psycopg2(psycopg2_connection, value, stored):
-    cursor = psycopg2_connection.cursor()
-    cursor.execute("INSERT INTO s (v) VALUES (%s) RETURNING v", [value])
-    (got,) = cursor.fetchone()
-    assert (bytes(got) if isinstance(got, memoryview) else got) == stored
-    cursor.execute("SELECT count(*) FROM s WHERE v = %s", [value])
-    assert cursor.fetchone() == (1,)
-
-
-@pytest.mark.parametrize("value, stored", VALUES, ids=str)
-def test_client_cursor(connection, value, stored):
-    with psycopg.ClientCursor(connection) as cursor:
-        assert cursor.execute("INSERT INTO s (v) VALUES (%s) RETURNING v", [value]).fetchone() == (stored,)
-        assert cursor.execute("SELECT count(*) FROM s WHERE v = %s", [value]).fetchone() == (1,)
-
-
-@pytest.mark.parametrize("place", ["%t", "%b"])
-@pytest.mark.parametrize("value, stored", VALUES, ids=str)
-def test_however_it_is_sent_it_is_stored_alike(connection, value, stored, place):
-    if place == "%t" and isinstance(value, str):
-        place += "::text"  # a string goes without a type, and the column has none
-    (key,) = connection.execute(f"INSERT INTO s (v) VALUES ({place}) RETURNING id", [value]).fetchone()
-    assert connection.execute("SELECT v FROM s WHERE id = %s", [key]).fetchone() == (stored,)
-
-
-def test_lists_of_psycopg2(psycopg2_connection):
-    cursor = psycopg2_connection.cursor()
-    for sql, value, ids in [
-        ("SELECT id FROM s WHERE id = ANY(%s) ORDER BY id", [1, 3], [1, 3]),
-        ("SELECT id FROM s WHERE id <> ALL(%s) ORDER BY id", [1, 3], [2]),
-        ("SELECT id FROM s WHERE t = ANY (%s) ORDER BY id", ["b c", "]", "1"], [2, 3]),
-        ("SELECT id FROM s WHERE id = ANY(%s)", [], []),
-        ("SELECT id FROM s WHERE id IN (SELECT value FROM json_each(%s)) ORDER BY id", [1, 2], [1, 2]),
-    ]:
-        cursor.execute(sql, [value])
-        assert [row[0] for row in cursor.fetchall()] == ids, sql
-    cursor.execute("SELECT %s", [[datetime.date(2024, 1, 2)]])
-    assert cursor.fetchone() == ('["2024-01-02"]',)
-
-
-def test_lists_of_psycopg(connection):
-    for place in ["%s", "%t", "%b"]:
-        for sql, value, ids in [
-            ("SELECT id FROM s WHERE id = ANY({}) ORDER BY id", [1, 3], [1, 3]),
-            ("SELECT id FROM s WHERE t = ANY({}) ORDER BY id", ["b c", "1"], [2, 3]),
-            ("SELECT id FROM s WHERE t IN (SELECT value FROM json_each({})) ORDER BY id", ["b c", "1"], [2, 3]),
-            ("SELECT id FROM s WHERE t != ALL({}) ORDER BY id", ["b c", "1"], [1]),
-            ("SELECT id FROM s WHERE id = ANY({})", [], []),
-        ]:
-            got = connection.execute(sql.format(place), [value]).fetchall()
-            assert [row[0] for row in got] == ids, (place, sql)
-    # JSON stays what it is.
-    assert connection.execute("SELECT key FROM json_each(%s)", ['{"a": 1}']).fetchall() == [("a",)]
-
-
-def test_arrays_of_asyncpg(db):
-    async def work():
-        connection = await asyncpg.connect(host=str(db.directory), database=db.name, user="tester")
-        for type, sent in [("int", [1, 3]), ("bigint", [1, 3]), ("numeric", [decimal.Decimal(1), decimal.Decimal(3)])]:
-            rows = await connection.fetch(f"SELECT id FROM s WHERE id = ANY($1::{type}[]) ORDER BY id", sent)
-            assert [row[0] for row in rows] == [1, 3]
-        for type in ["text", "varchar", "character varying"]:
-            rows = await connection.fetch(f"SELECT id FROM s WHERE t = ANY($1::{type}[])", ["b c"])
-            assert [row[0] for row in rows] == [2]
-        assert await connection.fetchval("SELECT $1::int8[]", [1, 2]) == "[1,2]"
-        assert await connection.fetchval("SELECT $1::double precision", 1.5) == 1.5
-        moment = datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=ZONE)
-        assert await connection.fetchval("SELECT $1::timestamp with time zone", moment) == "2024-01-02 01:04:05+00:00"
-        assert await connection.fetchval("SELECT $1::timetz", moment.timetz()) == "03:04:05+02:00"
-        infinite = [float("inf"), -float("inf")]
-        rows = await connection.fetch("SELECT CAST(value AS REAL) FROM json_each($1::float8[])", infinite)
-        assert [row[0] for row in rows] == infinite
-        with pytest.raises(asyncpg.NumericValueOutOfRangeError):
-            await connection.fetch("SELECT $1::float8[]", [float("nan")])
-        await connection.close()
-
-    asyncio.run(work())
+from spelling_fixtures import connection, db, psycopg2_connection, ZONE  # noqa: F401 (fixtures)
 
 
 @pytest.mark.parametrize(
@@ -285,34 +159,6 @@ def test_what_is_not_understood_is_refused(db, sql):
         client.send(wire.terminate())
 
 
-# Qt's driver prepares by SQL, and writes its values into EXECUTE.
-@pytest.mark.parametrize(
-    "argument, stored", [
-        ("TIMESTAMP WITH TIME ZONE '2024-01-02T03:04:05.600Z'", "'2024-01-02 03:04:05.600000+00:00'"),
-        ("timestamp with time zone '2024-01-02T03:04:05+02:00'", "'2024-01-02 01:04:05+00:00'"), ("TIMESTAMP '2024-01-02 03:04:05'", "'2024-01-02 03:04:05'"),
-        ("'2024-01-02'::date", "'2024-01-02'"), ("DATE '2024-01-02'", "'2024-01-02'"), ("NULL::date", "NULL"), ("'5'::int8", "5"), ("5::int4", "5"),
-        ("-1.5::float8", "-1.5"), ("-1.5", "-1.5"), ("'\\x6162'::bytea", "X'6162'"), ("'t'::boolean", "1"), ("true::bool", "1"), ("E'a\\\\b'", "'a\\b'"),
-        (f"'{str(ID).upper()}'::uuid", f"'{ID}'"), ("'1 day'::interval", "'P1D'"), ("'a''b'::text", "'a''b'"), ("'{1,2}'::int8[]", "'[1,2]'"),
-        ("'a'::varchar(5)", "'a'")])
-def test_arguments_of_execute(db, argument, stored):
-    with db.client() as client:
-        client.query("PREPARE put AS INSERT INTO s (v) VALUES ($1); PREPARE find AS SELECT quote(v) FROM s WHERE v IS $1 AND id > 3").check()
-        client.query(f"EXECUTE put ({argument})").check()
-        assert client.query(f"EXECUTE find ({argument})").texts == [(stored,)]
-        client.send(wire.terminate())
-
-
-def test_arguments_of_execute_with_types_of_their_own(db):
-    with db.client() as client:
-        client.query("PREPARE p (timestamp, boolean) AS SELECT $1, $2").check()
-        # PostgreSQL turns it into the session's time zone, which is UTC.
-        assert client.query("EXECUTE p ('2024-01-02 03:04:05+02'::timestamptz, 't'::boolean)").texts == [("2024-01-02 01:04:05", "t")]
-        for argument, state in [("'x'::date", "22007"), ("now()", "0A000"), ("1 + 1", "0A000"), ("'x'::nothing", "0A000"), ("'a' 'b'", "0A000"), ("true::date", "0A000")]:
-            assert client.query(f"EXECUTE p ({argument}, NULL)").state == state, argument
-        assert client.query("EXECUTE p ('a' : 'b', NULL)").state in ("42601", "0A000")
-        client.send(wire.terminate())
-
-
 @pytest.fixture
 def dated(db):
     with db.client() as client:
@@ -381,39 +227,6 @@ def test_explained_statements_are_spelt_as_those_that_run(db, connection, psycop
         cursor.execute("EXPLAIN QUERY PLAN SELECT * FROM s WHERE t = ANY (%s) AND v < %s AND v <> %s",
                        [["a"], datetime.date(2024, 1, 2), b"\0"])
         assert any("SCAN" in str(row) for row in cursor.fetchall())
-
-
-@pytest.mark.parametrize("argument", ["'abc'::int8::text", "'2024-13-45'::date::int8", "5::int4::text", "true::date"])
-def test_chains_of_types_are_refused_in_execute_too(db, argument):
-    with db.client() as client:
-        client.query("PREPARE p AS SELECT $1").check()
-        assert client.query(f"EXECUTE p({argument})").state == "0A000"
-        assert client.query("EXECUTE p(true)").check().texts == [("t",)]
-        client.send(wire.terminate())
-
-
-def test_types_of_prepare_with_modifiers(db):
-    with db.client() as client:
-        client.query("PREPARE p (numeric(10, 2), varchar(5), timestamp(3) with time zone, double precision, int[]) AS "
-                     "SELECT $1 + 1, $2, $3, $4, $5").check()
-        assert client.query("EXECUTE p(1.5, 'x', '2024-01-02 03:04:05+02', 2, '{1}')").check().texts == [
-            ("2.5", "x", "2024-01-02 01:04:05+00:00", "2.0", "[1]")]
-        for type in ["numeric(10", "nothing(1)", "int4 x", "numeric(10,2) x"]:
-            assert client.query(f"PREPARE q ({type}) AS SELECT $1").state in ("42704", "42601"), type
-        client.send(wire.terminate())
-
-
-def test_strings_of_execute_are_what_a_driver_would_have_bound(db):
-    """A UUID of digits, a list, a date with a zone."""
-    with db.client() as client:
-        client.query("DROP TABLE IF EXISTS se; CREATE TABLE se (u UUID, d DATE, n INTEGER, b BOOLEAN, x)").check()
-        client.query("PREPARE p AS INSERT INTO se (u, d, n, b, x) VALUES ($1, $2, $3, $4, $5)").check()
-        client.query("EXECUTE p('00000000000000000000000000000002', '2024-01-02 +01', '7', 't', '007')").check()
-        assert client.query("SELECT u, d, n, typeof(n), b, x, typeof(x) FROM se").check().texts == [
-            ("00000000-0000-0000-0000-000000000002", "2024-01-02", "7", "integer", "t", "007", "text")]
-        client.query("PREPARE q AS SELECT count(*) FROM se WHERE n = ANY($1)").check()
-        assert client.value("EXECUTE q('{1,7}')") == "1"
-        client.send(wire.terminate())
 
 
 @pytest.mark.parametrize("cast", ['\'true\' AS "boolean"', '\'2024-01-02\' AS "date"', "'2024-01-02' AS [Date]", "CAST(t AS \"TEXT\") AS boolean",
