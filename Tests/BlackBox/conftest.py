@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("access", "daemon", "hostile", "interleaving", "metrics", "service", "wire")
+pytest.register_assert_rewrite("access", "daemon", "hostile", "interleaving", "metrics", "service", "wire", "wire_replies")
 
 from daemon import REPOSITORY, Daemon, Outsider, binary
 from service import Service
