@@ -4,7 +4,10 @@ import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("access", "daemon", "hostile", "interleaving", "metrics", "service", "wire", "wire_replies")
+# Everything that asserts and is no test: what fails there says what was compared, too.
+pytest.register_assert_rewrite(
+    "access", "console", "daemon", "files_fixtures", "groups_fixtures", "hostile", "identity", "interleaving", "journal",
+    "lifecycle_fixtures", "load_fixtures", "logs", "metrics", "service", "timeouts_fixtures", "wire", "wire_fixtures", "wire_replies")
 
 from daemon import REPOSITORY, Daemon, Outsider, binary
 from service import Service
