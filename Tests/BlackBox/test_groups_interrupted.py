@@ -1,6 +1,6 @@
 """Members of a group that are cancelled, run out of time or vanish, and holders that do."""
 
-from daemon import eventually
+from daemon import cancel_until_answered
 from groups_fixtures import db, Group, ids, insert  # noqa: F401 (fixtures)
 from interleaving import outcome
 
@@ -27,12 +27,7 @@ def test_cancel_of_a_member_that_runs(db):
     endless = group.add(f"INSERT INTO t {ENDLESS} x, 'x' FROM c WHERE x < 0")
     group.add(insert(3))
     group.release()
-
-    def answered():
-        endless.cancel()
-        return endless.has_reply()
-
-    eventually(answered, "the end of the statement")
+    cancel_until_answered(endless)
     assert endless.reply().state == "57014"
     group.clients.remove(endless)
     assert [outcome(client.reply()) for client in group.clients] == ["INSERT 0 1"] * 2

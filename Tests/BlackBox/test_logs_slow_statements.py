@@ -7,8 +7,9 @@ import pytest
 
 import wire
 from copy_fixtures import copy_data, copy_fail
-from daemon import eventually
+from daemon import cancel_until_answered, daemon_reads
 from logs import FAST_LIMIT, SLOW, field, has_field, line, lines, milliseconds, serve  # noqa: F401 (a fixture)
+from wire_fixtures import ENDLESS
 
 
 def test_a_slow_statement_with_its_plan_and_a_hint(serve):
@@ -150,8 +151,6 @@ def test_one_user_cannot_flood_the_log(serve):
 
 # Slow ones that do not end well
 
-ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
-
 
 def test_one_that_is_stopped_by_its_timeout(serve):
     # Far more than the other statements take, on any machine.
@@ -182,8 +181,7 @@ def test_one_that_is_cancelled(serve, protocol):
         client.send(wire.parse(ENDLESS), wire.bind(), wire.flush())
         client.receive_until("2")
         client.send(wire.execute(), wire.sync())
-    # One that comes before the statement began has no effect.
-    eventually(lambda: client.cancel() or client.has_reply(), "the end of the statement")
+    cancel_until_answered(client)
     assert client.reply().state == "57014"
     found = line(daemon, "a statement was slow", "sqlstate=57014")
     assert field(found, "sql") == ENDLESS and field(found, "session") == str(client.process_id)
@@ -193,7 +191,7 @@ def test_one_whose_client_is_gone(serve):
     daemon = serve(FAST_LIMIT)
     client = daemon.client()
     client.send(wire.query(ENDLESS))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     client.close()
     found = line(daemon, "a statement was slow", "count(*) FROM c")
     assert field(found, "sqlstate") == "08006" and field(found, "sql") == ENDLESS
@@ -232,7 +230,7 @@ def test_one_that_the_daemons_end_ends(serve):
     daemon = serve(FAST_LIMIT + 'shutdown_timeout = "50ms"\n')
     client = daemon.client()
     client.send(wire.query(ENDLESS))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     daemon.stop()
     assert field(line(daemon, "a statement was slow", "count(*) FROM c"), "sqlstate") == "57P01"
 

@@ -7,10 +7,9 @@ import threading
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import daemon_reads, eventually
 from interleaving import outcome
-
-ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+from wire_fixtures import ENDLESS
 
 
 # Stopping
@@ -73,7 +72,7 @@ def test_running_statements_may_finish(daemon):
     count = 1_000_000
     client.send(wire.query(
         f"INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {count}) SELECT x FROM c"))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     daemon.terminate()
     messages = client.reply().messages
     assert daemon.wait() == 0
@@ -94,8 +93,7 @@ def test_endless_statements_are_ended(start_daemon):
     reading.send(wire.query(ENDLESS))
     writing.send(wire.query(f"INSERT INTO t {ENDLESS}"))
     stalled.send(wire.query(ENDLESS.replace("count(*)", "x")))
-    for client in (reading, writing, stalled):
-        eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(reading, writing, stalled)
     daemon.terminate()
     assert daemon.wait() == 0
     for client in (reading, writing):
@@ -109,7 +107,7 @@ def test_stop_behind_an_outsider(start_daemon, outsider):
     other("BEGIN IMMEDIATE")
     client = daemon.client()
     client.send(wire.query("INSERT INTO t VALUES (1)"))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     daemon.terminate()
     assert daemon.wait() == 0
     assert client.reply().error["C"] in ("57P01", "57014")
@@ -121,7 +119,7 @@ def test_second_signal(start_daemon):
     daemon = start_daemon(config='shutdown_timeout = "500ms"\n')
     client = daemon.client()
     client.send(wire.query(ENDLESS))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     daemon.terminate()
     daemon.terminate()
     assert daemon.wait() == 0

@@ -3,7 +3,7 @@
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import cancel_until_answered, daemon_reads
 from timeouts_fixtures import db  # noqa: F401 (fixtures)
 
 
@@ -22,7 +22,7 @@ def test_busy_outsider(db, outsider, lock):
     assert client.value("SELECT count(*) FROM t") == "0", "nothing half-done, and reading goes on"
     client.query("SET lock_timeout = 0").check()
     client.send(wire.query("INSERT INTO t VALUES (1, 'x')"))
-    eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(client)
     assert not client.has_reply()
     other("INSERT INTO t VALUES (2, 'outside')")
     other("COMMIT")
@@ -35,12 +35,7 @@ def test_cancel_behind_an_outsider(db, outsider):
     client = db.client()
     other("BEGIN IMMEDIATE")
     client.send(wire.query("INSERT INTO t VALUES (1, 'x')"))
-
-    def answered():
-        client.cancel()
-        return client.has_reply()
-
-    eventually(answered, "the cancel")
+    cancel_until_answered(client)
     assert client.reply().state == "57014"
     other("COMMIT")
     assert client.query("INSERT INTO t VALUES (1, 'x')").tag == "INSERT 0 1"
@@ -58,8 +53,7 @@ def group_behind_an_outsider(db, settings):
     first.send(wire.query("INSERT INTO t VALUES (99, 'x')"))
     for number, client in enumerate(clients):
         client.send(wire.query(f"INSERT INTO t VALUES ({number}, 'x')"))
-    for client in clients:
-        eventually(lambda: client.unread_by_server() == 0, "reading")
+    daemon_reads(*clients)
     assert first.reply().state == "55P03"
     return clients
 

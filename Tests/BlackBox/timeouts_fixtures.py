@@ -2,7 +2,8 @@
 
 import pytest
 
-ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+from wire_fixtures import ENDLESS
+
 ENDLESS_WRITE = "INSERT INTO t " + ENDLESS.replace("count(*)", "x, 'x'") + " WHERE x < 0"
 
 
