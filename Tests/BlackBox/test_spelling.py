@@ -10,6 +10,7 @@ import pytest
 
 import wire
 from spelling_fixtures import connection, db, psycopg2_connection, ZONE  # noqa: F401 (fixtures)
+from types_fixtures import client  # noqa: F401 (a fixture)
 
 
 @pytest.mark.parametrize(
@@ -76,31 +77,25 @@ from spelling_fixtures import connection, db, psycopg2_connection, ZONE  # noqa:
         ("SELECT count(*) FROM s WHERE (id = ANY (ARRAY[1, (2)]))", "2"),
     ],
 )
-def test_spellings(db, sql, value):
-    with db.client() as client:
-        for _ in range(2):
-            assert client.query(sql).check().value == value
-        assert client.extended(sql).check().value == value
-        client.send(wire.terminate())
+def test_spellings(client, sql, value):
+    for _ in range(2):
+        assert client.query(sql).check().value == value
+    assert client.extended(sql).check().value == value
 
 
-def test_unequal_to_all_compares_as_equal_to_any_does(db):
-    with db.client() as client:
-        for array in [b"{1}", b"{9}"]:
-            for place in ["$1", "$1::int8[]", "$1::text[]"]:
-                equal = client.extended(f"SELECT count(*) FROM s WHERE t = ANY({place})", [array]).check().value
-                unequal = client.extended(f"SELECT count(*) FROM s WHERE t <> ALL({place})", [array]).check().value
-                assert int(equal) + int(unequal) == 3, (array, place)
-        client.send(wire.terminate())
+def test_unequal_to_all_compares_as_equal_to_any_does(client):
+    for array in [b"{1}", b"{9}"]:
+        for place in ["$1", "$1::int8[]", "$1::text[]"]:
+            equal = client.extended(f"SELECT count(*) FROM s WHERE t = ANY({place})", [array]).check().value
+            unequal = client.extended(f"SELECT count(*) FROM s WHERE t <> ALL({place})", [array]).check().value
+            assert int(equal) + int(unequal) == 3, (array, place)
 
 
 @pytest.mark.parametrize("value, count", [(None, "0"), (b"{}", "3"), (b"{1,2}", "1"), (b"{3}", "2")])
 @pytest.mark.parametrize("place", ["$1", "$1::int8[]"])
-def test_unequal_to_all_of_a_parameter(db, place, value, count):
-    with db.client() as client:
-        assert client.extended(f"SELECT count(*) FROM s WHERE NOT id = ANY({place})", [value]).check().value == count
-        assert client.extended(f"SELECT count(*) FROM s WHERE id <> ALL({place})", [value]).check().value == count
-        client.send(wire.terminate())
+def test_unequal_to_all_of_a_parameter(client, place, value, count):
+    assert client.extended(f"SELECT count(*) FROM s WHERE NOT id = ANY({place})", [value]).check().value == count
+    assert client.extended(f"SELECT count(*) FROM s WHERE id <> ALL({place})", [value]).check().value == count
 
 
 # To SQLite a date is a number up to its first dash: '2024-05-06' - 'P1D' is 2024.
@@ -129,12 +124,10 @@ def test_nobody_calculates_with_dates(db, connection, sql, value):
 @pytest.mark.parametrize(
     "sql", ["SELECT $1::NUMERIC(10, 2)", "SELECT $1::NUMERIC( 10 ,2 )", "WITH a AS (SELECT $1::NUMERIC(10, 2) AS n) SELECT n FROM a",
             "SELECT max($1::NUMERIC(10, 2), $1)", "SELECT value FROM json_each(json_array($1::numeric(10, 2)))"])
-def test_modifiers_with_spaces(db, sql):
-    with db.client() as client:
-        reply = client.extended(sql, [b"5.25"])
-        assert reply.check().value == "5.25"
-        assert client.query(f"PREPARE p AS {sql}; EXECUTE p (5.25); DEALLOCATE p").check().texts == [("5.25",)]
-        client.send(wire.terminate())
+def test_modifiers_with_spaces(client, sql):
+    reply = client.extended(sql, [b"5.25"])
+    assert reply.check().value == "5.25"
+    assert client.query(f"PREPARE p AS {sql}; EXECUTE p (5.25); DEALLOCATE p").check().texts == [("5.25",)]
 
 
 def test_modifiers_with_spaces_and_binary_numbers(db):
@@ -153,19 +146,15 @@ def test_modifiers_with_spaces_and_binary_numbers(db):
     "sql", ["SELECT $1::NUMERIC(10, x)", "SELECT $1::nothing(10, 2)", "SELECT $1::interval (10, 2)", "SELECT t::int8 FROM s", "SELECT 'x'::int8", "SELECT 'x'::date", "SELECT 'NaN'::float8", "SELECT E'\\x41'",
             "SELECT E'a\\'b'", "SELECT 'x'::nothing", "SELECT ARRAY[1, 2", "SELECT now() - (('1 day'::interval))",
             "SELECT 1 + ('2024-05-06'::date)", "SELECT (('2024-05-06'::date)) - 1", "SELECT 't'::bool::text", "SELECT 1 + (SELECT '2024-01-02'::date)", "SELECT '1.50'::numeric::text"])
-def test_what_is_not_understood_is_refused(db, sql):
-    with db.client() as client:
-        assert client.query(sql).state in ("42601", "42703", "0A000", "22003")
-        client.send(wire.terminate())
+def test_what_is_not_understood_is_refused(client, sql):
+    assert client.query(sql).state in ("42601", "42703", "0A000", "22003")
 
 
 @pytest.fixture
-def dated(db):
-    with db.client() as client:
-        client.query("DROP TABLE IF EXISTS dated; CREATE TABLE dated (id INTEGER PRIMARY KEY, date DATE, at TIMESTAMP DEFAULT 'never', n DEFAULT 7)").check()
-        client.query("INSERT INTO dated (date, at) VALUES (DATE '2024-01-02', TIMESTAMP '2024-01-02 03:04:05'), ('2024-01-03', '2024-01-03 03:04:05')").check()
-        yield client
-        client.send(wire.terminate())
+def dated(client):
+    client.query("DROP TABLE IF EXISTS dated; CREATE TABLE dated (id INTEGER PRIMARY KEY, date DATE, at TIMESTAMP DEFAULT 'never', n DEFAULT 7)").check()
+    client.query("INSERT INTO dated (date, at) VALUES (DATE '2024-01-02', TIMESTAMP '2024-01-02 03:04:05'), ('2024-01-03', '2024-01-03 03:04:05')").check()
+    return client
 
 
 @pytest.mark.parametrize(
@@ -175,7 +164,7 @@ def dated(db):
         ("SELECT id FROM dated WHERE at > timestamp '2024-01-02 03:04:05' AND (date >= (date '2024-01-03'))", [("2",)]),
         ("SELECT DATE '2024-01-02', TIME '03:04:05'", [("2024-01-02", "03:04:05")]),
         ("SELECT id, DATE '2024-01-02' AS d FROM dated LIMIT 1", [("1", "2024-01-02")]),
-        ("SELECT id FROM dated WHERE t = ANY (('{\"x\"}'))".replace("t =", "id ="), []),
+        ("SELECT id FROM dated WHERE id = ANY (('{\"x\"}'))", []),
         ("SELECT id FROM dated WHERE date = ANY (('{\"2024-01-03\"}'))", [("2",)]),
     ],
 )
@@ -207,22 +196,20 @@ def test_default_as_a_value(dated):
         assert dated.query(f"INSERT INTO dated ({names}) VALUES ({values})").state == "42601", (names, values)
 
 
-def test_explained_statements_are_spelt_as_those_that_run(db, connection, psycopg2_connection):
+def test_explained_statements_are_spelt_as_those_that_run(client, connection, psycopg2_connection):
     """What runs can be explained, by drivers that write values into the text, too."""
-    with db.client() as client:
-        for sql in ["SELECT * FROM s WHERE t < '2024-01-02'::date", "SELECT * FROM s WHERE id = ANY (ARRAY[1, 2])", "SELECT E'a\\\\b'",
-                    "SELECT * FROM s WHERE id = ANY ($1)", "SELECT $1::timestamp with time zone", "SELECT CAST($1 AS boolean)",
-                    "INSERT INTO s (id, v) VALUES (DEFAULT, 'x'::text)", "SELECT DATE '2024-01-02', 1"]:
-            for explain in ["EXPLAIN ", "explain query plan ", "EXPLAIN /* why */ QUERY -- not\n PLAN "]:
-                if "$1" in sql:
-                    client.ask(wire.parse(explain + sql), wire.bind([None]), wire.execute()).check()
-                else:
-                    client.query(explain + sql).check()
-        for refused in ["EXPLAIN SELECT now() - at FROM s", "EXPLAIN SELECT CAST('x' AS date)"]:
-            assert client.query(refused).state == "0A000"
-        assert client.query("EXPLAIN EXPLAIN SELECT 1").state == "42601"
-        assert client.query("EXPLAIN").state == "42601"
-        client.send(wire.terminate())
+    for sql in ["SELECT * FROM s WHERE t < '2024-01-02'::date", "SELECT * FROM s WHERE id = ANY (ARRAY[1, 2])", "SELECT E'a\\\\b'",
+                "SELECT * FROM s WHERE id = ANY ($1)", "SELECT $1::timestamp with time zone", "SELECT CAST($1 AS boolean)",
+                "INSERT INTO s (id, v) VALUES (DEFAULT, 'x'::text)", "SELECT DATE '2024-01-02', 1"]:
+        for explain in ["EXPLAIN ", "explain query plan ", "EXPLAIN /* why */ QUERY -- not\n PLAN "]:
+            if "$1" in sql:
+                client.ask(wire.parse(explain + sql), wire.bind([None]), wire.execute()).check()
+            else:
+                client.query(explain + sql).check()
+    for refused in ["EXPLAIN SELECT now() - at FROM s", "EXPLAIN SELECT CAST('x' AS date)"]:
+        assert client.query(refused).state == "0A000"
+    assert client.query("EXPLAIN EXPLAIN SELECT 1").state == "42601"
+    assert client.query("EXPLAIN").state == "42601"
     for cursor in [psycopg2_connection.cursor(), psycopg.ClientCursor(connection)]:
         cursor.execute("EXPLAIN QUERY PLAN SELECT * FROM s WHERE t = ANY (%s) AND v < %s AND v <> %s",
                        [["a"], datetime.date(2024, 1, 2), b"\0"])
@@ -231,14 +218,10 @@ def test_explained_statements_are_spelt_as_those_that_run(db, connection, psycop
 
 @pytest.mark.parametrize("cast", ['\'true\' AS "boolean"', '\'2024-01-02\' AS "date"', "'2024-01-02' AS [Date]", "CAST(t AS \"TEXT\") AS boolean",
                                   "?1 AS boolean", "'x' AS 'json'"])
-def test_casts_to_quoted_types_are_casts(db, cast):
-    with db.client() as client:
-        assert client.ask(wire.parse(f"SELECT CAST({cast}) FROM s")).state == "0A000"
-        client.send(wire.terminate())
+def test_casts_to_quoted_types_are_casts(client, cast):
+    assert client.ask(wire.parse(f"SELECT CAST({cast}) FROM s")).state == "0A000"
 
 
-def test_definitions_stay_as_they_were_written(db):
-    with db.client() as client:
-        client.query("DROP TABLE IF EXISTS sd").check()
-        assert client.query("CREATE TABLE sd (a TEXT DEFAULT 'x'::text)").state == "42601"
-        client.send(wire.terminate())
+def test_definitions_stay_as_they_were_written(client):
+    client.query("DROP TABLE IF EXISTS sd").check()
+    assert client.query("CREATE TABLE sd (a TEXT DEFAULT 'x'::text)").state == "42601"
