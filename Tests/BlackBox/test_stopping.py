@@ -1,7 +1,6 @@
 """Stopping in order, whatever sessions do then, and being killed."""
 
 import signal
-import sqlite3
 import threading
 
 import pytest
@@ -16,7 +15,7 @@ from wire_fixtures import ENDLESS
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
-def test_signals(daemon, signal_number):
+def test_signals(daemon, outsider, signal_number):
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
     client = daemon.client()
     daemon.process.send_signal(signal_number)
@@ -27,9 +26,7 @@ def test_signals(daemon, signal_number):
     assert not daemon.socket_path.exists(), "the socket is removed"
     wal = daemon.database.with_name("app.db-wal")
     assert not wal.exists() or wal.stat().st_size == 0, "all is in the file itself"
-    with sqlite3.connect(daemon.database) as connection:
-        assert connection.execute("SELECT x FROM t").fetchall() == [(1,)]
-    connection.close()
+    assert outsider(daemon.database)("SELECT x FROM t") == [(1,)]
 
 
 def test_restart(daemon):
@@ -41,7 +38,7 @@ def test_restart(daemon):
     assert daemon.value("SELECT count(*) FROM t") == "4"
 
 
-def test_stop_ends_every_kind_of_session(daemon):
+def test_stop_ends_every_kind_of_session(daemon, outsider):
     daemon.run("CREATE TABLE t (x)")
     stored = []
     idle, reading, writing, queued, half = (daemon.client() for _ in range(5))
@@ -60,12 +57,10 @@ def test_stop_ends_every_kind_of_session(daemon):
         assert reply.closed and reply.error["C"] == "57P01", reply
     assert fresh.reply().closed
     assert daemon.wait() == 0
-    with sqlite3.connect(daemon.database) as connection:
-        assert connection.execute("SELECT * FROM t").fetchall() == stored
-    connection.close()
+    assert outsider(daemon.database)("SELECT * FROM t") == stored
 
 
-def test_running_statements_may_finish(daemon):
+def test_running_statements_may_finish(daemon, outsider):
     daemon.run("CREATE TABLE t (x)")
     client = daemon.client()
     # Long enough that it still runs when the signal comes, short enough to end within the limit.
@@ -76,9 +71,7 @@ def test_running_statements_may_finish(daemon):
     daemon.terminate()
     messages = client.reply().messages
     assert daemon.wait() == 0
-    with sqlite3.connect(daemon.database) as connection:
-        (stored,) = connection.execute("SELECT count(*) FROM t").fetchone()
-    connection.close()
+    ((stored,),) = outsider(daemon.database)("SELECT count(*) FROM t")
     if any(m.kind == "C" and m.tag == f"INSERT 0 {count}" for m in messages):
         assert stored == count
     else:
