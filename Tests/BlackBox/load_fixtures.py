@@ -50,6 +50,7 @@ class Load:
         self.directory = directory
         self.target = target
         self.errors = ""
+        self.started = []
 
     def command(self, workload, *options):
         path = WORKLOADS / f"{workload}.toml" if isinstance(workload, str) else workload
@@ -61,6 +62,17 @@ class Load:
         self.errors = done.stderr
         assert done.returncode == status, done.stderr
         return json.loads(done.stdout) if status == 0 else None
+
+    def start(self, workload, *options, **keywords):
+        """A run that something happens to; what is left of it when the test is over is ended."""
+        self.started.append(subprocess.Popen(
+            self.command(workload, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords))
+        return self.started[-1]
+
+    def close(self):
+        for process in self.started:
+            with process:
+                process.kill()
 
     def write(self, text):
         """A workload file of the test's own."""
@@ -103,18 +115,32 @@ def server(start_daemon, database):
 
 
 @pytest.fixture
-def load(server, tmp_path):
-    return Load(tmp_path, "--host", server.directory, "--database", server.name)
+def aimed_at(tmp_path):
+    """Makes generators for a target, whose runs are ended with the test."""
+    made = []
+
+    def aim(*target):
+        made.append(Load(tmp_path, *target))
+        return made[-1]
+
+    yield aim
+    for load in made:
+        load.close()
 
 
 @pytest.fixture
-def direct(database, tmp_path):
-    return Load(tmp_path, "--direct", database)
+def load(server, aimed_at):
+    return aimed_at("--host", server.directory, "--database", server.name)
 
 
 @pytest.fixture
-def in_process(database, tmp_path):
-    return Load(tmp_path, "--in-process", database)
+def direct(database, aimed_at):
+    return aimed_at("--direct", database)
+
+
+@pytest.fixture
+def in_process(database, aimed_at):
+    return aimed_at("--in-process", database)
 
 
 def answered(result):

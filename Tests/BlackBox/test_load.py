@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from load_fixtures import (  # noqa: F401 (fixtures)
-    answered, check_balances, database, direct, in_process, load, query, SCALE, server, WORKLOADS)
+    aimed_at, answered, check_balances, database, direct, in_process, load, query, SCALE, server, WORKLOADS)
 
 
 def test_every_row_is_there(load, query):
@@ -159,9 +159,7 @@ def test_direct_is_locked_out(direct, database):
 
 
 def test_direct_ctrl_c(direct, query):
-    process = subprocess.Popen(
-        direct.command("insert", "--clients", 4, "--seconds", 60, "--warm-up", 0, "--progress", 0.2),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = direct.start("insert", "--clients", 4, "--seconds", 60, "--warm-up", 0, "--progress", 0.2)
     assert "transactions/s" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)

@@ -9,13 +9,11 @@ import subprocess
 import pytest
 
 from console import console, show
-from load_fixtures import answered, database, load, Load, query, SCALE, server, until_it_works  # noqa: F401 (fixtures)
+from load_fixtures import aimed_at, answered, database, load, query, SCALE, server, until_it_works  # noqa: F401 (fixtures)
 
 
 def test_ctrl_c(load, query):
-    process = subprocess.Popen(
-        load.command("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = load.start("insert", "--seconds", 60, "--warm-up", 0, "--progress", 0.1)
     until_it_works(process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
@@ -26,16 +24,14 @@ def test_ctrl_c(load, query):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_while_it_connects(tmp_path, number):
+def test_ctrl_c_while_it_connects(aimed_at, tmp_path, number):
     """Nothing has been measured yet, and the server may never take its clients: it ends at once."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / ".s.PGSQL.5432"))
         listener.listen(1)
-        load = Load(tmp_path, "--host", tmp_path, "--database", "x")
+        load = aimed_at("--host", tmp_path, "--database", "x")
         # A shell starts what runs in the background with SIGINT ignored, and so may have started the tests.
-        process = subprocess.Popen(
-            load.command("insert", "--clients", 20), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+        process = load.start("insert", "--clients", 20, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         assert select.select([listener], [], [], 30)[0], "nobody connects"
         process.send_signal(number)
         process.communicate(timeout=30)
@@ -68,9 +64,7 @@ def test_a_full_disk_loses_nothing_else(load, tmp_path, json_target, table_targe
 def test_a_server_that_goes(load, server):
     """The figures so far are told, and the status says that the run broke."""
     server.may_fail = True
-    process = subprocess.Popen(
-        load.command("select", "--set", f"scale={SCALE}", "--seconds", 600, "--warm-up", 0, "--progress", 0.1),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = load.start("select", "--set", f"scale={SCALE}", "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
     until_it_works(process)
     server.kill()
     output, errors = process.communicate(timeout=60)
@@ -96,9 +90,7 @@ def test_clients_lost_while_they_wait(load, server):
         clients = 3
         idle = true
         """)
-    process = subprocess.Popen(
-        load.command(workload, "--seconds", 600, "--warm-up", 300, "--progress", 0.1),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = load.start(workload, "--seconds", 600, "--warm-up", 300, "--progress", 0.1)
     assert "transactions/s" in process.stderr.readline()
     with console(server) as admin:
         sessions = [row["id"] for row in show(admin, "CLIENTS") if row["application_name"] == "walpool-load"]
@@ -126,22 +118,22 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "x", "--progress", "1e300"], 2, "--progress is a number from"),
     (["--direct", "x", "--messages", "bulk"], 2, "--messages bulk: one of separate, pipeline, query"),
 ])
-def test_refusals(tmp_path, options, status, message):
-    load = Load(tmp_path, *options)
+def test_refusals(aimed_at, options, status, message):
+    load = aimed_at(*options)
     load.run("select", status=status)
     assert message in load.errors and load.errors.startswith("walpool-load: ")
     assert load.errors.count("\n") == 1
 
 
-def test_nobody_there_for_clients_that_connect_each_time(tmp_path):
+def test_nobody_there_for_clients_that_connect_each_time(aimed_at):
     """They try again and again; a run in which none of them got through did not take place."""
-    load = Load(tmp_path, "--host", "/nowhere", "--database", "x")
+    load = aimed_at("--host", "/nowhere", "--database", "x")
     load.run("churn", "--set", f"scale={SCALE}", status=1)
     assert "08001: cannot connect to /nowhere/.s.PGSQL.5432: No such file or directory" in load.errors
 
 
-def test_what_is_wrong_in_a_file(tmp_path):
-    load = Load(tmp_path, "--direct", "x")
+def test_what_is_wrong_in_a_file(aimed_at):
+    load = aimed_at("--direct", "x")
     path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
     load.run(path, status=2)
     assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')

@@ -5,13 +5,12 @@ import json
 import os
 import signal
 import struct
-import subprocess
 import time
 import zlib
 from pathlib import Path
 
 from daemon import eventually
-from load_fixtures import database, load, Load, query, SCALE, server  # noqa: F401 (fixtures)
+from load_fixtures import aimed_at, database, load, query, SCALE, server  # noqa: F401 (fixtures)
 
 
 def test_open_loop(load):
@@ -73,14 +72,12 @@ def decode(text):
     return counts
 
 
-def test_a_stall_is_not_omitted(start_daemon, database, tmp_path, query):
+def test_a_stall_is_not_omitted(start_daemon, database, aimed_at, query):
     """The daemon stands still for a second of four: what was meant to start then was slow."""
     # Four clients commit a thousand times a second on no disk that is slow, and who is not asked is not slow.
     server = start_daemon(database, options=["--synchronous", "normal"])
-    load = Load(tmp_path, "--host", server.directory, "--database", server.name)
-    process = subprocess.Popen(
-        load.command("insert", "--rate", 1000, "--clients", 4, "--seconds", 4, "--warm-up", 0),
-        stdout=subprocess.PIPE, text=True)
+    load = aimed_at("--host", server.directory, "--database", server.name)
+    process = load.start("insert", "--rate", 1000, "--clients", 4, "--seconds", 4, "--warm-up", 0)
     # Connected is not begun: a stall before the first transaction is no part of the run.
     eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
     os.kill(server.pid, signal.SIGSTOP)
