@@ -11,6 +11,13 @@ from wire_fixtures import ENDLESS, refused
 V = wire.PROTOCOL_3_0
 
 
+def refusal(daemon, **parameters):
+    """The error of a session that may not begin."""
+    client = daemon.raw()
+    client.send(wire.startup(parameters))
+    return refused(client)
+
+
 # Protocol versions
 
 
@@ -81,9 +88,7 @@ def test_changed_parameters_are_reported(shared):
 
 
 def test_unknown_database(shared):
-    client = shared.raw()
-    client.send(wire.startup({"user": "tester", "database": "nowhere"}))
-    error = refused(client)
+    error = refusal(shared, user="tester", database="nowhere")
     assert error["C"] == "3D000"
     assert "nowhere" in error["M"]
     assert shared.name in error["H"], "the hint names the right one"
@@ -92,17 +97,13 @@ def test_unknown_database(shared):
 def test_database_defaults_to_the_user(shared):
     client = shared.raw()
     assert client.start(user=shared.name).status == "I"
-    client = shared.raw()
-    client.send(wire.startup({"user": "somebody"}))
-    assert refused(client)["C"] == "3D000"
+    assert refusal(shared, user="somebody")["C"] == "3D000"
 
 
 def test_name_option(start_daemon):
     daemon = start_daemon(options=["--name", "other"])
     assert daemon.raw().start(database="other").status == "I"
-    client = daemon.raw()
-    client.send(wire.startup({"user": "tester", "database": "app"}))
-    error = refused(client)
+    error = refusal(daemon, user="tester", database="app")
     assert error["C"] == "3D000" and "other" in error["H"]
 
 
@@ -112,22 +113,16 @@ def test_name_option(start_daemon):
      'a"b', "app%00", "näme"],
 )
 def test_odd_database_names(shared, name):
-    client = shared.raw()
-    client.send(wire.startup({"user": "tester", "database": name}))
-    assert refused(client)["C"] == "3D000"
+    assert refusal(shared, user="tester", database=name)["C"] == "3D000"
 
 
 @pytest.mark.parametrize("parameters", [{}, {"database": "app"}, {"user": "", "database": "app"}])
 def test_no_user(shared, parameters):
-    client = shared.raw()
-    client.send(wire.startup(parameters))
-    assert refused(client)["C"] == "28000"
+    assert refusal(shared, **parameters)["C"] == "28000"
 
 
 def test_replication_is_refused(shared):
-    client = shared.raw()
-    client.send(wire.startup({"user": "tester", "database": shared.name, "replication": "true"}))
-    assert refused(client)["C"] == "0A000"
+    assert refusal(shared, user="tester", database=shared.name, replication="true")["C"] == "0A000"
 
 
 @pytest.mark.parametrize("encoding", ["UTF8", "utf-8", "SQL_ASCII", "UNICODE"])
@@ -136,9 +131,7 @@ def test_client_encoding(shared, encoding):
 
 
 def test_other_client_encodings_are_refused(shared):
-    client = shared.raw()
-    client.send(wire.startup({"user": "tester", "database": shared.name, "client_encoding": "LATIN1"}))
-    assert refused(client)["C"] == "22023"
+    assert refusal(shared, user="tester", database=shared.name, client_encoding="LATIN1")["C"] == "22023"
 
 
 def test_options(shared):
@@ -152,9 +145,7 @@ def test_options(shared):
 
 @pytest.mark.parametrize("options", ["-c", "-c x", "-Z", "-c statement_timeout=soon", "-c server_version=1"])
 def test_wrong_options_are_refused(shared, options):
-    client = shared.raw()
-    client.send(wire.startup({"user": "tester", "database": shared.name, "options": options}))
-    refused(client)
+    refusal(shared, user="tester", database=shared.name, options=options)
 
 
 def test_startup_parameters_are_no_sql(shared):
@@ -177,9 +168,7 @@ def test_longest_startup(shared):
 def test_too_many_sessions(start_daemon):
     daemon = start_daemon(options=["--max-sessions", "3"])
     clients = [daemon.client() for _ in range(3)]
-    late = daemon.raw()
-    late.send(wire.startup({"user": "tester", "database": daemon.name}))
-    assert refused(late)["C"] == "53300"
+    assert refusal(daemon, user="tester", database=daemon.name)["C"] == "53300"
     for client in clients:
         assert client.value("SELECT 1") == "1"
 
