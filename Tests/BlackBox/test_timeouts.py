@@ -208,9 +208,19 @@ def test_transaction_timeout_of_a_busy_one(db):
 # Holders that idle
 
 
-def test_idle_holder_is_ended_when_somebody_waits(start_daemon):
-    daemon = start_daemon(config='writer_idle_limit = "200ms"\n')
-    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+@pytest.fixture
+def patient_for(start_daemon):
+    """A daemon in which a holder may idle for so long while somebody waits."""
+    def start(limit):
+        daemon = start_daemon(config=f'writer_idle_limit = "{limit}"\n')
+        daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+        return daemon
+
+    return start
+
+
+def test_idle_holder_is_ended_when_somebody_waits(patient_for):
+    daemon = patient_for("200ms")
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN; INSERT INTO t VALUES (1, 'lost')").check()
     assert waiter.query("INSERT INTO t VALUES (1, 'kept')").tag == "INSERT 0 1"
@@ -218,9 +228,8 @@ def test_idle_holder_is_ended_when_somebody_waits(start_daemon):
     assert reply.closed and reply.error["S"] == "FATAL" and reply.error["C"] == "25P03"
 
 
-def test_idle_holder_is_ended_for_those_who_cannot_wait_so_long(start_daemon):
-    daemon = start_daemon(config='writer_idle_limit = "500ms"\n')
-    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+def test_idle_holder_is_ended_for_those_who_cannot_wait_so_long(patient_for):
+    daemon = patient_for("500ms")
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN; INSERT INTO t VALUES (1, 'lost')").check()
     waiter.query("SET lock_timeout = '150ms'").check()
@@ -236,9 +245,8 @@ def test_idle_holder_is_ended_for_those_who_cannot_wait_so_long(start_daemon):
     assert reply.closed and reply.error["C"] == "25P03"
 
 
-def test_idle_holder_is_left_alone_when_nobody_waits(start_daemon):
-    daemon = start_daemon(config='writer_idle_limit = "100ms"\n')
-    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+def test_idle_holder_is_left_alone_when_nobody_waits(patient_for):
+    daemon = patient_for("100ms")
     holder = daemon.client()
     holder.query("BEGIN; INSERT INTO t VALUES (1, 'kept')").check()
     time_passes(daemon, 500)
@@ -246,9 +254,8 @@ def test_idle_holder_is_left_alone_when_nobody_waits(start_daemon):
     assert holder.query("COMMIT").tag == "COMMIT"
 
 
-def test_busy_holder_is_left_alone(start_daemon):
-    daemon = start_daemon(config='writer_idle_limit = "300ms"\n')
-    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+def test_busy_holder_is_left_alone(patient_for):
+    daemon = patient_for("300ms")
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN; INSERT INTO t VALUES (1, 'kept')").check()
     # One statement that takes longer than the limit is work, not idling: it ends by its own timeout. What is behind it has come
