@@ -33,13 +33,19 @@ def psql(daemon, *commands, stdin="", check=True):
 # psycopg
 
 
-def test_psycopg_text_in(db, connection):
+@pytest.fixture
+def filled(db, connection):
+    """The database, whose table has the rows."""
     with connection.cursor().copy("COPY t (id, v, r, b, f, d, n) FROM STDIN") as copy:
         for row in ROWS:
             copy.write_row(row)
     connection.commit()
-    assert stored(db) == EXPECTED
-    assert [type(row[0]) for row in stored(db)] == [int] * 4
+    return db
+
+
+def test_psycopg_text_in(filled):
+    assert stored(filled) == EXPECTED
+    assert [type(row[0]) for row in stored(filled)] == [int] * 4
 
 
 def test_psycopg_binary_in(db, connection):
@@ -62,8 +68,7 @@ def test_psycopg_binary_without_types(db, connection):
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_psycopg_out(db, connection, binary):
-    test_psycopg_text_in(db, connection)
+def test_psycopg_out(filled, connection, binary):
     form = "(FORMAT binary)" if binary else ""
     columns = "id, v, r, b, f, d"
     with connection.cursor().copy(f"COPY (SELECT {columns} FROM t ORDER BY abs(id)) TO STDOUT {form}") as copy:
@@ -71,8 +76,7 @@ def test_psycopg_out(db, connection, binary):
         assert list(copy.rows()) == [row[:6] for row in ROWS]
 
 
-def test_psycopg_blocks_and_a_round_trip(db, connection):
-    test_psycopg_text_in(db, connection)
+def test_psycopg_blocks_and_a_round_trip(filled, connection):
     for form in ["", "(FORMAT csv)", "(FORMAT binary)", "(FORMAT csv, FORCE_QUOTE *, HEADER)",
                  "(FORMAT csv, DELIMITER ';', QUOTE '''', ESCAPE '^', NULL 'nil')", "(DELIMITER '|', NULL '')"]:
         with connection.cursor().copy(f"COPY t TO STDOUT {form}") as copy:
