@@ -7,7 +7,6 @@ import pytest
 
 import wire
 from copy_fixtures import begin, copied, copy_data, copy_done
-from daemon import Outsider
 
 INSERT = "INSERT INTO t (a) VALUES ($1)"
 COUNT = "SELECT count(*) FROM t WHERE a = $1"
@@ -21,10 +20,9 @@ def db(shared):
 
 
 @pytest.fixture
-def outsider(db):
-    outsider = Outsider(db.database)
-    yield outsider
-    outsider.close()
+def outsider(db, outsider):
+    """One, with this database open."""
+    return outsider(db.database)
 
 
 def stored(db, table="t"):
