@@ -51,7 +51,8 @@ def test_every_workload(load, workload):
     result = load.run(workload, *options, seconds=0.3, warm_up=0)
     for one in result["classes"]:
         assert one["errors"] == 0, result["complaints"]
-    assert sum(one["transactions"] for one in result["classes"]) > 0
+    # On a slow machine none of them may have ended in so short a time.
+    assert answered(result) > 0
 
 
 @pytest.mark.parametrize("script", sorted(path.stem for path in WORKLOADS.glob("*.sql")))

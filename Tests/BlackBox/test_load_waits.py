@@ -125,8 +125,8 @@ def test_a_held_transaction_is_unfinished(load):
         """)
     one = load.run(workload, seconds=1.5, warm_up=0)["classes"][0]
     assert one["transactions"] == 0 and one["late_transactions"] == 1
-    # It may have begun late.
-    assert 500_000 <= one["unfinished_us"] <= 1_600_000 and one["latency_us"]["max"] >= 2_500_000
+    # It may have begun late, but in the run, whose end is when it is planned.
+    assert 0 < one["unfinished_us"] <= 1_500_000 and one["latency_us"]["max"] >= 2_500_000
 
 
 def test_a_slow_reader_is_slow(load):
@@ -140,7 +140,7 @@ def test_a_slow_reader_is_slow(load):
         """)
     one = load.run(workload, seconds=1.5, warm_up=0)["classes"][0]
     # 200 kB take two seconds. It may have begun late.
-    assert one["transactions"] == 0 and one["unfinished_us"] >= 400_000
+    assert one["transactions"] == 0 and one["unfinished_us"] > 0
 
 
 def test_a_reader_slower_than_the_servers_greeting(load):
