@@ -139,7 +139,7 @@ def test_thousands_of_parameters(client):
     "bad, state", [("$0", "42P02"), ("$70000", "42P02"), (":a", "42P02"), ("$900", "42P18"), ("$1::nothing", "42704"), ("$1::int8, $1::text", "42P08")])
 def test_mistakes_among_many_parameters(client, bad, state):
     many = ", ".join(f"${n + 1}" for n in range(300))
-    assert client.ask(wire.parse(f"SELECT id FROM p WHERE n IN ({many}, {bad})"), wire.sync()).state == state
+    assert client.ask(wire.parse(f"SELECT id FROM p WHERE n IN ({many}, {bad})")).state == state
 
 
 def test_updates_of_many_rows_at_once(client):

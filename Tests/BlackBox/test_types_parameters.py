@@ -130,7 +130,6 @@ def test_sql_prepare(client):
 def test_what_looks_like_a_number(client, text, kind):
     client.query("SET untyped_parameters = number").check()
     assert client.extended("SELECT typeof($1)", [text.encode()]).check().value == kind
-    client.query("SET untyped_parameters = error").check()
 
 
 def test_what_the_statement_calls_a_text_is_one(client):
