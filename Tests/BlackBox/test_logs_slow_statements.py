@@ -7,9 +7,9 @@ import pytest
 
 import wire
 from copy_fixtures import copy_data, copy_fail
-from daemon import cancel_until_answered, daemon_reads
+from daemon import cancel_until_answered
 from logs import FAST_LIMIT, SLOW, field, has_field, line, lines, milliseconds, serve  # noqa: F401 (a fixture)
-from wire_fixtures import ENDLESS
+from wire_fixtures import ENDLESS, ENDLESS_ROWS, endless
 
 
 def test_a_slow_statement_with_its_plan_and_a_hint(serve):
@@ -190,11 +190,10 @@ def test_one_that_is_cancelled(serve, protocol):
 def test_one_whose_client_is_gone(serve):
     daemon = serve(FAST_LIMIT)
     client = daemon.client()
-    client.send(wire.query(ENDLESS))
-    daemon_reads(client)
+    endless(client)
     client.close()
     found = line(daemon, "a statement was slow", "count(*) FROM c")
-    assert field(found, "sqlstate") == "08006" and field(found, "sql") == ENDLESS
+    assert field(found, "sqlstate") == "08006" and field(found, "sql") == ENDLESS_ROWS
 
 
 def test_one_whose_client_is_gone_before_its_rows(serve):
@@ -228,9 +227,7 @@ def test_one_that_waited_in_vain(serve):
 
 def test_one_that_the_daemons_end_ends(serve):
     daemon = serve(FAST_LIMIT + 'shutdown_timeout = "50ms"\n')
-    client = daemon.client()
-    client.send(wire.query(ENDLESS))
-    daemon_reads(client)
+    endless(daemon.client())
     daemon.stop()
     assert field(line(daemon, "a statement was slow", "count(*) FROM c"), "sqlstate") == "57P01"
 

@@ -5,6 +5,8 @@ import pytest
 import wire
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+# Its first row is more than is kept back.
+ENDLESS_ROWS = f"SELECT hex(zeroblob(25000)) UNION ALL SELECT 'second' UNION ALL SELECT * FROM ({ENDLESS})"
 NUMBERS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {}) SELECT x FROM c"
 
 
@@ -26,6 +28,12 @@ def table(shared):
 
 def column(reply):
     return [row[0] for row in reply.texts]
+
+
+def endless(client):
+    """Sends ENDLESS_ROWS and waits for its first row. Only then does it run for certain: what has been read, and no more, is not begun."""
+    client.send(wire.query(ENDLESS_ROWS))
+    assert [client.receive().kind for _ in range(2)] == ["T", "D"]
 
 
 def refused(client):
