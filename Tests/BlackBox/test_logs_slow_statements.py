@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 
 import pytest
 
@@ -12,8 +13,19 @@ from logs import FAST_LIMIT, SLOW, field, has_field, line, lines, milliseconds, 
 from wire_fixtures import ENDLESS, ENDLESS_ROWS, endless
 
 
+def logged(daemon, client):
+    """The lines of this session's slow statements, all of them: the daemon is stopped for that."""
+    daemon.stop()
+    return [each for each in lines(daemon, "a statement was slow") if field(each, "session") == str(client.process_id)]
+
+
+def passed(began):
+    """Milliseconds by our own clock. What the log says of parts of that time is in sum not more."""
+    return (time.monotonic() - began) * 1000
+
+
 def test_a_slow_statement_with_its_plan_and_a_hint(serve):
-    daemon = serve('log_min_duration_statement = "20ms"\n')
+    daemon = serve(FAST_LIMIT)
     client = daemon.client(application_name="reports")
     client.query(SLOW).check()
     # That of the tables' definition may be as slow.
@@ -28,7 +40,7 @@ def test_a_slow_statement_with_its_plan_and_a_hint(serve):
     assert field(found, "application") == "reports"
     assert field(found, "user") == "tester"
     assert field(found, "peer_pid") == str(os.getpid()) and field(found, "peer_uid") == str(os.getuid())
-    assert milliseconds(found, "duration") >= 20
+    assert milliseconds(found, "duration") >= 1
     assert milliseconds(found, "wait") + milliseconds(found, "run") == pytest.approx(milliseconds(found, "duration"), abs=0.01)
 
 
@@ -71,10 +83,10 @@ def test_the_default_is_a_second(serve):
 
 @pytest.mark.parametrize("protocol", ["simple", "extended", "described"])
 def test_either_protocol_and_each_statement_for_itself(serve, protocol):
-    # On any machine the one is above the limit, and the others far below it.
     slow = "SELECT pg_sleep(0.6)"
     daemon = serve('log_min_duration_statement = "500ms"\n')
     client = daemon.client()
+    began = time.monotonic()
     if protocol == "simple":
         client.query(f"SELECT 1; {slow}; SELECT 2").check()
     elif protocol == "extended":
@@ -82,9 +94,12 @@ def test_either_protocol_and_each_statement_for_itself(serve, protocol):
     else:
         # The first row is looked for when the portal is described.
         client.extended(slow).check()
-    assert field(line(daemon, "a statement was slow"), "sql") == slow
-    daemon.stop()
-    assert len(lines(daemon, "a statement was slow")) == 1
+    took = passed(began)
+    found = logged(daemon, client)
+    assert [field(each, "rows") for each in found if field(each, "sql") == slow] == ["1"]
+    # On a machine that stands still others may be slow, too, but by their own time.
+    durations = [milliseconds(each, "duration") for each in found]
+    assert min(durations) >= 500 and sum(durations) <= took, found
 
 
 def test_writes(serve):
@@ -99,14 +114,16 @@ def test_what_a_statement_waited_is_told_apart(serve):
     daemon = serve('log_min_duration_statement = "100ms"\n')
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN IMMEDIATE").check()
+    began = time.monotonic()
     waiter.send(wire.query("UPDATE accounts SET name = 'waited' WHERE id = 1"))
     daemon.settle(waiter)
     daemon.client().query("SELECT pg_sleep(0.8)").check()
     holder.query("COMMIT").check()
     waiter.reply().check()
+    took = passed(began)
     found = line(daemon, "a statement was slow", "waited")
     assert milliseconds(found, "wait") >= 800
-    assert milliseconds(found, "wait") > milliseconds(found, "run")
+    assert milliseconds(found, "wait") + milliseconds(found, "run") <= took
 
 
 def test_a_slow_client_is_not_a_slow_statement(serve):
@@ -153,20 +170,21 @@ def test_one_user_cannot_flood_the_log(serve):
 
 
 def test_one_that_is_stopped_by_its_timeout(serve):
-    # Far more than the other statements take, on any machine.
     daemon = serve('log_min_duration_statement = "500ms"\n')
     client = daemon.client()
     client.query("SET statement_timeout = '600ms'").check()
     sql = "SELECT count(*) FROM accounts a, accounts b, accounts c WHERE a.owner || b.owner || c.owner = 'nobody'"
     assert client.query(sql).state == "57014"
-    found = line(daemon, "a statement was slow")
+    found = line(daemon, "a statement was slow", "accounts c")
     assert found.startswith("notice: ") and field(found, "sql") == sql and field(found, "sqlstate") == "57014"
     assert milliseconds(found, "duration") >= 600 and field(found, "rows") == "0"
     assert field(found, "plan") == "SCAN a; SCAN b; SCAN c"
     # The next one's time is its own.
+    client.query("RESET statement_timeout").check()
+    began = time.monotonic()
     client.query("SELECT 1").check()
-    daemon.stop()
-    assert len(lines(daemon, "a statement was slow")) == 1
+    took = passed(began)
+    assert all(milliseconds(each, "duration") <= took for each in logged(daemon, client) if field(each, "sql") == "SELECT 1")
 
 
 @pytest.mark.parametrize("protocol", ["simple", "extended"])
@@ -219,10 +237,12 @@ def test_one_that_waited_in_vain(serve):
     holder, waiter = daemon.client(), daemon.client()
     holder.query("BEGIN IMMEDIATE").check()
     waiter.query("SET lock_timeout = '150ms'").check()
+    began = time.monotonic()
     assert waiter.query("DELETE FROM accounts WHERE id = 2").state == "55P03"
+    took = passed(began)
     found = line(daemon, "a statement was slow", "DELETE")
     assert field(found, "sqlstate") == "55P03"
-    assert milliseconds(found, "wait") >= 150 and milliseconds(found, "run") < 100
+    assert milliseconds(found, "wait") >= 150 and milliseconds(found, "wait") + milliseconds(found, "run") <= took
 
 
 def test_one_that_the_daemons_end_ends(serve):
