@@ -37,26 +37,23 @@ def test_encryption_is_declined_once_each(shared, codes):
 def test_encryption_request_after_startup_is_refused(shared, code):
     client = shared.client()
     client.send(wire.packet(code))
-    client.half_close()
-    assert not client.rest().startswith(b"N")
+    assert refused(client)["C"] == "08P01"
 
 
 @pytest.mark.parametrize("code", [wire.SSL_REQUEST, wire.GSSENC_REQUEST])
 def test_startup_in_one_write_with_an_encryption_request(shared, code):
-    # PostgreSQL refuses the bytes behind the request, older ones took them: either, but nothing between the two.
+    # PostgreSQL refuses the bytes behind the request, older ones took them. Nothing is ever encrypted here: they are as good as later ones.
     client = shared.raw()
     client.send(wire.packet(code), wire.startup({"user": "tester", "database": shared.name}))
     assert client.receive_bytes(1) == b"N"
-    reply = client.started()
-    assert reply.closed or reply.status == "I"
+    assert client.started().status == "I"
 
 
 @pytest.mark.parametrize("code", [wire.SSL_REQUEST, wire.GSSENC_REQUEST])
 def test_encryption_request_with_a_body_is_refused(shared, code):
     client = shared.raw()
     client.send(wire.packet(code, b"body"))
-    client.half_close()
-    assert not client.rest().startswith(b"N")
+    assert refused(client)["C"] == "08P01"
 
 
 # Malformed startups
@@ -76,23 +73,21 @@ def test_encryption_request_with_a_body_is_refused(shared, code):
 def test_malformed_startup(shared, body):
     client = shared.raw()
     client.send(wire.packet(wire.PROTOCOL_3_0, body))
-    assert refused(client)["C"] in ("08P01", "28000")
+    assert refused(client)["C"] == "08P01"
 
 
 def test_startup_with_bytes_that_are_no_text(shared):
     for name, value in [(b"user", b"\xff\xfe"), (b"database", b"\xc3("), (b"\xff", b"x")]:
         client = shared.raw()
         client.send(wire.packet(wire.PROTOCOL_3_0, wire.cstring(name) + wire.cstring(value) + b"user\0tester\0\0"))
-        assert refused(client)["C"] in ("22021", "3D000")
+        assert refused(client)["C"] == "22021"
 
 
 @pytest.mark.parametrize("length", [-(1 << 31), -1, 0, 1, 3, 4, 7, 10_001, 1 << 30, (1 << 31) - 1])
 def test_startup_lengths(shared, length):
     client = shared.raw()
     client.send(struct.pack("!ii", length, wire.PROTOCOL_3_0))
-    client.half_close()
-    answer = client.rest()
-    assert answer == b"" or answer.startswith(b"E"), answer
+    assert refused(client)["C"] == "08P01"
 
 
 # What is no PostgreSQL client at all
@@ -102,8 +97,8 @@ def test_every_first_byte(shared):
     for first in range(256):
         with shared.raw() as client:
             client.send(bytes([first]) + b"\0\0\x08" + b"Q" * 40)
-            client.half_close()
-            client.rest()
+            # With 0 it is a packet's length, and its version none of ours.
+            assert refused(client)["C"] == ("08P01" if first else "0A000")
 
 
 @pytest.mark.parametrize(
@@ -119,17 +114,14 @@ def test_every_first_byte(shared):
 def test_other_protocols(shared, hello):
     client = shared.raw()
     client.send(hello)
-    answer = client.rest()  # the server ends this by itself
-    assert answer.startswith(b"E") and b"FATAL" in answer
+    assert refused(client)["C"] == "08P01"  # the server ends this by itself
 
 
 def test_password_before_startup(shared):
     for kind in "pQPBXS":
         client = shared.raw()
         client.send(wire.message(kind, b"secret\0"))
-        client.half_close()
-        answer = client.rest()
-        assert answer == b"" or answer.startswith(b"E")
+        assert refused(client)["C"] == "08P01"
 
 
 def test_ten_thousand_connections(shared):

@@ -10,7 +10,7 @@ from wire_messages import (  # noqa: F401 (tests take them from here)
     BOOL, BYTEA, CANCEL_REQUEST, FLOAT4, FLOAT8, GSSENC_REQUEST, INT2, INT4, INT8, PROTOCOL_3_0, PROTOCOL_3_2,
     SSL_REQUEST, TEXT, UNKNOWN, VARCHAR, bind, cancel_request, close_portal, close_statement, cstring, describe_portal,
     describe_statement, execute, flush, message, packet, parse, query, startup, sync, terminate)
-from wire_replies import Column, Message, Reply  # noqa: F401 (tests take them from here)
+from wire_replies import Column, Message, Reply, messages  # noqa: F401 (tests take them from here)
 
 # Long enough for any answer on a loaded machine: it bounds hangs and measures nothing.
 DEADLINE = 30.0

@@ -45,6 +45,15 @@ def refused(client):
     return reply.messages[-1].fields
 
 
+def check_answer(answer):
+    """Of a connection that got what no driver sends: whole messages, no error that is the server's own, nothing behind a FATAL one."""
+    found = wire.messages(answer)
+    errors = [m.fields for m in found if m.kind == "E"]
+    assert all(error["C"] != "XX000" for error in errors), errors
+    assert all(m.fields["S"] != "FATAL" for m in found[:-1] if m.kind == "E"), errors
+    return found
+
+
 def probe(client):
     """Sends what ends every state, and a SELECT; returns what came before its row, and whether it came."""
     try:

@@ -148,3 +148,15 @@ class Reply:
     def check(self):
         assert not self.errors, self.errors
         return self
+
+
+def messages(data):
+    """All that came up to the end of a connection; none of it is cut off."""
+    found, position = [], 0
+    while position < len(data):
+        kind, length = struct.unpack_from("!ci", data, position)
+        end = position + 1 + length
+        assert 4 <= length and end <= len(data), (position, data[position : position + 100])
+        found.append(Message(kind.decode("latin-1"), data[position + 5 : end]))
+        position = end
+    return found
