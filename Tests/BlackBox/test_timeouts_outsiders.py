@@ -4,7 +4,7 @@ import pytest
 
 import wire
 from daemon import cancel_until_answered, daemon_reads
-from timeouts_fixtures import db  # noqa: F401 (fixtures)
+from timeouts_fixtures import db, time_passes  # noqa: F401 (fixtures)
 
 
 @pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
@@ -23,7 +23,8 @@ def test_busy_outsider(db, outsider, lock):
     client.query("SET lock_timeout = 0").check()
     client.send(wire.query("INSERT INTO t VALUES (1, 'x')"))
     daemon_reads(client)
-    assert not client.has_reply()
+    time_passes(db, 400)
+    assert not client.has_reply(), "without a limit it waits"
     other("INSERT INTO t VALUES (2, 'outside')")
     other("COMMIT")
     assert client.reply().tag == "INSERT 0 1"
