@@ -8,6 +8,7 @@ import pytest
 from psycopg import errors
 
 from copy_table_fixtures import connection, db, stored  # noqa: F401 (fixtures)
+from psycopg_fixtures import connect
 
 
 def copy_in(connection, data, sql="COPY t FROM STDIN"):
@@ -189,7 +190,7 @@ def test_what_is_no_uuid_and_no_moment_stays(db, connection):
 def test_truths_are_read_back_as_what_they_are(daemon, column):
     """In PostgreSQL a file of `t` and `f` is refused by a column of numbers. Here a column without a type would take the letters."""
     daemon.run("CREATE TABLE flags (a INTEGER, b BOOLEAN)", "INSERT INTO flags VALUES (1, 1), (2, 0)", f"CREATE TABLE target ({column})")
-    with psycopg.connect(host=str(daemon.directory), dbname=daemon.name, user="tester", autocommit=True) as connection, connection.cursor() as cursor:
+    with connect(daemon, autocommit=True) as connection, connection.cursor() as cursor:
         with cursor.copy("COPY (SELECT a > 1 FROM flags) TO STDOUT") as copy:
             data = b"".join(bytes(part) for part in copy)
         assert data == b"0\n1\n"

@@ -73,8 +73,8 @@ def test_wrong_options(tmp_path, arguments):
 
 @pytest.mark.parametrize(
     "text, word",
-    [("readers = \"many\"", "readers"), ("nonsense = 1", "nonsense"), ("readers = ", "1"), ("statement_timeout = \"soon\"", "statement_timeout"),
-     ("readers = -5", "readers"), ("\xff", None)],
+    [("readers = \"many\"", "readers"), ("nonsense = 1", "nonsense"), ("readers = ", "1"),
+     ("statement_timeout = \"soon\"", "statement_timeout"), ("readers = -5", "readers"), ("\xff", None)],
 )
 def test_wrong_configuration(tmp_path, text, word):
     config = tmp_path / "walpoold.toml"
