@@ -24,9 +24,9 @@ public final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` with the lock held. Not to be called again inside, which would wait for ever.
-    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return body(&value)
     }
 }

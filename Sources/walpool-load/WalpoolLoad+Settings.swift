@@ -1,31 +1,25 @@
 import Glibc
 import Workload
 
-/// The command line is wrong.
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
 extension WalpoolLoad {
     /// Reads the workload file and puts in what the command line says.
-    func runSettings() throws -> RunSettings {
+    func runSettings() throws(LoadError) -> RunSettings {
         guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else {
-            throw UsageError("--seconds is above 0, --warm-up not below, and neither above 1000000")
+            throw LoadError.usage("--seconds is above 0, --warm-up not below, and neither above 1000000")
         }
         guard RunSettings.progressSeconds.contains(progress) else {
-            throw UsageError("--progress is \(RunSettings.progressSeconds.orZero)")
+            throw LoadError.usage("--progress is \(RunSettings.progressSeconds.orZero)")
         }
         var workload: Workload
         do throws(WorkloadError) {
             workload = try Workload(InputFile.read(file), replacing: replacements())
         } catch {
-            throw UsageError("\(file): \(error)")
+            throw LoadError.usage("\(file): \(error)")
         }
         if let clients {
             for (index, text) in try perClass(clients, "--clients", workload) {
                 guard let count = Int(text), (0...ClientClass.mostClients).contains(count) else {
-                    throw UsageError("--clients: \"\(text)\" is no number of clients")
+                    throw LoadError.usage("--clients: \"\(text)\" is no number of clients")
                 }
                 workload.classes[index].clients = count
             }
@@ -33,13 +27,13 @@ extension WalpoolLoad {
         if let rate {
             for (index, text) in try perClass(rate, "--rate", workload) {
                 guard let value = Double(text), value == 0 || ClientClass.rates.contains(value) else {
-                    throw UsageError("--rate: \"\(text)\" is not \(ClientClass.rates.orZero)")
+                    throw LoadError.usage("--rate: \"\(text)\" is not \(ClientClass.rates.orZero)")
                 }
                 workload.classes[index].ratePerSecond = value
             }
         }
         try setMessages(&workload)
-        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw UsageError("there are no clients") }
+        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw LoadError.usage("there are no clients") }
         return RunSettings(
             name: workloadName, workload: workload, seed: seed, warmUpSeconds: warmUp, seconds: seconds,
             progressSeconds: progress, firstInSequence: firstInSequence)
@@ -69,32 +63,32 @@ extension WalpoolLoad {
     }
 
     /// "8" for the first class, or "writers=8,readers=64".
-    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws -> [(index: Int, text: String)] {
+    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws(LoadError) -> [(index: Int, text: String)] {
         guard text.contains("=") else { return [(0, text)] }
-        return try text.split(separator: ",").map { part in
+        return try text.split(separator: ",").map { part throws(LoadError) in
             let parts = part.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, let index = workload.classes.firstIndex(where: { $0.name == parts[0] }) else {
                 let names = workload.classes.map(\.name).joined(separator: ", ")
-                throw UsageError("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
+                throw LoadError.usage("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
             }
             return (index, String(parts[1]))
         }
     }
 
-    private func setMessages(_ workload: inout Workload) throws {
+    private func setMessages(_ workload: inout Workload) throws(LoadError) {
         guard let messages else { return }
         guard let value = ClientClass.Messages(rawValue: messages) else {
-            throw UsageError("--messages \(messages): one of \(Self.words(ClientClass.Messages.self))")
+            throw LoadError.usage("--messages \(messages): one of \(Self.words(ClientClass.Messages.self))")
         }
         for index in workload.classes.indices { workload.classes[index].messages = value }
     }
 
-    func hostRun(_ settings: RunSettings, host: String) throws -> HostRun {
-        guard let database else { throw UsageError("--host needs --database") }
+    func hostRun(_ settings: RunSettings, host: String) throws(LoadError) -> HostRun {
+        guard let database else { throw LoadError.usage("--host needs --database") }
         guard let sent = QueryProtocol(rawValue: queryProtocol) else {
-            throw UsageError("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
+            throw LoadError.usage("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
         }
-        if let threads, threads < 1 { throw UsageError("--threads is at least 1") }
+        if let threads, threads < 1 { throw LoadError.usage("--threads is at least 1") }
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         return HostRun(
             settings: settings,
@@ -107,23 +101,23 @@ extension WalpoolLoad {
         type.allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    func sqliteFile(_ path: String) throws -> SQLiteFile {
+    func sqliteFile(_ path: String) throws(LoadError) -> SQLiteFile {
         guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else {
-            throw UsageError("--synchronous \(synchronous): one of \(Self.words(SQLiteFile.Synchronous.self))")
+            throw LoadError.usage("--synchronous \(synchronous): one of \(Self.words(SQLiteFile.Synchronous.self))")
         }
         guard let mode = SQLiteFile.BeginMode(rawValue: beginMode) else {
-            throw UsageError("--begin \(beginMode): one of \(Self.words(SQLiteFile.BeginMode.self))")
+            throw LoadError.usage("--begin \(beginMode): one of \(Self.words(SQLiteFile.BeginMode.self))")
         }
         guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else {
-            throw UsageError("--busy-timeout \(busyTimeout): a number of milliseconds")
+            throw LoadError.usage("--busy-timeout \(busyTimeout): a number of milliseconds")
         }
         return SQLiteFile(path: path, synchronous: synchronous, busyTimeoutMilliseconds: timeout, beginMode: mode)
     }
 
     /// - Parameter child: the class, the client and the first number of its sequence.
-    func runChild(_ child: String, _ settings: RunSettings) throws {
+    func runChild(_ child: String, _ settings: RunSettings) throws(LoadError) {
         let numbers = child.split(separator: ":").compactMap { Int64($0) }
-        guard numbers.count == 3, let direct else { throw UsageError("--child is for processes that --direct starts") }
+        guard numbers.count == 3, let direct else { throw LoadError.usage("--child is for processes that --direct starts") }
         var settings = settings
         settings.firstInSequence = numbers[2]
         let file = try sqliteFile(direct)

@@ -70,13 +70,11 @@ struct WalpoolLoad: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch let error as LoadError {
-            fail(error.description, status: 1)
-        } catch let error as UsageError {
-            fail(error.description, status: 2)
+            fail(error.description, status: error.exitStatus)
         } catch {
             let code = exitCode(for: error)
             // --help comes this way too, and succeeds.
-            guard code.isSuccess else { fail(message(for: error), status: 2) }
+            guard code.isSuccess else { fail(message(for: error), status: LoadError.usageStatus) }
             Swift.print(fullMessage(for: error))
             Glibc.exit(0)
         }
@@ -87,7 +85,7 @@ struct WalpoolLoad: ParsableCommand {
         Glibc.exit(status)
     }
 
-    func run() throws {
+    func run() throws(LoadError) {
         let settings = try runSettings()
         if let child { return try runChild(child, settings) }
         let outputs = try Outputs(json: json, intervalLog: hdrLog, hasTable: !quiet)
@@ -96,12 +94,12 @@ struct WalpoolLoad: ParsableCommand {
         guard failures.isEmpty else { throw LoadError(failures.map(\.description).joined(separator: "; ")) }
     }
 
-    private func outcome(_ settings: RunSettings) throws -> RunOutcome {
+    private func outcome(_ settings: RunSettings) throws(LoadError) -> RunOutcome {
         switch (host, direct, inProcess) {
         case (let host?, nil, nil): return try hostRun(settings, host: host).run()
         case (nil, let path?, nil): return try DirectRun(settings: settings, file: sqliteFile(path)).run()
         case (nil, nil, let path?): return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
-        default: throw UsageError("name one target: --host, --direct or --in-process")
+        default: throw LoadError.usage("name one target: --host, --direct or --in-process")
         }
     }
 }

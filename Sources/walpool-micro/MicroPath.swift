@@ -6,6 +6,7 @@ struct MicroPath: Sendable {
     /// now and then (a buffer that grows, a hash table that is rebuilt) to weigh less than a thousandth.
     let operations: Int
     /// Runs so many operations. What it returns depends on all of them, so that none can be optimised away.
+    /// What any part of it throws passes through to `main` and ends the program: no figure may come of work that was not done.
     let run: @Sendable (Int) throws -> Int
 
     init(_ name: String, _ operations: Int, _ what: String, run: @escaping @Sendable (Int) throws -> Int) {

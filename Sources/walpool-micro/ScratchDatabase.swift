@@ -12,6 +12,7 @@ final class ScratchDatabase {
     private let directory: String
     private let client = Inserter(1_000, nil)
 
+    /// Throws what the system, the pool or SQLite does, for `main`, as `reading` does.
     init() throws {
         var template = Array("/tmp/walpool-micro-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw SystemFailure(call: "mkdtemp", code: errno) }

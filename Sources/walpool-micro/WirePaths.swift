@@ -55,7 +55,7 @@ extension MicroPath {
 
     /// As a session takes its input apart.
     @inline(never)
-    private static func decodeBatch(_ input: UnsafeRawBufferPointer) throws -> Int {
+    private static func decodeBatch(_ input: UnsafeRawBufferPointer) throws(WireError) -> Int {
         var position = 0
         var sum = 0
         while case .message(let type, let range, let next) = FrameDecoder.next(

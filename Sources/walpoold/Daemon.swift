@@ -9,7 +9,7 @@ import Server
 enum Daemon {
     static func run(
         _ settings: StartSettings, file: String?, options: [StartSettings.Option], _ writer: LogWriter
-    ) throws {
+    ) throws(StartError) {
         try settings.makeSocketDirectory()
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }

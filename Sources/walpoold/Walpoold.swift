@@ -81,6 +81,7 @@ struct Walpoold: ParsableCommand {
         StandardError.write("\(LogDestination.current.errorPrefix)walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
     }
 
+    /// Throws a `ConfigurationError` or a `StartError`: `main` gives either its own words and status.
     func run() throws {
         if let print { return try Self.printText(print) }
         let file = StartSettings.file(given: config, database: database)
@@ -99,7 +100,7 @@ struct Walpoold: ParsableCommand {
         try Daemon.run(settings, file: file, options: options, writer)
     }
 
-    private static func printText(_ name: String) throws {
+    private static func printText(_ name: String) throws(StartError) {
         switch name {
         case "example": Swift.print(ConfigurationExample.text, terminator: "")
         case "walpoold.8": Swift.print(ManualPage.daemon(version: Self.version), terminator: "")

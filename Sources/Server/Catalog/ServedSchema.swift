@@ -137,12 +137,7 @@ struct ServedSchema {
 
     static func rows(_ connection: Connection, _ sql: StaticString, _ parameters: [String]) throws(SQLiteError) -> [[String?]] {
         let statement = try connection.prepareInternal(sql)
-        for (index, parameter) in parameters.enumerated() {
-            let bytes = Array(parameter.utf8)
-            do { try bytes.withUnsafeBytes { try statement.bindText(copying: $0, at: index + 1) } } catch let error as SQLiteError {
-                throw error
-            } catch { continue }
-        }
+        for (index, parameter) in parameters.enumerated() { try statement.bindText(copying: parameter, at: index + 1) }
         var rows: [[String?]] = []
         while try statement.step() == .row {
             rows.append(

@@ -10,7 +10,7 @@ extension Session {
     private static let answerLimitBytes = 64 << 20
 
     /// The statement's columns, which are the same in every schema.
-    func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement) throws -> Analysis {
+    func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement) throws(WireError) -> Analysis {
         if let known = query.analysis { return known }
         let catalog: CatalogConnection
         do { catalog = try server.catalogs.takeAny() } catch { throw ErrorTranslation.wireError(error) }
@@ -49,7 +49,7 @@ extension Session {
             hint: "sqlite_schema and the PRAGMAs tell of tables, too. The statement is in the daemon's log.")
     }
 
-    func run(_ statement: CatalogStatement, _ query: Query, _ invocation: Invocation) throws -> Wait? {
+    func run(_ statement: CatalogStatement, _ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
         let analysis = try analysisOfCatalog(query, statement)
         guard (invocation.parameters?.count ?? 0) == statement.parameterCount else {
             throw WireError(
@@ -68,9 +68,7 @@ extension Session {
             // Catalog columns have an affinity each, which converts what came without a type.
             let isText = [.unspecified, .text, .varchar, .bpchar, .name, .char].contains(type)
             let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
-            do { try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement) } catch let error as SQLiteError {
-                throw ErrorTranslation.wireError(error)
-            }
+            try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement)
         }
         let encoder = CatalogEncoder(
             analysis, formats: invocation.formats ?? [], allText: state.settings.typing.results == .text)

@@ -28,7 +28,7 @@ extension Session {
         return try isConsole ? Query(console: sql) : server.registry.query(sql)
     }
 
-    func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws -> Wait? {
+    func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws(WireError) -> Wait? {
         guard case .show(let topic) = statement else {
             try requireAdmin(for: statement.tag)
             return try command(statement)
@@ -41,7 +41,7 @@ extension Session {
         return nil
     }
 
-    private func command(_ statement: ConsoleStatement) throws -> Wait? {
+    private func command(_ statement: ConsoleStatement) throws(WireError) -> Wait? {
         switch statement {
         case .backup(let name):
             return try runAside("BACKUP") { session throws(WireError) in try session.backUp(to: name) }

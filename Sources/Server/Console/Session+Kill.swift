@@ -10,7 +10,7 @@ extension Session {
 
     /// Ends an idle or waiting one at once; one that is at work when its statement has heard of it, which this waits for.
     /// So whoever was kept waiting by it goes on when the answer comes.
-    func kill(_ id: Int32) throws -> Wait? {
+    func kill(_ id: Int32) throws(WireError) -> Wait? {
         if consoleOutcome == nil {
             guard id != processID else {
                 throw WireError(

@@ -21,7 +21,7 @@ struct CopyTable {
     let wanted: CopyStatement.Table
 
     /// Looks the table up on a connection, whose schema is read again first.
-    init(_ table: CopyStatement.Table, on connection: Connection) throws {
+    init(_ table: CopyStatement.Table, on connection: Connection) throws(WireError) {
         // PostgreSQL's name of the schema everything is in.
         guard table.schema.map({ $0 == "main" || $0 == "public" }) ?? true else {
             throw WireError(
@@ -71,8 +71,8 @@ struct CopyTable {
 
     private static func look(
         _ name: String, _ connection: Connection
-    ) throws -> (name: String, isView: Bool, columns: [Column]) {
-        do {
+    ) throws(WireError) -> (name: String, isView: Bool, columns: [Column]) {
+        do throws(SQLiteError) {
             // A statement about the schema alone does not notice by itself that another connection has changed it.
             try connection.rereadSchema()
             let statement = try connection.prepareInternal(
@@ -81,8 +81,7 @@ struct CopyTable {
                 FROM pragma_table_list(?1) AS l, pragma_table_xinfo(l.name, l.schema) AS x WHERE l.schema = 'main'
                 """)
             // pragma_table_list shows it under the new name and looks for it under the old one.
-            var text = name.lowercased() == "sqlite_schema" ? "sqlite_master" : name
-            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: 1) }
+            try statement.bindText(copying: name.lowercased() == "sqlite_schema" ? "sqlite_master" : name, at: 1)
             var found = (name: name, isView: false, columns: [Column]())
             while try statement.step() == .row {
                 func text(_ column: Int) -> String { String(decoding: statement.text(column), as: UTF8.self) }
@@ -91,7 +90,7 @@ struct CopyTable {
                 found.columns.append(Column(name: text(2), declared: text(3), hidden: statement.integer(4)))
             }
             return found
-        } catch let error as SQLiteError {
+        } catch {
             throw ErrorTranslation.wireError(error)
         }
     }

@@ -4,7 +4,7 @@ import SQLite
 
 /// COPY, either way: what is said, and what it is about.
 extension Session {
-    func run(_ copy: CopyStatement, _ query: Query) throws -> Wait? {
+    func run(_ copy: CopyStatement, _ query: Query) throws(WireError) -> Wait? {
         guard copy.endpoint == .client else {
             throw WireError(
                 state: .insufficientPrivilege,
@@ -19,7 +19,7 @@ extension Session {
     /// Looks a table up where its newest definition is to be seen; nil: the session has to wait for a connection.
     func copyTable(
         _ table: CopyStatement.Table, _ options: CopyOptions, _ wait: inout Wait?
-    ) throws -> (table: CopyTable, schema: SchemaVersion)? {
+    ) throws(WireError) -> (table: CopyTable, schema: SchemaVersion)? {
         if writerMode == .none {
             wait = try acquireReader(onlyToPrepare: true)
             guard wait == nil else { return nil }
@@ -46,7 +46,7 @@ extension Session {
     }
 
     /// A view's columns are known when it has been compiled, which may take long.
-    func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws -> CopyTable {
+    func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws(WireError) -> CopyTable {
         connection.beginRun(self)
         defer { connection.endRun() }
         do { return try CopyTable(table, on: connection.connection) } catch {

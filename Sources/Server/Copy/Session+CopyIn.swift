@@ -8,7 +8,7 @@ import SQLite
 /// Rows are decoded as they arrive and kept up to a limit; only then, or at the end, is the writer taken. From there on
 /// the session is a holder like any other: one that waits for its client while somebody waits for the writer is evicted.
 extension Session {
-    func beginCopyIn(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws -> Wait? {
+    func beginCopyIn(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws(WireError) -> Wait? {
         guard case .table(let table) = copy.source else { return nil }
         if role == .reader { throw Self.readersCannotWrite("execute COPY FROM") }
         if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
@@ -39,7 +39,7 @@ extension Session {
     }
 
     /// Handles what the client has sent; nil when the COPY is done.
-    func continueCopyIn(_ copy: CopyIn) throws -> Wait? {
+    func continueCopyIn(_ copy: CopyIn) throws(WireError) -> Wait? {
         countBeginning()
         while true {
             while copy.mustInsert(hasWriter: writerMode != .none) {
@@ -89,7 +89,7 @@ extension Session {
 
     /// The client has sent everything: what is left of it is decoded and inserted. Done again from its start when the
     /// writer had to be waited for.
-    private func finishCopyIn(_ copy: CopyIn) throws -> Wait? {
+    private func finishCopyIn(_ copy: CopyIn) throws(WireError) -> Wait? {
         repeat {
             try copy.decode(isLast: true)
             if copy.rows.rows > 0, let wait = try insertRows(of: copy) { return wait }
@@ -115,7 +115,7 @@ extension Session {
         state.copyIn = nil
     }
 
-    private func commitBatch(of copy: CopyIn) throws {
+    private func commitBatch(of copy: CopyIn) throws(WireError) {
         // The commit's time is nobody's run.
         countProgress(of: copy, now: MonotonicClock.now)
         try endImplicitTransaction()
@@ -127,7 +127,7 @@ extension Session {
     // MARK: Inserting
 
     /// Inserts all rows that are decoded; nil when they are.
-    private func insertRows(of copy: CopyIn) throws -> Wait? {
+    private func insertRows(of copy: CopyIn) throws(WireError) -> Wait? {
         if hasPortals(besides: nil), let wait = try fixResults(before: nil) { return wait }
         if let wait = try acquireWriter() { return wait }
         countTransactionBeginning()

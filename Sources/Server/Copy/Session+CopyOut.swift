@@ -5,7 +5,7 @@ import SQLite
 /// COPY TO STDOUT: a query whose rows go out as CopyData, one message for each, as fast as the client takes them and no
 /// faster.
 extension Session {
-    func copyOut(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws -> Wait? {
+    func copyOut(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws(WireError) -> Wait? {
         if !simplePortal.isRunning, let wait = try prepareCopyOut(copy, options, query) { return wait }
         let portal = simplePortal
         guard let analysis = portal.analysis else { return nil }
@@ -22,7 +22,7 @@ extension Session {
         return nil
     }
 
-    private func prepareCopyOut(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws -> Wait? {
+    private func prepareCopyOut(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws(WireError) -> Wait? {
         var inner = query.inner
         if case .table(let table) = copy.source {
             var wait: Wait?

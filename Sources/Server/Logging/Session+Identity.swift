@@ -60,7 +60,7 @@ extension Session {
         return try? statement(of: type, UnsafeRawBufferPointer(rebasing: input.bytes[range]))
     }
 
-    private func statement(of type: UInt8, _ body: UnsafeRawBufferPointer) throws -> StatementAtHand? {
+    private func statement(of type: UInt8, _ body: UnsafeRawBufferPointer) throws(WireError) -> StatementAtHand? {
         switch type {
         case UInt8(ascii: "E"): return try StatementAtHand(portal(named: ExecuteMessage(body: body).portal))
         case UInt8(ascii: "P"): return try StatementAtHand(sql: ParseMessage(body: body).sql)

@@ -7,7 +7,7 @@ extension Session {
     /// What is known of a query in the schema that the session sees; nil: it has to wait for a connection.
     ///
     /// - Parameter isDeep: types are needed before there are values and rows; see `Analysis.Depth`.
-    func analysis(of query: Query, isDeep: Bool = true, _ wait: inout Wait?) throws -> Analysis? {
+    func analysis(of query: Query, isDeep: Bool = true, _ wait: inout Wait?) throws(WireError) -> Analysis? {
         if case .catalog = query.kind {
             throw refusedCatalog(query, "cursors and PREPARE are not available for catalogs")
         }
@@ -53,7 +53,7 @@ extension Session {
         return own
     }
 
-    private func analysis(of query: Query, _ isDeep: Bool, on connection: PooledConnection) throws -> Analysis {
+    private func analysis(of query: Query, _ isDeep: Bool, on connection: PooledConnection) throws(WireError) -> Analysis {
         if let found = known(query, in: connection.schemaVersion, isDeep) { return found }
         let lease: PreparedLease
         do { lease = try connection.statementAfresh(for: query.text, self) } catch {
@@ -117,7 +117,7 @@ extension Session {
 
     /// What its parameters and its computed columns are may be something else in the schema it meets now: it is looked up before
     /// anything is bound. Columns that are as they are declared can wait until the first step (see `verifyColumns`).
-    func renewAnalysis(of portal: Portal, on connection: PooledConnection) throws {
+    func renewAnalysis(of portal: Portal, on connection: PooledConnection) throws(WireError) {
         guard let stale = portal.statement.analysis, !stale.slots.isEmpty || stale.hasComputedTypes else { return }
         let fresh = try analysis(of: portal.query, stale.isDeep, on: connection)
         try portal.statement.adopt(fresh, isDescribed: portal.isDescribed)
@@ -126,7 +126,7 @@ extension Session {
 
     /// Before it is told what a statement's columns and parameters are: what is known of it may be of a transaction that was rolled
     /// back since, and the client would keep to that.
-    func renewAnalysis(of statement: PreparedStatement) throws -> Wait? {
+    func renewAnalysis(of statement: PreparedStatement) throws(WireError) -> Wait? {
         guard case .sqlite = statement.prepared.kind, let stale = statement.analysis,
             stale.schemaVersion != visibleSchema || readerIsOnlyToPrepare
         else { return nil }

@@ -2,13 +2,13 @@ import PostgresWire
 
 /// Small results the session makes by itself.
 extension Session {
-    func answer(_ chatter: ChatterQuery, formats: [Format], describes: Bool) throws {
-        let answers = try chatter.items.map { try value(of: $0.question) }
+    func answer(_ chatter: ChatterQuery, formats: [Format], describes: Bool) throws(WireError) {
+        let answers = try chatter.items.map { item throws(WireError) in try value(of: item.question) }
         answer(
             chatter.columns, [answers.map(\.0)], tag: "SELECT", formats, describes, types: answers.map(\.1), countsRows: true)
     }
 
-    private func value(of question: ChatterQuery.Question) throws -> (String, TypeOID) {
+    private func value(of question: ChatterQuery.Question) throws(WireError) -> (String, TypeOID) {
         switch question {
         case .version: return (ServerVersion.sentence, .text)
         case .currentSchema: return ("main", .text)

@@ -4,7 +4,7 @@ import SQLite
 
 /// DECLARE, FETCH and MOVE.
 extension Session {
-    func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws -> Wait? {
+    func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
         // In PostgreSQL these need no transaction block, so that there is none is not what is wrong with them.
         guard !cursor.holds else {
             throw WireError(
@@ -48,7 +48,7 @@ extension Session {
         return nil
     }
 
-    func fetch(_ fetch: CursorFetch, _ invocation: Invocation) throws -> Wait? {
+    func fetch(_ fetch: CursorFetch, _ invocation: Invocation) throws(WireError) -> Wait? {
         guard case .forward(let count) = fetch.direction, count.map({ $0 >= 0 }) ?? true else {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
@@ -82,7 +82,7 @@ extension Session {
     }
 
     /// MOVE: rows are passed over, not sent.
-    private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws -> Wait? {
+    private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws(WireError) -> Wait? {
         let moved = count == 0 ? 0 : try skipRows(of: portal, maxRows: maxRows)
         out.commandComplete("MOVE", count: Int64(moved))
         return nil

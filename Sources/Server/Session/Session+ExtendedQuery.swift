@@ -4,7 +4,7 @@ import Pool
 /// The extended query protocol: Parse, Bind, Describe, Execute, Close.
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
 extension Session {
-    func parse(_ message: ParseMessage) throws -> Wait? {
+    func parse(_ message: ParseMessage) throws(WireError) -> Wait? {
         try ParameterBinder.requireText(message.sql, "the query")
         try ForeignQuotes.checkComments(message.sql)
         try requireValidName(message.name)
@@ -46,15 +46,15 @@ extension Session {
         return UnsafeRawBufferPointer(rebasing: sql[(hasEmpty ? range.lowerBound : 0)..<range.upperBound])
     }
 
-    private func analysisIfNeeded(of query: Query, _ wait: inout Wait?) throws -> Analysis? {
+    private func analysisIfNeeded(of query: Query, _ wait: inout Wait?) throws(WireError) -> Analysis? {
         switch query.kind {
         case .sqlite: return try analysis(of: query, &wait)
         case .catalog(.success(let statement)): return try analysisOfCatalog(query, statement)
         case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal)
-        case .session(.declare): return try query.inner.flatMap { try analysis(of: $0, &wait) }
+        case .session(.declare): return try query.inner.flatMap { query throws(WireError) in try analysis(of: query, &wait) }
         case .session(.prepare):
             // Its parameters are PREPARE's and not Parse's: this is for errors.
-            _ = try query.inner.flatMap { try analysis(of: $0, &wait) }
+            if let inner = query.inner { _ = try analysis(of: inner, &wait) }
             return nil
         default: return nil
         }
@@ -119,7 +119,7 @@ extension Session {
             state: .invalidSQLStatementName, message: "prepared statement \"\(text)\" does not exist")
     }
 
-    func bind(_ message: BindMessage) throws {
+    func bind(_ message: BindMessage) throws(WireError) {
         try requireValidName(message.portal)
         let statement = try statement(named: message.statement)
         try requireUsableTransaction(for: statement.query)
@@ -232,7 +232,7 @@ extension Session {
         throw WireError(state: .invalidCursorName, message: "portal \"\(name)\" does not exist")
     }
 
-    func execute(_ message: ExecuteMessage) throws -> Wait? {
+    func execute(_ message: ExecuteMessage) throws(WireError) -> Wait? {
         let portal = try portal(named: message.portal)
         let query = portal.statement.query
         try requireUsableTransaction(for: query)
@@ -249,7 +249,7 @@ extension Session {
     }
 
     /// One that SQLite does not run, at least not under this name.
-    private func executeOwn(_ portal: Portal, _ query: Query, maxRows: Int) throws -> Wait? {
+    private func executeOwn(_ portal: Portal, _ query: Query, maxRows: Int) throws(WireError) -> Wait? {
         if case .session(.execute(let name, let arguments)) = query.kind {
             // From here on the portal is the prepared statement's, and stops where the client says, as any.
             let call = try call(of: name, arguments, query)
@@ -279,7 +279,7 @@ extension Session {
         }
     }
 
-    func describe(_ message: DescribeMessage) throws -> Wait? {
+    func describe(_ message: DescribeMessage) throws(WireError) -> Wait? {
         switch message.kind {
         case .statement:
             let statement = try statement(named: message.name)
@@ -299,7 +299,7 @@ extension Session {
         }
     }
 
-    private func describeResult(of statement: PreparedStatement) throws {
+    private func describeResult(of statement: PreparedStatement) throws(WireError) {
         if let analysis = statement.analysis, statement.query.prepared === statement.query {
             guard !analysis.columns.isEmpty else { return out.noData() }
             statement.isDescribed = true
@@ -310,7 +310,7 @@ extension Session {
         describeOwn(statement.query, formats: [])
     }
 
-    private func describe(_ portal: Portal) throws -> Wait? {
+    private func describe(_ portal: Portal) throws(WireError) -> Wait? {
         guard case .sqlite = portal.statement.query.kind else {
             if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name], cursor.isCursor {
                 // As for any query, the first row decides what open columns are.
@@ -343,7 +343,7 @@ extension Session {
         return nil
     }
 
-    func closeObject(_ message: CloseMessage) throws {
+    func closeObject(_ message: CloseMessage) throws(WireError) {
         let name = String(decoding: message.name, as: UTF8.self)
         switch message.kind {
         case .statement:

@@ -59,16 +59,8 @@ extension Session: GroupMember {
         }
         defer { if isNotedMember { forgetLongMember() } }
         noteRunning(at: worker?.takeTime() ?? MonotonicClock.now)
-        do {
-            if !isSingleStatement {
-                try writer.beginMemberSavepoint()
-                try establishSavepoints()
-            }
-        } catch let error as SQLiteError {
-            _ = fail(ErrorTranslation.wireError(error))
-            return
-        } catch {
-            _ = fail((error as? WireError) ?? WireError(state: .internalError, message: "\(error)"))
+        do { if !isSingleStatement { try beginMemberTransaction(on: writer) } } catch {
+            _ = fail(error)
             return
         }
         let wait = advance()
@@ -88,8 +80,13 @@ extension Session: GroupMember {
         }
     }
 
+    private func beginMemberTransaction(on writer: Writer) throws(WireError) {
+        do { try writer.beginMemberSavepoint() } catch { throw ErrorTranslation.wireError(error) }
+        try establishSavepoints()
+    }
+
     /// The member's transaction ends well: its savepoint goes, its changes stay for the group's commit.
-    func endMember() throws {
+    func endMember() throws(WireError) {
         guard !memberHasEnded else { return }
         let writer = pool.writer
         guard !isSingleStatement else {

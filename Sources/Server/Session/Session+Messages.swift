@@ -17,7 +17,7 @@ extension Session {
         while true {
             do {
                 if let wait = try step() { return wait }
-            } catch let error as WireError {
+            } catch {
                 if error.severity == .fatal {
                     noteError(error)
                     countError(error)
@@ -25,18 +25,12 @@ extension Session {
                     return .closed
                 }
                 if let wait = fail(error) { return wait }
-            } catch {
-                let unexpected = WireError(severity: .fatal, state: .internalError, message: "\(error)")
-                noteError(unexpected)
-                countError(unexpected)
-                out.error(unexpected)
-                return .closed
             }
         }
     }
 
     /// One message, or one go at it. nil: go on with the next.
-    private func step() throws -> Wait? {
+    private func step() throws(WireError) -> Wait? {
         guard case .ready = phase else { return try stepOutsideOfSession() }
         if isUnsynced, out.end == replyEnd { return .durability }
         if state.query != nil { return try continueQuery() }
@@ -61,7 +55,7 @@ extension Session {
     }
 
     /// Before a session, or instead of one.
-    private func stepOutsideOfSession() throws -> Wait? {
+    private func stepOutsideOfSession() throws(WireError) -> Wait? {
         switch phase {
         case .startup(let refused): try startUp(refused: refused)
         case .http: takeHTTPRequest()
@@ -73,7 +67,7 @@ extension Session {
 
     private func handle(
         _ type: UInt8, _ body: UnsafeRawBufferPointer, _ range: Range<Int>, _ next: Int
-    ) throws -> Wait? {
+    ) throws(WireError) -> Wait? {
         var wait: Wait?
         switch type {
         case UInt8(ascii: "B"): try bind(BindMessage(body: body))
@@ -178,7 +172,7 @@ extension Session {
     }
 
     /// The end of a pipeline: an implicit transaction is committed, and the client hears that it may go on.
-    private func sync(_ next: Int) throws -> Wait? {
+    private func sync(_ next: Int) throws(WireError) -> Wait? {
         state.skipsUntilSync = false
         if !isUnsynced, !memberHasEnded || writerMode != .group { commitMark = out.end }
         if !state.transaction.isExplicit {

@@ -30,7 +30,7 @@ extension Session {
     /// A portal on a reader keeps its snapshot by itself. Nothing is begun without a write, so that a READ COMMITTED block with
     /// a cursor in it still holds no reader.
     @inline(never)
-    func fixResults(before writing: Portal?) throws -> Wait? {
+    func fixResults(before writing: Portal?) throws(WireError) -> Wait? {
         for portal in openPortals where portal !== writing {
             if let wait = try begin(portal) { return wait }
             if portal.run?.isOnWriter == true { try keepRows(of: portal, .isTheStatements) }
@@ -38,12 +38,12 @@ extension Session {
         return nil
     }
 
-    private func begin(_ portal: Portal) throws -> Wait? {
+    private func begin(_ portal: Portal) throws(WireError) -> Wait? {
         guard portal.isFresh, case .sqlite = portal.statement.query.kind, portal.statement.analysis?.isRead == true
         else { return nil }
         do {
             if let wait = try start(portal) { return wait }
-        } catch let error as WireError where error.isOfItsQuery {
+        } catch where error.isOfItsQuery {
             // Whoever asks the portal for its rows is told.
             finish(portal)
             portal.keep(KeptRows(error))

@@ -6,7 +6,7 @@ import SQLite
 extension Session {
     /// Runs the portal and says how it ended; nil when it has, or stopped at `maxRows`.
     @inline(__always)
-    func runToEnd(_ portal: Portal, maxRows: Int, describes: Bool) throws -> Wait? {
+    func runToEnd(_ portal: Portal, maxRows: Int, describes: Bool) throws(WireError) -> Wait? {
         if let wait = try start(portal) { return wait }
         if describes {
             describeColumns(of: portal)

@@ -8,7 +8,7 @@ extension Session {
 
     /// Sees to it that the session has a reader; nil when it has.
     @inline(__always)
-    func acquireReader(onlyToPrepare: Bool = false) throws -> Wait? {
+    func acquireReader(onlyToPrepare: Bool = false) throws(WireError) -> Wait? {
         if let loss = state.transaction.snapshotLoss { throw snapshotError(loss) }
         if readerIsOnlyToPrepare && !onlyToPrepare { releaseReader() }
         if reader != nil {
@@ -36,7 +36,7 @@ extension Session {
     }
 
     /// None is free at once.
-    private func requestReader() throws -> Wait? {
+    private func requestReader() throws(WireError) -> Wait? {
         if let wait = waitUntilRepliesAreSent() {
             readerIsOnlyToPrepare = false
             return wait
@@ -112,7 +112,7 @@ extension Session {
 
     /// Runs the portal's statement to its first row; nil when it stands there (or at its end).
     @inline(__always)
-    func start(_ portal: Portal) throws -> Wait? {
+    func start(_ portal: Portal) throws(WireError) -> Wait? {
         if let loss = portal.snapshotLoss { throw snapshotError(loss) }
         guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
@@ -157,11 +157,7 @@ extension Session {
             analysis)
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
-        do {
-            for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
-        } catch let error as SQLiteError {
-            throw ErrorTranslation.wireError(error)
-        }
+        for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
         portal.standOnRow(try nextRow(lease.statement, connection, portal))
         if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         return nil
@@ -181,7 +177,7 @@ extension Session {
     @inline(__always)
     private func bindParameter(
         _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         try ParameterBinder.bind(
             slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement)
     }

@@ -4,7 +4,7 @@ import SQLite
 
 /// PREPARE and EXECUTE as statements.
 extension Session {
-    func prepare(_ name: String, _ types: [String], _ query: Query) throws -> Wait? {
+    func prepare(_ name: String, _ types: [String], _ query: Query) throws(WireError) -> Wait? {
         guard let inner = query.inner else { return nil }
         try requireNewStatement(name)
         var wait: Wait?
@@ -30,7 +30,7 @@ extension Session {
 
     func execute(
         _ name: String, _ arguments: [Range<Int>], _ query: Query, _ invocation: Invocation
-    ) throws -> Wait? {
+    ) throws(WireError) -> Wait? {
         if !simplePortal.isRunning {
             let call = try call(of: name, arguments, query)
             simplePortal.reuse(for: call.statement)
@@ -43,7 +43,7 @@ extension Session {
     /// The statement that an EXECUTE names, with the types of this call's arguments, and their texts.
     func call(
         of name: String, _ arguments: [Range<Int>], _ query: Query
-    ) throws -> (statement: PreparedStatement, arguments: [String?]) {
+    ) throws(WireError) -> (statement: PreparedStatement, arguments: [String?]) {
         guard let statement = state.statements[name] else {
             throw WireError(
                 state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
@@ -56,7 +56,7 @@ extension Session {
                 state: .syntaxError, message: "wrong number of parameters for prepared statement \"\(name)\"",
                 detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
         }
-        let literals = try arguments.map { try Self.literal(query.text.bytes, $0) }
+        let literals = try arguments.map { range throws(WireError) in try Self.literal(query.text.bytes, range) }
         return (statement.called(with: literals.map(\.type), typing: state.settings.typing), literals.map(\.text))
     }
 

@@ -5,7 +5,7 @@ import SQLite
 /// Savepoints: the session's own until the transaction has the writer, where SQLite's are named by index, since PostgreSQL lets a name
 /// be used twice.
 extension Session {
-    func savepoint(_ name: String) throws {
+    func savepoint(_ name: String) throws(WireError) {
         try requireBlock("SAVEPOINT")
         guard state.transaction.savepoints.count < SessionLimits.savepoints else {
             throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
@@ -15,7 +15,7 @@ extension Session {
         state.transaction.savepoints.append(name)
     }
 
-    func release(_ name: String) throws {
+    func release(_ name: String) throws(WireError) {
         let index = try savepointIndex(name, "RELEASE SAVEPOINT")
         if writerMode != .none { try onWriter("RELEASE s\(index)") }
         state.transaction.savepoints.removeSubrange(index...)
@@ -23,7 +23,7 @@ extension Session {
         for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
     }
 
-    func rollback(to name: String) throws {
+    func rollback(to name: String) throws(WireError) {
         let index = try savepointIndex(name, "ROLLBACK TO SAVEPOINT")
         closePortals(deeperThan: index)
         if writerMode != .none {
@@ -35,7 +35,7 @@ extension Session {
         state.transaction.hasFailed = false
     }
 
-    private func savepointIndex(_ name: String, _ command: String) throws -> Int {
+    private func savepointIndex(_ name: String, _ command: String) throws(WireError) -> Int {
         try requireBlock(command)
         if let index = state.transaction.savepoints.lastIndex(of: name) { return index }
         throw WireError(
@@ -50,7 +50,7 @@ extension Session {
     }
 
     /// Savepoints made before the first write exist only here until the writer has a transaction to put them into.
-    func establishSavepoints() throws {
+    func establishSavepoints() throws(WireError) {
         for index in state.transaction.savepoints.indices { try onWriter("SAVEPOINT s\(index)") }
     }
 

@@ -3,7 +3,7 @@ import PostgresWire
 /// The simple query protocol: one message, any number of statements, one implicit transaction around them.
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
 extension Session {
-    func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws -> Wait? {
+    func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws(WireError) -> Wait? {
         // From here on it can be cancelled: a message of many megabytes takes a while to be split.
         try beginActivity()
         try ParameterBinder.requireText(message.sql, "the query")
@@ -44,7 +44,7 @@ extension Session {
     }
 
     /// Runs the statements that are left; nil when the message is done.
-    func continueQuery() throws -> Wait? {
+    func continueQuery() throws(WireError) -> Wait? {
         while let query = state.query, query.next < query.statements.count {
             // A few bytes may be answered by many, and there may be two million of them.
             if !query.hasStarted, state.copyIn == nil {
@@ -75,7 +75,7 @@ extension Session {
         return writerMode == .group ? .transactionEnd : nil
     }
 
-    private func runStatement(of query: SessionState.RunningQuery) throws -> Wait? {
+    private func runStatement(of query: SessionState.RunningQuery) throws(WireError) -> Wait? {
         if let copy = state.copyIn { return try continueCopyIn(copy) }
         if !query.hasStarted {
             let text = statementText(query.next, of: query)

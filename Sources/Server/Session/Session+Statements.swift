@@ -15,13 +15,13 @@ extension Session {
     }
 
     /// Runs one of them; nil when it is done.
-    func run(_ query: Query, _ invocation: Invocation) throws -> Wait? {
+    func run(_ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
         let wait = try answer(query, invocation)
         if wait == nil { countOwn(query.kind) }
         return wait
     }
 
-    private func answer(_ query: Query, _ invocation: Invocation) throws -> Wait? {
+    private func answer(_ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
         switch query.kind {
         case .empty:
             out.emptyQueryResponse()
@@ -48,7 +48,7 @@ extension Session {
 
     private func run(
         _ statement: SessionStatement, _ query: Query, _ invocation: Invocation
-    ) throws -> Wait? {
+    ) throws(WireError) -> Wait? {
         let (formats, describes) = (invocation.formats ?? [], invocation.describes)
         switch statement {
         case .show(let name):
@@ -84,7 +84,7 @@ extension Session {
         }
     }
 
-    private func runSetting(_ statement: SessionStatement) throws {
+    private func runSetting(_ statement: SessionStatement) throws(WireError) {
         switch statement {
         case .set(let scope, let name, let values):
             try set(name, values, isLocal: scope == .local)
@@ -130,7 +130,7 @@ extension Session {
 
     // MARK: Settings
 
-    func set(_ name: String, _ values: [String]?, isLocal: Bool) throws {
+    func set(_ name: String, _ values: [String]?, isLocal: Bool) throws(WireError) {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
@@ -172,7 +172,7 @@ extension Session {
         }
     }
 
-    private func setTransactionMode(_ name: String, _ value: String) throws {
+    private func setTransactionMode(_ name: String, _ value: String) throws(WireError) {
         var modes = TransactionModes()
         if name == "transaction_read_only" {
             modes.readOnly = try Settings.boolean(name, value)
@@ -186,7 +186,7 @@ extension Session {
     }
 
     /// What a BEGIN inside the block asks for, too.
-    func setTransaction(_ modes: TransactionModes) throws {
+    func setTransaction(_ modes: TransactionModes) throws(WireError) {
         guard state.transaction.isExplicit else {
             return out.notice(
                 WireError(
@@ -220,7 +220,7 @@ extension Session {
         out.parameterStatus(reported, value)
     }
 
-    private func discard(_ what: SessionStatement.Discarded) throws {
+    private func discard(_ what: SessionStatement.Discarded) throws(WireError) {
         guard what == .all else {
             if what == .plans { state.unnamedStatement = nil }
             return
@@ -236,7 +236,7 @@ extension Session {
         Settings.reported.forEach(report)
     }
 
-    private func deallocate(_ name: String?) throws {
+    private func deallocate(_ name: String?) throws(WireError) {
         guard let name else { return state.statements.removeAll() }
         guard state.statements.remove(name) else {
             throw WireError(
@@ -244,7 +244,7 @@ extension Session {
         }
     }
 
-    private func show(_ name: String, _ formats: [Format], _ describes: Bool) throws -> Wait? {
+    private func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) -> Wait? {
         guard let value = shown(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
         answer([name], [[value]], tag: "SHOW", formats, describes)
         return nil

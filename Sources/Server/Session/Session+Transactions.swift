@@ -23,7 +23,7 @@ extension Session {
         }
     }
 
-    func run(_ statement: TransactionStatement, tag: StaticString) throws -> Wait? {
+    func run(_ statement: TransactionStatement, tag: StaticString) throws(WireError) -> Wait? {
         switch statement {
         case .begin(let modes, let behavior):
             if let wait = try beginBlock(modes, behavior) { return wait }
@@ -70,7 +70,7 @@ extension Session {
 
     // MARK: Blocks
 
-    private func beginBlock(_ modes: TransactionModes, _ behavior: TransactionBehavior?) throws -> Wait? {
+    private func beginBlock(_ modes: TransactionModes, _ behavior: TransactionBehavior?) throws(WireError) -> Wait? {
         guard !state.transaction.isExplicit else {
             out.notice(
                 WireError(
@@ -108,7 +108,7 @@ extension Session {
         return nil
     }
 
-    private func commitBlock() throws {
+    private func commitBlock() throws(WireError) {
         guard state.transaction.isExplicit else {
             warnNoTransaction()
             closePortals()
@@ -147,7 +147,7 @@ extension Session {
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
     /// https://www.postgresql.org/docs/current/sql-commit.html
-    private func chainBlock(after ended: Transaction) throws {
+    private func chainBlock(after ended: Transaction) throws(WireError) {
         var modes = TransactionModes()
         modes.isolation = ended.isolation
         modes.readOnly = ended.isReadOnly
@@ -163,7 +163,7 @@ extension Session {
     // MARK: The writer
 
     /// Sees to it that the session may write; nil when it may.
-    func acquireWriter() throws -> Wait? {
+    func acquireWriter() throws(WireError) -> Wait? {
         if writerMode != .none { return nil }
         try requireWriterRole(to: "take the writer")
         if hasWriterGrant {
@@ -199,7 +199,7 @@ extension Session {
     }
 
     /// The writer is granted to this session alone, until its transaction ends.
-    private func beginLease() throws {
+    private func beginLease() throws(WireError) {
         // For another process; with what it has waited in the queue, unless a wait for a reader came between.
         beginWait()
         do { try pool.writer.begin(self) } catch {
@@ -235,7 +235,7 @@ extension Session {
     }
 
     /// Commits what the session has written, as the transaction's end.
-    func endImplicitTransaction() throws {
+    func endImplicitTransaction() throws(WireError) {
         switch writerMode {
         case .none:
             return

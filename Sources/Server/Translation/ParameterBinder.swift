@@ -1,14 +1,6 @@
 import PostgresWire
 import SQLite
 
-/// One parameter of a statement, as SQLite counts them.
-struct ParameterSlot: Sendable {
-    /// SQLite's index, from 1.
-    var index: Int
-    /// PostgreSQL's number, from 1; several indexes may share one.
-    var number: Int
-}
-
 /// The values a Bind message brought, kept by the portal for as long as its statement may read them.
 ///
 /// The message's bytes are copied once; SQLite is given pointers into that copy.
@@ -94,9 +86,9 @@ enum ParameterBinder {
     @inline(__always)
     static func bind(
         _ slot: ParameterSlot, _ parameter: ParameterType, _ parameters: BoundParameters, to statement: Statement
-    ) throws {
+    ) throws(WireError) {
         let (format, bytes) = parameters.value(slot.number)
-        guard let bytes else { return try statement.bindNull(slot.index) }
+        guard let bytes else { return try statement.bindNull(slot) }
         if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
@@ -116,19 +108,19 @@ enum ParameterBinder {
 
     private static func bindText(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         switch type {
         case .int8, .int4, .int2, .oid:
-            try statement.bind(try integer(bytes, type, slot), at: slot.index)
+            try statement.bind(try integer(bytes, type, slot), at: slot)
         case .float8, .float4:
             guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, type, slot) }
             try bindReal(value, slot, statement)
         case .bool:
             guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, type, slot) }
-            try statement.bind(Int64(value ? 1 : 0), at: slot.index)
+            try statement.bind(Int64(value ? 1 : 0), at: slot)
         case .bytea:
             guard let value = TextCodec.parseBytea(bytes) else { throw malformed(bytes, type, slot) }
-            try value.withUnsafeBytes { try statement.bindBlob(copying: $0, at: slot.index) }
+            try statement.bindBlob(copying: value, at: slot)
         case .numeric:
             try bindNumeric(bytes, slot, statement)
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json, .jsonb:
@@ -136,21 +128,21 @@ enum ParameterBinder {
         default:
             try requireText(bytes, "parameter \(slot.number)")
             let text = try ValueText.canonical(bytes, type) { malformed(bytes, type, slot) }
-            guard var text else { return try bindValidText(bytes, slot, statement) }
-            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+            guard let text else { return try bindValidText(bytes, slot, statement) }
+            try statement.bindText(copying: text, at: slot)
         }
     }
 
     /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
     private static func bindArray(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         let type = type.element == nil ? .textArray : type
         guard bytes.first == UInt8(ascii: "{") else { return try bindValidText(bytes, slot, statement) }
         try requireText(bytes, "parameter \(slot.number)")
         let json = try ArrayCodec.json(ofText: bytes, type) { malformed(bytes, type, slot) }
-        guard var json else { return try bindValidText(bytes, slot, statement) }
-        try json.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+        guard let json else { return try bindValidText(bytes, slot, statement) }
+        try statement.bindText(copying: json, at: slot)
     }
 
     /// A text without a type for a column that is declared as a date or time. pgjdbc sends `2024-01-02 +01` and
@@ -158,10 +150,10 @@ enum ParameterBinder {
     /// else is what the database's other users may have stored, and stays as it is.
     private static func bindMoment(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, isDeclared: Bool, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         let moment = MomentText(bytes)
         guard let moment, moment.hasForeignZone || (isDeclared && moment.offsetMicroseconds != nil),
-            var text = try moment.text(of: type)
+            let text = try moment.text(of: type)
         else {
             if moment == nil, MomentText.isDebugTextOfGo(bytes) {
                 throw WireError(
@@ -171,23 +163,23 @@ enum ParameterBinder {
             }
             return try bindValidText(bytes, slot, statement)
         }
-        try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+        try statement.bindText(copying: text, at: slot)
     }
 
     /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is NUMERIC, SQLite
     /// would make a number of those, and most digits would be gone.
     private static func bindUUID(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
-    ) throws {
-        guard bytes.allSatisfy({ isDigit($0) || $0 | 0x20 == UInt8(ascii: "e") }), var text = UUIDCodec.canonical(bytes) else {
+    ) throws(WireError) {
+        guard bytes.allSatisfy({ isDigit($0) || $0 | 0x20 == UInt8(ascii: "e") }), let text = UUIDCodec.canonical(bytes) else {
             return try bindValidText(bytes, slot, statement)
         }
-        try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+        try statement.bindText(copying: text, at: slot)
     }
 
     private static func bindBinary(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         let type = parameter.type
         // A text, which is no array in binary: that begins with the number of its dimensions.
         if parameter.rule == .array, bytes.first != 0 { return try bindArray(bytes, slot, type, statement) }
@@ -198,16 +190,16 @@ enum ParameterBinder {
         switch type {
         case .int2:
             guard let value = BinaryCodec.int16(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value), at: slot.index)
+            try statement.bind(Int64(value), at: slot)
         case .int4:
             guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value), at: slot.index)
+            try statement.bind(Int64(value), at: slot)
         case .oid:
             guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
-            try statement.bind(Int64(UInt32(bitPattern: value)), at: slot.index)
+            try statement.bind(Int64(UInt32(bitPattern: value)), at: slot)
         case .int8:
             guard let value = BinaryCodec.int64(bytes) else { throw wrongLength }
-            try statement.bind(value, at: slot.index)
+            try statement.bind(value, at: slot)
         case .float4:
             guard let value = BinaryCodec.float(bytes) else { throw wrongLength }
             try bindReal(Double(value), slot, statement)
@@ -216,16 +208,12 @@ enum ParameterBinder {
             try bindReal(value, slot, statement)
         case .bool:
             guard let value = BinaryCodec.bool(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value ? 1 : 0), at: slot.index)
+            try statement.bind(Int64(value ? 1 : 0), at: slot)
         case .bytea:
-            try statement.bindBlob(inPlace: bytes, at: slot.index)
+            try statement.bindBlob(inPlace: bytes, at: slot)
         case .numeric:
-            guard var text = NumericCodec.text(bytes) else { throw wrongLength }
-            try text.withUTF8 { bytes in
-                let bytes = UnsafeRawBufferPointer(bytes)
-                if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
-                try bindNumeric(bytes, slot, statement, inPlace: false)
-            }
+            guard let text = NumericCodec.text(bytes) else { throw wrongLength }
+            try bindDecimal(text, slot, isNumber: parameter.rule == .number, statement)
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
@@ -233,14 +221,14 @@ enum ParameterBinder {
             if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
             try bindValidText(bytes, slot, statement)
         default:
-            var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }
-            try text.withUTF8 { try statement.bindText(copying: UnsafeRawBufferPointer($0), at: slot.index) }
+            let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }
+            try statement.bindText(copying: text, at: slot)
         }
     }
 
     private static func integer(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
-    ) throws -> Int64 {
+    ) throws(WireError) -> Int64 {
         guard let value = TextCodec.parseInt(bytes) else {
             // Digits only, and still no integer: too many of them.
             let isNumber = TextCodec.parseDouble(bytes).map { $0.rounded() == $0 } ?? false
@@ -259,20 +247,33 @@ enum ParameterBinder {
     /// SQLite's affinity for the column then treats as it would any literal.
     private static func bindNumeric(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement, inPlace: Bool = true
-    ) throws {
-        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot.index) }
+    ) throws(WireError) {
+        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot) }
         guard let value = TextCodec.parseDouble(bytes) else { throw noNumber(bytes, slot) }
         var digits = 0
         for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
         if digits <= 15 { return try bindReal(value, slot, statement) }
         if inPlace { return try bindValidText(bytes, slot, statement) }
-        try statement.bindText(copying: bytes, at: slot.index)
+        try statement.bindText(copying: bytes, at: slot)
+    }
+
+    /// One that came in binary.
+    private static func bindDecimal(_ text: String, _ slot: ParameterSlot, isNumber: Bool, _ statement: Statement) throws(WireError) {
+        var text = text
+        let bound = text.withUTF8 { utf8 in
+            Result<Void, WireError> { () throws(WireError) in
+                let bytes = UnsafeRawBufferPointer(utf8)
+                if isNumber { return try bindNumber(bytes, slot, to: statement) }
+                try bindNumeric(bytes, slot, statement, inPlace: false)
+            }
+        }
+        try bound.get()
     }
 
     /// A text whose neighbours in the statement say that it must be a number.
     private static func bindNumber(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement
-    ) throws {
+    ) throws(WireError) {
         guard try bindNumberIfPossible(bytes, slot, statement) else { throw noNumber(bytes, slot) }
     }
 
@@ -289,9 +290,9 @@ enum ParameterBinder {
 
     private static func bindNumberIfPossible(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
-    ) throws -> Bool {
+    ) throws(WireError) -> Bool {
         if let value = TextCodec.parseInt(bytes) {
-            try statement.bind(value, at: slot.index)
+            try statement.bind(value, at: slot)
         } else if bytes.allSatisfy(isOfDecimal), let value = TextCodec.parseDouble(bytes) {
             try bindReal(value, slot, statement)
         } else {
@@ -302,20 +303,20 @@ enum ParameterBinder {
 
     /// "sqlite3_bind_double … NaN is converted to NULL" would lose the value without a word:
     /// https://www.sqlite.org/floatingpoint.html
-    private static func bindReal(_ value: Double, _ slot: ParameterSlot, _ statement: Statement) throws {
+    private static func bindReal(_ value: Double, _ slot: ParameterSlot, _ statement: Statement) throws(WireError) {
         guard !value.isNaN else {
             throw WireError(
                 state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite",
                 detail: "It is the value of parameter $\(slot.number).", hint: "Send NULL instead.")
         }
-        try statement.bind(value, at: slot.index)
+        try statement.bind(value, at: slot)
     }
 
     private static func bindValidText(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
-    ) throws {
+    ) throws(WireError) {
         try requireText(bytes, "parameter \(slot.number)")
-        try statement.bindText(inPlace: bytes, at: slot.index)
+        try statement.bindText(inPlace: bytes, at: slot)
     }
 
     /// UTF-8 without NUL, as SQLite's text and PostgreSQL's both must be.

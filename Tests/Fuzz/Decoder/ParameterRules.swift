@@ -33,6 +33,7 @@ enum ParameterRules {
             }
         } catch let error as WireError {
             require(error.severity == .error, "a bad value does not end the session")
+            require(![.internalError, .undefinedParameter].contains(error.state), "SQLite refuses to bind a value only for its length")
         } catch {
             require((error as? SQLiteError)?.code == 18, "SQLite refuses a value only for its length")
         }

@@ -1,0 +1,54 @@
+import PostgresWire
+import SQLite
+
+/// One parameter of a statement, as SQLite counts them.
+struct ParameterSlot: Sendable {
+    /// SQLite's index, from 1.
+    var index: Int
+    /// PostgreSQL's number, from 1; several indexes may share one.
+    var number: Int
+}
+
+/// SQLite's own refusals, of a value that is too long or for want of memory, become the client's error here.
+extension Statement {
+    @inline(__always)
+    func bindNull(_ slot: ParameterSlot) throws(WireError) {
+        do { try bindNull(slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    @inline(__always)
+    func bind(_ value: Int64, at slot: ParameterSlot) throws(WireError) {
+        do { try bind(value, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    @inline(__always)
+    func bind(_ value: Double, at slot: ParameterSlot) throws(WireError) {
+        do { try bind(value, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    @inline(__always)
+    func bindText(inPlace bytes: UnsafeRawBufferPointer, at slot: ParameterSlot) throws(WireError) {
+        do { try bindText(inPlace: bytes, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    @inline(__always)
+    func bindBlob(inPlace bytes: UnsafeRawBufferPointer, at slot: ParameterSlot) throws(WireError) {
+        do { try bindBlob(inPlace: bytes, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    func bindText(copying bytes: UnsafeRawBufferPointer, at slot: ParameterSlot) throws(WireError) {
+        do { try bindText(copying: bytes, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    func bindText(copying text: String, at slot: ParameterSlot) throws(WireError) {
+        do { try bindText(copying: text, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
+    }
+
+    func bindBlob(copying bytes: [UInt8], at slot: ParameterSlot) throws(WireError) {
+        do {
+            try bytes.withUnsafeBufferPointer { bytes throws(SQLiteError) in
+                try bindBlob(copying: UnsafeRawBufferPointer(bytes), at: slot.index)
+            }
+        } catch { throw ErrorTranslation.wireError(error) }
+    }
+}
