@@ -10,7 +10,7 @@ public enum MonotonicClock {
     }
 
     /// Sleeps between two tries for what another process, or another thread, has: only on a thread that may be long.
-    static func sleepForOutsider(milliseconds: Int) {
+    public static func sleepForOutsider(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: (milliseconds % 1000) * 1_000_000)
         nanosleep(&time, nil)
     }

@@ -73,7 +73,6 @@ extension Server {
 
     /// Statements take their time to end, and there is nothing to be told when they do.
     func pauseForSessions() {
-        var time = timespec(tv_sec: 0, tv_nsec: 2_000_000)
-        nanosleep(&time, nil)
+        MonotonicClock.sleepForOutsider(milliseconds: 2)
     }
 }

@@ -1,15 +1,11 @@
-import Glibc
 import Pool
 import PostgresWire
 import Scheduling
 
 /// KILL: one session ends now, whatever it does.
 extension Session {
-    /// Between two looks at whether it is gone.
-    private static let pollNanoseconds = 1_000_000
-
     /// Ends an idle or waiting one at once; one that is at work when its statement has heard of it, which this waits for.
-    /// So whoever was kept waiting by it goes on when the answer comes.
+    /// So a client that it kept waiting goes on when the answer comes.
     func kill(_ id: Int32) throws(WireError) -> Wait? {
         if consoleOutcome == nil {
             guard id != processID else {
@@ -35,14 +31,7 @@ extension Session {
     }
 
     private func awaitEnd(of id: Int32) throws(WireError) {
-        while let victim = server.table.session(processID: id), !server.end(victim) {
-            let now = MonotonicClock.now
-            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
-                throw ErrorTranslation.wireError(reason)
-            }
-            var time = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
-            nanosleep(&time, nil)
-        }
+        try poll { server.table.session(processID: id).map { server.end($0) } ?? true }
     }
 }
 

@@ -1,4 +1,3 @@
-import Glibc
 import Journal
 import Pool
 import PostgresWire
@@ -40,11 +39,8 @@ extension Session {
 
     // MARK: The commands
 
-    /// Between two looks at whether everybody is done.
-    private static let pollNanoseconds = 2_000_000
-
-    /// Holds new transactions back and waits for the others, on a thread that has nothing else to do. Who no longer wants
-    /// to wait undoes it; once it is complete it stays, whatever becomes of this session.
+    /// Holds new transactions back and waits for the others. An administrator who no longer wants to wait undoes it; once it is
+    /// complete it stays, whatever becomes of this session.
     func pause(_ database: String?) throws(WireError) {
         try requireServed(database)
         // Nobody else gets in any more, so RESUME might come from nobody.
@@ -58,27 +54,31 @@ extension Session {
         }
         server.log.notice(.paused, "paused: new transactions wait", metadata: identity)
         var hasTold = false
-        while true {
-            let busy = server.clientsPauseWaitsFor
-            guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: busy.isEmpty) else {
-                throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
+        do {
+            try poll { () throws(WireError) in
+                let busy = server.clientsPauseWaitsFor
+                if try completePause(nobodyPasses: busy.isEmpty) { return true }
+                if !hasTold, !busy.isEmpty {
+                    hasTold = true
+                    tell(
+                        "waiting for transactions to end: client \(busy.map(String.init).joined(separator: ", "))",
+                        hint: "SHOW CLIENTS says what they do; KILL ends one.")
+                }
+                return false
             }
-            for resumption in resumptions { server.ready.enqueue(resumption) }
-            if isComplete { return }
-            if !hasTold, !busy.isEmpty {
-                hasTold = true
-                tell(
-                    "waiting for transactions to end: client \(busy.map(String.init).joined(separator: ", "))",
-                    hint: "SHOW CLIENTS says what they do; KILL ends one.")
-            }
-            let now = MonotonicClock.now
-            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
-                resumeAll(pool.endPause(begunBy: clientID))
-                throw ErrorTranslation.wireError(reason)
-            }
-            var time = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
-            nanosleep(&time, nil)
+        } catch {
+            // Of a pause that RESUME has undone there is nothing left to end.
+            resumeAll(pool.endPause(begunBy: clientID))
+            throw error
         }
+    }
+
+    private func completePause(nobodyPasses: Bool) throws(WireError) -> Bool {
+        guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: nobodyPasses) else {
+            throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
+        }
+        for resumption in resumptions { server.ready.enqueue(resumption) }
+        return isComplete
     }
 
     func resumeAll(_ database: String?) throws(WireError) {

@@ -1,26 +1,18 @@
-import Glibc
 import Pool
 import PostgresWire
 import Scheduling
 
 /// CHECKPOINT and VACUUM: jobs of the daemon's own that an administrator wants now.
 extension Session {
-    /// Between two looks at whether the checkpoint has been made.
-    private static let pollNanoseconds = 2_000_000
-
-    /// Waits until one has been tried, on a thread that has nothing else to do, and says what came of it. Who no longer
-    /// wants to wait takes nothing back: the job stays in the queue.
+    /// Waits until one has been tried, and says what came of it. An administrator who no longer wants to wait takes nothing back:
+    /// the job stays in the queue.
     func awaitCheckpoint() throws(WireError) {
         let before = pool.walStatus.checkpoints.attempts
-        while pool.walStatus.checkpoints.attempts == before {
+        try poll {
+            guard pool.walStatus.checkpoints.attempts == before else { return true }
             // Again and again: a job that was at its end when this began was not this one's, and is in the queue no more.
             if let job = pool.requestCheckpoint() { server.ready.enqueue(job) }
-            let now = MonotonicClock.now
-            if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
-                throw ErrorTranslation.wireError(reason)
-            }
-            var pause = timespec(tv_sec: 0, tv_nsec: Self.pollNanoseconds)
-            nanosleep(&pause, nil)
+            return false
         }
         let checkpoints = pool.walStatus.checkpoints
         if let error = checkpoints.lastError { throw ErrorTranslation.wireError(error) }

@@ -62,7 +62,7 @@ enum SocketLock {
 
     /// Who has it needs microseconds. A daemon that starts or stops waits no longer for one that is stuck.
     private static let patienceMilliseconds: Int64 = 2_000
-    private static let pauseNanoseconds = 10_000_000
+    private static let pauseMilliseconds = 10
 
     /// True also on a file system that has no such locks.
     private static func hasLocked(_ lock: Int32) -> Bool {
@@ -70,8 +70,7 @@ enum SocketLock {
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return true }
             if MonotonicClock.now >= end { return false }
-            var pause = timespec(tv_sec: 0, tv_nsec: pauseNanoseconds)
-            nanosleep(&pause, nil)
+            MonotonicClock.sleepForOutsider(milliseconds: pauseMilliseconds)
         }
         return true
     }
