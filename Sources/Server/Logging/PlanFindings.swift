@@ -49,7 +49,7 @@ struct PlanFindings {
 
     /// `SEARCH t USING AUTOMATIC [PARTIAL] COVERING INDEX (a=? AND b>?)`.
     private static func automaticIndex(_ line: String) -> (table: String, columns: [String])? {
-        guard let rest = suffix(of: line, after: "SEARCH "), let using = range(of: " USING AUTOMATIC ", in: rest)
+        guard let rest = suffix(of: line, after: "SEARCH "), let using = rest.firstRange(of: " USING AUTOMATIC ")
         else { return nil }
         var columns: [String] = []
         if let open = rest[using.upperBound...].firstIndex(of: "("), let close = rest.lastIndex(of: ")"), open < close {
@@ -64,15 +64,6 @@ struct PlanFindings {
             }
         }
         return (String(rest[..<using.lowerBound]), columns)
-    }
-
-    private static func range(of word: String, in text: String) -> Range<String.Index>? {
-        var start = text.startIndex
-        while start < text.endIndex {
-            if text[start...].hasPrefix(word) { return start..<text.index(start, offsetBy: word.count) }
-            start = text.index(after: start)
-        }
-        return nil
     }
 
     // MARK: Names

@@ -46,13 +46,6 @@ extension StorageClass {
 }
 
 extension String {
-    /// Foundation's `contains` on ASCII, without Foundation.
-    func hasText(_ part: String) -> Bool {
-        var rest = utf8[...]
-        while rest.count >= part.utf8.count {
-            if rest.starts(with: part.utf8) { return true }
-            rest = rest.dropFirst()
-        }
-        return false
-    }
+    /// Whether a declared type has these letters. SQLite compares bytes; `contains` would not find them before an accent.
+    func hasText(_ part: String) -> Bool { utf8.contains(part.utf8) }
 }

@@ -212,7 +212,7 @@ enum ErrorTranslation {
 
     /// "UNIQUE constraint failed: t.a, t.b", "NOT NULL constraint failed: t.a", "CHECK constraint failed: name".
     private static func addConstraint(_ error: SQLiteError, to translated: inout WireError) {
-        guard let colon = error.message.range(of: "constraint failed: ") else { return }
+        guard let colon = error.message.firstRange(of: "constraint failed: ") else { return }
         let subject = error.message[colon.upperBound...]
         if error.extendedCode >> 8 == 1 {
             translated.constraint = String(subject)
@@ -265,19 +265,5 @@ enum ErrorTranslation {
                 severity: .fatal, state: .connectionFailure,
                 message: "connection to client lost")
         }
-    }
-}
-
-extension String {
-    /// Foundation's `range(of:)` without Foundation; error messages are short.
-    fileprivate func range(of needle: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(needle) {
-                return start..<(index(start, offsetBy: needle.count))
-            }
-            start = index(after: start)
-        }
-        return nil
     }
 }
