@@ -111,7 +111,7 @@ public final class Backup: Sendable {
             // The copied header says WAL. In DELETE mode the file is all there is, and can be read where no -wal and no
             // -shm can be made beside it (https://www.sqlite.org/wal.html#read_only_databases).
             guard try copy.firstText("PRAGMA journal_mode = DELETE") == "delete" else {
-                throw SQLiteError(extendedCode: 1, message: "the copy cannot be taken out of WAL mode")
+                throw SQLiteError(extendedCode: SQLiteError.Code.error, message: "the copy cannot be taken out of WAL mode")
             }
             // Not quick_check, which does not compare indexes with their tables: damage is to be found while there are
             // older backups. The snapshot has ended, so its time is nobody else's.
@@ -224,14 +224,14 @@ public final class Backup: Sendable {
         }
 
         func requireNoStop() throws(SQLiteError) {
-            if mustStop() { throw SQLiteError(extendedCode: 9, message: "interrupted") }
+            if mustStop() { throw SQLiteError.interrupted }
         }
 
         /// A backup must not be what fills the disk: the writers' commits would fail, too.
         func requireRoom(_ bytes: Int, _ directory: String) throws(SQLiteError) {
             guard let (_, free) = DiskSpace.available(in: directory), free < bytes else { return }
             error = .noRoom(neededBytes: bytes, freeBytes: Int(free))
-            throw SQLiteError(extendedCode: 13, message: "no room")
+            throw SQLiteError(extendedCode: SQLiteError.Code.full, message: "no room")
         }
     }
 }

@@ -35,7 +35,7 @@ extension PooledConnection {
             prepared = try prepareAll(of: text.bytes)
         }
         guard let prepared else {
-            throw SQLiteError(extendedCode: 21, message: "the statement is empty")
+            throw SQLiteError(extendedCode: SQLiteError.Code.misuse, message: "the statement is empty")
         }
         // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
         let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0

@@ -120,7 +120,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
-            throw SQLiteError(extendedCode: 14, message: "the database cannot be put into WAL mode (it is in \(mode ?? "?") mode)")
+            throw SQLiteError(
+                extendedCode: SQLiteError.Code.cannotOpen,
+                message: "the database cannot be put into WAL mode (it is in \(mode ?? "?") mode)")
         }
         try connection.executeInternal("BEGIN IMMEDIATE; ROLLBACK")
         _ = try connection.firstText("PRAGMA schema_version")

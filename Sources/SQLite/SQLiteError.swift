@@ -88,9 +88,10 @@ extension SQLiteError {
     /// table, one that is no rowid and one that is too long come unforeseen, and the rows before them stay (if there were any, which
     /// the code does not tell).
     public var undoesItsStatement: Bool {
-        guard code == SQLITE_CONSTRAINT else { return false }
-        // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, TRIGGER, UNIQUE, ROWID: https://www.sqlite.org/rescode.html#extrc
-        return [1, 3, 5, 6, 7, 8, 10].contains(extendedCode >> 8)
+        switch constraint {
+        case .check, .foreignKey, .notNull, .primaryKey, .trigger, .unique, .rowid: true
+        default: false
+        }
     }
 
     /// Whether the message may repeat a value that the statement works on. SQLITE_ERROR is what functions and virtual tables report
@@ -98,7 +99,9 @@ extension SQLiteError {
     /// SQLite's, and name tables and columns.
     public var mayQuoteValues: Bool {
         guard code == SQLITE_CONSTRAINT else { return code == SQLITE_ERROR }
-        // CHECK, FOREIGNKEY, NOTNULL, PRIMARYKEY, UNIQUE, ROWID, DATATYPE: https://www.sqlite.org/rescode.html#extrc
-        return ![1, 3, 5, 6, 8, 10, 12].contains(extendedCode >> 8)
+        return switch constraint {
+        case .check, .foreignKey, .notNull, .primaryKey, .unique, .rowid, .dataType: false
+        default: true
+        }
     }
 }

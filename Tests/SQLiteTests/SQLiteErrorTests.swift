@@ -36,6 +36,16 @@ import Testing
         #expect(error.code == extendedCode & 0xFF)
     }
 
+    @Test(arguments: [
+        ("INSERT INTO p(id) VALUES(1)", .primaryKey), ("INSERT INTO p(u) VALUES(1)", .unique),
+        ("INSERT INTO p(n) VALUES(NULL)", .notNull), ("INSERT INTO p(k) VALUES(11)", .check),
+        ("INSERT INTO c VALUES(7)", .foreignKey), ("INSERT INTO s VALUES('x')", .dataType), ("DELETE FROM p", .trigger),
+        ("INSERT INTO p(id) VALUES('x')", nil), ("SELECT * FROM nosuch", nil),
+    ] as [(String, SQLiteError.Constraint?)])
+    func constraint(_ sql: String, _ expected: SQLiteError.Constraint?) throws {
+        #expect(try TemporaryDatabase(Self.schema).open().failure(sql)?.constraint == expected)
+    }
+
     @Test func opening() throws {
         let database = try TemporaryDatabase()
         let settings = ConnectionSettings()

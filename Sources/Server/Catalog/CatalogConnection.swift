@@ -69,7 +69,7 @@ final class CatalogConnection: Sendable {
         var prepared: [String: Statement] = [:]
         try connection.executeInternal("BEGIN")
         for (number, row) in rows.enumerated() {
-            if number % rowsBetweenLooks == 0, mustStop() { throw SQLiteError(extendedCode: 9, message: "interrupted") }
+            if number % rowsBetweenLooks == 0, mustStop() { throw SQLiteError.interrupted }
             let columns = row.values.keys.sorted()
             let sql =
                 "INSERT INTO \(row.table) (\(columns.joined(separator: ","))) "

@@ -121,7 +121,7 @@ extension Session {
         }
         // A view whose columns could not be asked for has none, and others would be told so.
         if let reason = pooled.stopReason { throw stopError(reason) }
-        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }
+        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError.outOfMemory) }
         // What is not committed is nobody else's to see, and its number may come again with another schema.
         var (looks, reason): (Int, StopReason?) = (0, nil)
         do {

@@ -77,7 +77,7 @@ extension Session {
         if !found.isDeep, found.mayHoldTruths { found = try analysis(depth(connection)) }
         // Then it is not whole, and all sessions would have it.
         if let reason = connection.stopReason { throw stopError(reason) }
-        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError(extendedCode: 7, message: "out of memory")) }
+        if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError.outOfMemory) }
         if found.schemaVersion == pool.schema.version {
             query.analysis = found
             server.registry.wasAnalysed(query)

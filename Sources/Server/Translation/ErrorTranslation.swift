@@ -50,22 +50,14 @@ enum ErrorTranslation {
         return characters
     }
 
-    /// Primary result codes, https://www.sqlite.org/rescode.html
-    private enum Code {
-        static let error: Int32 = 1, permission: Int32 = 3, busy: Int32 = 5, locked: Int32 = 6, noMemory: Int32 = 7
-        static let readOnly: Int32 = 8, interrupt: Int32 = 9, inputOutput: Int32 = 10, corrupt: Int32 = 11
-        static let full: Int32 = 13, cannotOpen: Int32 = 14, protocolError: Int32 = 15, schema: Int32 = 17
-        static let tooBig: Int32 = 18, constraint: Int32 = 19, mismatch: Int32 = 20, misuse: Int32 = 21
-        static let authorization: Int32 = 23, range: Int32 = 25, notADatabase: Int32 = 26
-        static let busySnapshot: Int32 = 517
-    }
+    private typealias Code = SQLiteError.Code
 
     private static func state(of error: SQLiteError) -> SQLState {
         if error.extendedCode == Code.busySnapshot { return .serializationFailure }
         switch error.code {
         // RESTRICT is made of a trigger, so its code is a trigger's.
         case Code.constraint where error.message == "FOREIGN KEY constraint failed": return .foreignKeyViolation
-        case Code.constraint: return constraintState(error.extendedCode)
+        case Code.constraint: return constraintState(error.constraint)
         case Code.error: return stateFromMessage(error.message)
         case Code.busy, Code.locked, Code.protocolError: return .lockNotAvailable
         case Code.noMemory: return .outOfMemory
@@ -84,14 +76,14 @@ enum ErrorTranslation {
         }
     }
 
-    private static func constraintState(_ extendedCode: Int32) -> SQLState {
-        switch extendedCode >> 8 {
-        case 1: .checkViolation
-        case 3: .foreignKeyViolation
-        case 5: .notNullViolation
-        case 6, 8, 10: .uniqueViolation  // PRIMARYKEY, UNIQUE, ROWID
-        case 7: .raiseException  // TRIGGER: RAISE(ABORT, ...), and what a RESTRICT foreign key does
-        case 12: .datatypeMismatch  // a STRICT table's column type
+    private static func constraintState(_ constraint: SQLiteError.Constraint?) -> SQLState {
+        switch constraint {
+        case .check: .checkViolation
+        case .foreignKey: .foreignKeyViolation
+        case .notNull: .notNullViolation
+        case .primaryKey, .unique, .rowid: .uniqueViolation
+        case .trigger: .raiseException
+        case .dataType: .datatypeMismatch
         default: .integrityConstraintViolation
         }
     }
@@ -214,7 +206,7 @@ enum ErrorTranslation {
     private static func addConstraint(_ error: SQLiteError, to translated: inout WireError) {
         guard let colon = error.message.firstRange(of: "constraint failed: ") else { return }
         let subject = error.message[colon.upperBound...]
-        if error.extendedCode >> 8 == 1 {
+        if error.constraint == .check {
             translated.constraint = String(subject)
             return
         }

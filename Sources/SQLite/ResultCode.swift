@@ -1,0 +1,35 @@
+import CSQLite
+
+extension SQLiteError {
+    /// SQLite's result codes, for those who do not import its header: primary ones, and the extended ones that are told apart from
+    /// the others of their kind. https://www.sqlite.org/rescode.html
+    public enum Code {
+        public static let error = SQLITE_ERROR, permission = SQLITE_PERM, busy = SQLITE_BUSY, locked = SQLITE_LOCKED
+        public static let noMemory = SQLITE_NOMEM, readOnly = SQLITE_READONLY, interrupt = SQLITE_INTERRUPT
+        public static let inputOutput = SQLITE_IOERR, corrupt = SQLITE_CORRUPT, full = SQLITE_FULL
+        public static let cannotOpen = SQLITE_CANTOPEN, protocolError = SQLITE_PROTOCOL, schema = SQLITE_SCHEMA
+        public static let tooBig = SQLITE_TOOBIG, constraint = SQLITE_CONSTRAINT, mismatch = SQLITE_MISMATCH
+        public static let misuse = SQLITE_MISUSE, authorization = SQLITE_AUTH, range = SQLITE_RANGE
+        public static let notADatabase = SQLITE_NOTADB
+        /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
+        public static let busySnapshot = SQLITE_BUSY | (2 << 8)
+    }
+
+    /// Which kind of rule a row breaks. https://www.sqlite.org/rescode.html#extrc
+    public enum Constraint: Int32, Sendable {
+        case check = 1, commitHook, foreignKey, function, notNull, primaryKey
+        /// RAISE(ABORT, …) in a trigger, and what a RESTRICT foreign key does.
+        case trigger
+        case unique, virtualTable, rowid, pinned
+        /// The type of a column in a STRICT table.
+        case dataType
+    }
+
+    /// nil for any other error than SQLITE_CONSTRAINT, and where SQLite does not say which.
+    public var constraint: Constraint? { code == SQLITE_CONSTRAINT ? Constraint(rawValue: extendedCode >> 8) : nil }
+
+    /// In SQLite's words, for where a refused allocation has not become an error by itself.
+    public static let outOfMemory = SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory")
+    /// In SQLite's words, for work that is told to stop while no statement runs.
+    public static let interrupted = SQLiteError(extendedCode: SQLITE_INTERRUPT, message: "interrupted")
+}
