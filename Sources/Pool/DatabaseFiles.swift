@@ -3,12 +3,7 @@ import Glibc
 import SQLite
 import Scheduling
 
-/// Which files the paths of a database lead to, to notice that one was replaced or deleted while it was open: SQLite
-/// goes on writing to a file nobody will find again.
-///
-/// By the path only. A descriptor of the database's file must not be opened beside SQLite's: "If one process has the same
-/// file open twice, and one of the file descriptors is closed, … all POSIX advisory locks … are dropped"
-/// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+/// Which file it is, whatever its name.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let inode: UInt64
@@ -19,7 +14,12 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// Where a database's file, its -wal and its -shm were when the writer opened them.
+/// Which files a database's paths led to when the writer opened them: the file, its -wal and its -shm. So it is noticed that one was
+/// replaced or deleted while it was open: SQLite goes on writing to a file nobody will find again.
+///
+/// By the path only. A descriptor of the database's file must not be opened beside SQLite's: "If one process has the same
+/// file open twice, and one of the file descriptors is closed, … all POSIX advisory locks … are dropped"
+/// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
 ///
 /// The -shm is where SQLite's locks are. When it was deleted, whoever opens the database makes another, and then two write at a time
 /// who do not know of each other.

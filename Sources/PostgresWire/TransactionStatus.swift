@@ -6,9 +6,3 @@ public enum TransactionStatus: UInt8, Sendable {
     case inTransaction = 0x54
     case failed = 0x45
 }
-
-/// How a parameter or a column travels.
-public enum Format: Int16, Sendable {
-    case text = 0
-    case binary = 1
-}

@@ -1,34 +1,6 @@
 import CSQLite
 import Glibc
 
-/// What a session may ask about itself, though connections are shared.
-public struct SessionFacts: Sendable {
-    public var userName: String
-    public var databaseName: String
-    public var processID: Int32
-    public var version: String
-    /// A setting by name.
-    public var setting: @Sendable (String) -> String?
-    /// The open ones by name.
-    public var cursors: @Sendable () -> [String: Cursor]
-
-    /// What pg_cursors shows of one.
-    public struct Cursor: Sendable {
-        public var statement: String
-        public var isBinary: Bool
-
-        public init(statement: String, isBinary: Bool) { (self.statement, self.isBinary) = (statement, isBinary) }
-    }
-
-    public init(
-        userName: String, databaseName: String, processID: Int32, version: String,
-        setting: @escaping @Sendable (String) -> String?, cursors: @escaping @Sendable () -> [String: Cursor]
-    ) {
-        (self.userName, self.databaseName, self.processID) = (userName, databaseName, processID)
-        (self.version, self.setting, self.cursors) = (version, setting, cursors)
-    }
-}
-
 /// Functions that users of PostgreSQL reach for and that SQLite lacks, on every connection.
 ///
 /// None takes the place of one that SQLite has.
@@ -146,19 +118,4 @@ enum PlainFunctions {
         clock_gettime(CLOCK_MONOTONIC, &now)
         return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
-}
-
-/// string_agg(text, separator)
-final class StringAggregate: AggregateState {
-    private var bytes: [UInt8]?
-
-    func add(_ call: FunctionCall) {
-        guard !call.isNull(0) else { return }
-        let separator = bytes == nil || call.isNull(1) ? 0 : call.bytes(1).count
-        guard call.allows(length: (bytes?.count ?? 0) + separator + call.bytes(0).count) else { return }
-        if bytes == nil { bytes = [] } else if separator > 0 { bytes!.append(contentsOf: call.bytes(1)) }
-        bytes!.append(contentsOf: call.bytes(0))
-    }
-
-    func finish() -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -20,6 +20,14 @@ public struct PeerCredentials: Equatable, Sendable {
     func isMember(of group: gid_t) -> Bool { self.group == group || supplementaryGroups.contains(group) }
 }
 
+extension Session {
+    /// The process at the other end, as it was when it connected.
+    static func peer(of socket: Int32) -> walpool_peer? {
+        var peer = walpool_peer()
+        return walpool_peer_credentials(socket, &peer) == 0 ? peer : nil
+    }
+}
+
 extension PeerCredentials {
     /// A process is in a handful of groups; one that is in more costs a second call.
     private static let usualGroups = 32

@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import Pool
 import PostgresWire
 import Scheduling
@@ -8,25 +6,6 @@ import Scheduling
 extension Session {
     /// The names one connects to. The second is what PgBouncer's users and their tools know.
     static let consoleNames: Set<String> = ["walpool", "pgbouncer"]
-
-    /// The process at the other end, as it was when it connected.
-    static func peer(of socket: Int32) -> walpool_peer? {
-        var peer = walpool_peer()
-        return walpool_peer_credentials(socket, &peer) == 0 ? peer : nil
-    }
-
-    /// A statement's text with what is known of it.
-    func parsedQuery(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
-        // SQLite's limit, looked at before anything else reads a text that may be as long as a message.
-        let limit = server.configuration.connection.sqlLengthLimitBytes
-        guard sql.count <= limit else {
-            throw WireError(
-                state: .programLimitExceeded, message: "statement too long",
-                detail: "It has \(sql.count) bytes; sql_length_limit_bytes is \(limit).",
-                hint: "Values that are parameters, or that come by COPY, are not part of its text.")
-        }
-        return try isConsole ? Query(console: sql) : server.registry.query(sql)
-    }
 
     func run(_ statement: ConsoleStatement, _ invocation: Invocation) throws(WireError) -> Wait? {
         guard case .show(let topic) = statement else {

@@ -4,6 +4,19 @@ import SQLite
 
 /// What is known of a statement, in the schema that it will meet.
 extension Session {
+    /// A statement's text with what is known of it.
+    func parsedQuery(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
+        // SQLite's limit, looked at before anything else reads a text that may be as long as a message.
+        let limit = server.configuration.connection.sqlLengthLimitBytes
+        guard sql.count <= limit else {
+            throw WireError(
+                state: .programLimitExceeded, message: "statement too long",
+                detail: "It has \(sql.count) bytes; sql_length_limit_bytes is \(limit).",
+                hint: "Values that are parameters, or that come by COPY, are not part of its text.")
+        }
+        return try isConsole ? Query(console: sql) : server.registry.query(sql)
+    }
+
     /// What is known of a query in the schema that the session sees; nil: it has to wait for a connection.
     ///
     /// - Parameter isDeep: types are needed before there are values and rows; see `Analysis.Depth`.

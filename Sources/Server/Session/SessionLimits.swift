@@ -1,6 +1,3 @@
-import PostgresWire
-import SQLite
-
 /// The bounds of a session, each with its reason. Those of one feature (HTTP, KILL, events taken at a time) stand with it.
 enum SessionLimits {
     /// Of each thread that runs SQLite; what is not touched costs nothing, neither memory nor MemoryMax=. What clients nest may take
@@ -60,14 +57,4 @@ enum SessionLimits {
     /// From this many on, the replies of a group are left to another thread while its own runs the next group. Fewer
     /// are sent in less time than that thread takes to wake up.
     static let handedOverMembers = 4
-}
-
-/// What is announced as the server's version. psql picks its catalog queries by the leading number.
-public enum ServerVersion {
-    /// Walpool's version: the program's, the package's and the manual's.
-    public static let walpool = "0.1"
-    static let number = "150000"
-    static let announced = "15.0 (Walpool \(walpool), SQLite \(SQLiteLibrary.version))"
-    static let sentence =
-        "PostgreSQL 15.0 wire protocol, Walpool \(walpool) serving SQLite \(SQLiteLibrary.version)"
 }

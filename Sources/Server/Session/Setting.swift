@@ -76,19 +76,19 @@ extension Setting {
 // MARK: Kinds of values
 
 extension Setting {
-    private static func time(_ path: WritableKeyPath<Settings, Int64> & Sendable) -> Setting {
+    private static func time(_ path: any WritableKeyPath<Settings, Int64> & Sendable) -> Setting {
         .effective(show: { Settings.shown($0[keyPath: path]) }) { settings, name, value throws(WireError) in
             settings[keyPath: path] = try Settings.milliseconds(name, value)
         }
     }
 
-    private static func text(_ path: WritableKeyPath<Settings, String> & Sendable) -> Setting {
+    private static func text(_ path: any WritableKeyPath<Settings, String> & Sendable) -> Setting {
         .effective(show: { $0[keyPath: path] }, assign: { settings, _, value in settings[keyPath: path] = value })
     }
 
     /// One of the words that a type has cases for.
     private static func word<Word: RawRepresentable<String> & Sendable>(
-        _ path: WritableKeyPath<Settings, Word> & Sendable
+        _ path: any WritableKeyPath<Settings, Word> & Sendable
     ) -> Setting {
         .effective(show: { $0[keyPath: path].rawValue }) { settings, name, value throws(WireError) in
             guard let word = Word(rawValue: value.lowercased()) else { throw Settings.invalid(name, value) }

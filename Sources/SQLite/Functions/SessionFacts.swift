@@ -1,0 +1,27 @@
+/// What a session may ask about itself, though connections are shared.
+public struct SessionFacts: Sendable {
+    public var userName: String
+    public var databaseName: String
+    public var processID: Int32
+    public var version: String
+    /// A setting by name.
+    public var setting: @Sendable (String) -> String?
+    /// The open ones by name.
+    public var cursors: @Sendable () -> [String: Cursor]
+
+    /// What pg_cursors shows of one.
+    public struct Cursor: Sendable {
+        public var statement: String
+        public var isBinary: Bool
+
+        public init(statement: String, isBinary: Bool) { (self.statement, self.isBinary) = (statement, isBinary) }
+    }
+
+    public init(
+        userName: String, databaseName: String, processID: Int32, version: String,
+        setting: @escaping @Sendable (String) -> String?, cursors: @escaping @Sendable () -> [String: Cursor]
+    ) {
+        (self.userName, self.databaseName, self.processID) = (userName, databaseName, processID)
+        (self.version, self.setting, self.cursors) = (version, setting, cursors)
+    }
+}

@@ -1,0 +1,14 @@
+/// string_agg(text, separator)
+final class StringAggregate: AggregateState {
+    private var bytes: [UInt8]?
+
+    func add(_ call: FunctionCall) {
+        guard !call.isNull(0) else { return }
+        let separator = bytes == nil || call.isNull(1) ? 0 : call.bytes(1).count
+        guard call.allows(length: (bytes?.count ?? 0) + separator + call.bytes(0).count) else { return }
+        if bytes == nil { bytes = [] } else if separator > 0 { bytes!.append(contentsOf: call.bytes(1)) }
+        bytes!.append(contentsOf: call.bytes(0))
+    }
+
+    func finish() -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+}

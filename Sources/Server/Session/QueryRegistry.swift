@@ -1,0 +1,77 @@
+import Pool
+import PostgresWire
+
+/// The texts in use, so that a text sent again finds what is known of it and every connection's prepared statement.
+///
+/// Two generations: a text asked for is in the young one; when that is full, of texts or of bytes, it becomes the old one, and what
+/// was not asked for since is forgotten.
+final class QueryRegistry: Sendable {
+    private struct Generations {
+        var young: [Int: Query] = [:]
+        var old: [Int: Query] = [:]
+        /// Of the young one, as far as each takes more than `smallBytes`.
+        var bytes = 0
+
+        mutating func turnOver() {
+            old = young
+            young = [:]
+            bytes = 0
+        }
+    }
+
+    private let generations = Locked(Generations())
+    private let limit: Int
+    /// Longer texts are seldom sent twice.
+    private static let longestText = 16 << 10
+    /// Whatever takes no more is counted by the number of texts.
+    private static let smallBytes = 2 << 10
+    /// Of one generation: some thousand statements of the usual kind, or eight with as many parameters as there may be.
+    private static let mostBytes = 16 << 20
+
+    init(limit: Int) { self.limit = limit }
+
+    var count: Int { generations.withLock { $0.young.count + $0.old.count } }
+
+    func query(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
+        guard sql.count <= Self.longestText else { return try Query(sql) }
+        // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.
+        var hasher = Hasher()
+        hasher.combine(bytes: sql)
+        let key = hasher.finalize()
+        if let found = find(key), (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
+        let query = try Query(sql)
+        generations.withLock { insert(query, key, &$0) }
+        count(query.keptBytes)
+        return query
+    }
+
+    private func find(_ key: Int) -> Query? {
+        let (found, isMoved) = generations.withLock { generations -> (Query?, Bool) in
+            if let found = generations.young[key] { return (found, false) }
+            guard let found = generations.old.removeValue(forKey: key) else { return (nil, false) }
+            insert(found, key, &generations)
+            return (found, true)
+        }
+        if isMoved, let found { count(found.keptBytes) }
+        return found
+    }
+
+    private func insert(_ query: Query, _ key: Int, _ generations: inout Generations) {
+        if generations.young.count >= limit { generations.turnOver() }
+        generations.young[key] = query
+    }
+
+    /// More is known of a text than before, and it may take much more.
+    func wasAnalysed(_ query: Query) {
+        guard (query.source ?? query.text).bytes.count <= Self.longestText, let bytes = query.analysis?.keptBytes else { return }
+        count(bytes)
+    }
+
+    private func count(_ bytes: Int) {
+        guard bytes > Self.smallBytes else { return }
+        generations.withLock { generations in
+            generations.bytes += bytes
+            if generations.bytes > Self.mostBytes { generations.turnOver() }
+        }
+    }
+}
