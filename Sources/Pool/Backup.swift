@@ -7,6 +7,7 @@ import Scheduling
 /// It reads through a connection of its own, so it takes no reader from anybody, and writers go on beside it. But its
 /// snapshot keeps the WAL from beginning anew for as long as the copying takes.
 public final class Backup: Sendable {
+    /// The file's, in the directory for backups.
     public let name: String
     public let began = MonotonicClock.now
     private let database: String
@@ -26,10 +27,14 @@ public final class Backup: Sendable {
     /// How far a backup is, for who asked for it and who looks.
     public struct Status: Sendable {
         public var phase = Phase.copying
+        /// Of the snapshot; 0 before it is taken.
         public var pages = 0
         public var copiedPages = 0
+        /// Of all pages.
         public var bytes = 0
+        /// nil while it is under way.
         public var ended: Instant?
+        /// Why it has failed, if it has.
         public var error: BackupError?
         /// What else the check of the copy has found, in words, or why it was not one of all of it.
         public var remark: String?
@@ -45,6 +50,7 @@ public final class Backup: Sendable {
         self.name = name
     }
 
+    /// As it is now. Takes a lock of its own.
     public var status: Status { box.withLock { $0 } }
 
     /// While it has its snapshot, and so holds back checkpoints: since when.

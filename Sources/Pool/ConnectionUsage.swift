@@ -20,11 +20,13 @@ public struct ConnectionUsage: Equatable, Sendable {
 
 /// What one text's statements have done.
 public struct StatementUsage: Equatable, Sendable {
+    /// How often one was run.
     public var calls = 0
     /// Returned, or changed by an INSERT, UPDATE or DELETE.
     public var rows = 0
     /// From the beginning of its work to the last row, without what it waited in a queue before.
     public var nanoseconds = 0
+    /// Of the longest run.
     public var longestNanoseconds = 0
     /// Milliseconds that another process's lock was waited for.
     public var busyWaits = 0

@@ -24,6 +24,7 @@ public struct PoolLimits: Sendable {
     /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
     /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
     public var statementBytesPerConnection = 8 << 20
+    /// Not changed while the pool is open.
     public var durability = Durability.full
     /// With `pipelined`: a group that keeps the writer waits for another thread's sync for twice the time a sync takes in the mean,
     /// and this is the longest mean that counts.

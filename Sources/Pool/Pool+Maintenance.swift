@@ -8,6 +8,7 @@ extension Pool {
     /// When to call `lookAtMaintenance`.
     public var nextMaintenanceLook: Instant { maintenance.nextLook }
 
+    /// How VACUUM goes, for people. Takes its own lock, and reads the clocks.
     public var maintenanceStatus: MaintenanceStatus { maintenance.status }
 
     /// Looks whether VACUUM is due. Returns the job, if the writer is free for it; otherwise it waits its turn.

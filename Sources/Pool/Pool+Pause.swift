@@ -15,6 +15,7 @@ public enum PoolPause: Equatable, Sendable {
 /// WriterQueue+Pause). The clients notice nothing but the time it takes: `statement_timeout` counts, as it does for every
 /// wait; `lock_timeout` does not, since no lock is waited for, and begins when the pause is over.
 extension Pool {
+    /// How far a pause is. Takes the lock; `isPausingNow` does not.
     public var pause: PoolPause { state.withLock { $0.pause } }
 
     /// Whether a transaction that begins now is held back. Asked after the client has said that it passes, if it does

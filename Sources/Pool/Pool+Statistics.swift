@@ -7,6 +7,7 @@ import Scheduling
 /// atomic operation. Who wants to know takes every connection that is idle for the microseconds this needs, and leaves word
 /// at the others: whoever has one tells when it gives the connection back.
 extension Pool {
+    /// What has been counted so far. What connections have counted for themselves since they last told is not in it: see `collect`.
     public var statistics: PoolStatistics {
         let (usage, recoveries) = state.withLock { ($0.writerQueue.usage, $0.recoveries) }
         let collected = counters.collected

@@ -66,6 +66,7 @@ extension Pool {
     /// How many wait, and for whom.
     public struct Load: Sendable {
         public var waitingWriters: Int
+        /// Without those who only want to prepare a statement.
         public var waitingReaders: Int
         /// Who has the writer.
         public var holder: WriterQueue.Holder

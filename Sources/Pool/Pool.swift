@@ -17,6 +17,7 @@ public final class Pool: Sendable {
     let changeable: ChangeableLimits
     private let writerSlot: WriterSlot
     let gate = GateSignal()
+    /// Which schema statements will meet, as far as that is known without a connection.
     public let schema = CommittedSchema()
     private let settings: ConnectionSettings
     let slots: [ReaderSlot]
@@ -31,6 +32,7 @@ public final class Pool: Sendable {
     /// Ends the process: the database cannot be served any more.
     let cannotGoOn: @Sendable (String) -> Void
     let maintenance: Maintenance
+    /// The backups of this database: one runs at a time.
     public let backups: Backups
     let counters: PoolCounters
     /// Somebody wants to know what the writer's connection has counted; see Pool+Statistics.

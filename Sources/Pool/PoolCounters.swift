@@ -40,11 +40,15 @@ public struct PoolStatistics: Sendable {
     public var writer: WriterUsage
     public var readerConnections: ConnectionUsage
     public var writerConnection: ConnectionUsage
+    /// Of all connections' page caches, as each last told.
     public var pageCacheBytes: Int
+    /// Milliseconds that the writer has waited for another process's lock.
     public var busyRetries: Int
+    /// How long commits took, and checkpoints, in nanoseconds.
     public var commits: Histogram
     public var checkpoints: Histogram
     public var vacuumsSucceeded: Int
     public var vacuumsFailed: Int
+    /// How often the database was opened anew, because its files were lost or a sync had failed.
     public var recoveries: Int
 }

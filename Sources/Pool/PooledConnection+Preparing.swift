@@ -67,6 +67,7 @@ extension PooledConnection {
 public struct PreparedLease {
     @usableFromInline let entry: StatementCache.Entry
 
+    /// Only until the lease is given back.
     @inlinable @inline(__always)
     public var statement: Statement { entry.statement }
 

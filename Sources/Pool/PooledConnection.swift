@@ -53,6 +53,7 @@ extension StatementOwner {
 /// `@unchecked Sendable`: the pool owns its connections and outlives them; each is used only by the thread that holds it, which the
 /// queues decide (`ReaderQueue`, `WriterQueue`), and is handed over under `Pool.state`.
 public class PooledConnection: @unchecked Sendable {
+    /// SQLite's own, for the thread that holds this one.
     public let connection: Connection
     var statements: StatementCache
     let counters: PoolCounters

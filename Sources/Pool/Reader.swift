@@ -11,6 +11,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: see `PooledConnection`.
 public final class Reader: PooledConnection, @unchecked Sendable {
+    /// Its number in the pool, by which it is granted and given back.
     public let index: Int
     private let pin: Statement
     private let gate: GateSignal

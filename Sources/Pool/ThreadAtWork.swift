@@ -34,6 +34,7 @@ extension Pool {
         /// Whether anything runs on it, and whether that is a job of the daemon's own.
         public enum Writer: Sendable { case resting, active, job }
         public var writer: Writer
+        /// Which thread is at it, nil: none; and how often that has changed.
         public var atWriter: (changes: Int, thread: UInt?)
         public var atSync: (changes: Int, thread: UInt?)
     }

@@ -5,6 +5,7 @@ import SQLite
 /// Inside a transaction it is a draft from the first definition on: nobody else may use what is found in it, and what was found
 /// before is found again.
 extension Writer {
+    /// Its transaction has changed the schema, which only it sees until it commits.
     public var seesDraft: Bool { CommittedSchema.isDraft(schemaVersion) }
 
     /// A definition is about to run.

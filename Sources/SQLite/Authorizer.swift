@@ -10,6 +10,7 @@ public enum Authorizer {
     /// A refusal, in words for the person who wrote the statement.
     public struct Denial: Equatable, Sendable {
         public let message: String
+        /// What to do instead.
         public let hint: String
     }
 

@@ -161,6 +161,8 @@ public final class Connection: @unchecked Sendable {
     /// https://www.sqlite.org/c3ref/get_autocommit.html
     @inlinable public var isAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 
+    /// What these count: https://www.sqlite.org/c3ref/changes.html, https://www.sqlite.org/c3ref/total_changes.html. The rowid of the
+    /// last INSERT can be set, because sessions share the connection and each has its own: see `ChangeCounters`.
     @inlinable public var changes: Int64 { sqlite3_changes64(handle) }
     @inlinable public var totalChanges: Int64 { sqlite3_total_changes64(handle) }
     @inlinable public var lastInsertRowID: Int64 {

@@ -15,6 +15,7 @@ public struct ConnectionSettings: Sendable {
     public var synchronous: Synchronous = .full
     /// Whether deleted content is overwritten. FAST does so only where it costs no extra I/O.
     public var secureDelete: SecureDelete = .fast
+    /// Whether foreign keys are enforced.
     public var foreignKeys = true
     /// Whether "text" in double quotes that names nothing is taken as a string. Off: a mistyped column is an error.
     public var doubleQuotedStrings = false
@@ -22,11 +23,14 @@ public struct ConnectionSettings: Sendable {
     public var trustedSchema = false
     /// Not even VACUUM's temporary copy: of a connection that never says VACUUM.
     public var attachesNothing = false
+    /// Whether a trigger may set itself off. https://www.sqlite.org/pragma.html#pragma_recursive_triggers
     public var recursiveTriggers = false
+    /// What each connection's page cache may take.
     public var cacheSizeKibibytes = 2000
     /// How much of the file a read-only connection maps; 0: nothing. SQLite itself maps 2 GiB less 64 KiB at most, unless
     /// it was built otherwise: https://www.sqlite.org/compile.html#max_mmap_size
     public var memoryMapBytes = 1 << 31
+    /// Those that a client can run into, of SQLite's limits: https://www.sqlite.org/c3ref/c_limit_attached.html
     public var lengthLimitBytes = 64 << 20
     public var sqlLengthLimitBytes = 1 << 20
     public var expressionDepthLimit = 1000
@@ -94,6 +98,7 @@ public enum SQLiteLibrary {
             && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
             && sqlite3_initialize() == SQLITE_OK
 
+    /// Of the library that this process has loaded: as text, and as 3045001.
     public static var version: String { String(cString: sqlite3_libversion()) }
     public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 

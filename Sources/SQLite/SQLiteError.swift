@@ -66,6 +66,7 @@ extension SQLiteError {
 
     /// What was compiled nests too deeply: see heap.h. PostgreSQL's words for it.
     static let stackDepth = SQLiteError(extendedCode: SQLITE_ERROR, message: "stack depth limit exceeded")
+    /// What was compiled nests too deeply for this thread's stack.
     public var isStackDepth: Bool { self == .stackDepth }
 
     /// A text that was to be one statement. PostgreSQL's words for it.
@@ -75,6 +76,7 @@ extension SQLiteError {
     /// What a statement ends with when its preparation was stopped: by the allocator, or by the authorizer.
     public var mayBeStoppedPreparation: Bool { code == SQLITE_NOMEM || code == SQLITE_AUTH }
 
+    /// Another connection has a lock that this one needs.
     public var isBusy: Bool { code == SQLITE_BUSY }
     public var isInterrupt: Bool { code == SQLITE_INTERRUPT }
     public var isInputOutput: Bool { code == SQLITE_IOERR }

@@ -32,6 +32,7 @@ extension Connection {
 extension Statement {
     /// https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
     public struct Usage: Equatable, Sendable {
+        /// Steps through a table without an index, and sorts.
         public var fullScanSteps: Int
         public var sorts: Int
         /// "the number of rows inserted into transient indices that were created automatically".

@@ -59,6 +59,7 @@ public struct WALIndex {
         fileprivate init(_ region: UnsafeRawPointer) { walpool_wal_checkpoint_marks(region, &salts, &done, &attempted) }
     }
 
+    /// Which checkpoint was begun last, and whether it has ended.
     public var checkpointMarks: CheckpointMarks { CheckpointMarks(region) }
 
     /// What the index says of the last commit. Only for who has the write lock: it changes with every commit.

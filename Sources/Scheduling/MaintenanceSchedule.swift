@@ -21,6 +21,7 @@ public struct MaintenanceSchedule: Sendable {
     public struct Configuration: Equatable, Sendable {
         /// From one VACUUM to the next; 0: none but on request.
         public var intervalSeconds: Int64 = 7 * 86_400
+        /// When one may begin, by the local time.
         public var window = MaintenanceWindow.any
         /// Free pages below this share of all are not worth copying the database for.
         public var minimumFreePercent = 5
@@ -30,6 +31,7 @@ public struct MaintenanceSchedule: Sendable {
 
     /// The clocks, read at one moment.
     public struct Clocks: Sendable {
+        /// Since 1970, in UTC.
         public var wallSeconds: Int64
         /// Of the monotonic clock that counts suspended time too (CLOCK_BOOTTIME).
         public var monotonic: Instant
@@ -118,6 +120,7 @@ public struct MaintenanceSchedule: Sendable {
 
     /// What a look has found.
     public struct Look: Equatable, Sendable {
+        /// Whether VACUUM is due, or what is waited for.
         public var decision: Decision
         /// In this order; the record has changed by each but a step that came before anything was believed.
         public var findings: [Finding] = []

@@ -18,6 +18,7 @@ public struct PollerCensus: Sendable {
     public let fullTarget: Int
     /// How many threads should be polling or at short work.
     public private(set) var target: Int
+    /// Threads that poll or are at short work, and those that wait to be needed.
     public private(set) var active = 0
     public private(set) var reserve = 0
     /// While the target is the full one: when it goes back, unless there is new reason.

@@ -41,6 +41,7 @@ public struct RateLimit: Equatable, Sendable {
 
 /// A rate limit for each key, so that one who makes many does not take the others' share; and a count of what was refused.
 public struct RateLimits<Key: Hashable & Sendable>: Sendable {
+    /// Each key's, and that of all who share a limit.
     public let rate: RateLimit.Rate
     /// Keys told apart; further ones share a limit. Bounds memory, whoever comes.
     public let keyLimit: Int

@@ -153,6 +153,7 @@ public struct ReaderQueue: Sendable {
         if waiting.isEmpty, !isRestricted { contention.wasGivenUp(now: now) }
     }
 
+    /// The earliest at which one of those who wait gives up; `distantFuture`: nobody waits.
     public var nextDeadline: Instant {
         waiting.reduce(.distantFuture) { min($0, $1.deadline) }
     }

@@ -24,6 +24,7 @@ public struct ServerReport: Sendable {
     public var sessions: Int
     public var waitingForWriter: Int
     public var waitingForReader: Int
+    /// Of the WAL's frames, those that have been copied back among them.
     public var walBytes: Int
     public var isVacuuming: Bool
     /// Whether the writer gets on. That the crew does, is proved by the report.

@@ -10,9 +10,11 @@ public enum ReloadOutcome: Equatable, Sendable {
 
 /// A key of the configuration as `SHOW CONFIG` gives it.
 public struct ConfigurationRow: Equatable, Sendable {
+    /// Its name in the file.
     public let key: String
     /// What is in force; nil: nothing is set.
     public let value: String?
+    /// What holds without the key; nil: nothing.
     public let defaultValue: String?
     /// Whether RELOAD changes it; otherwise it waits for a restart.
     public let isChangeable: Bool
@@ -84,5 +86,6 @@ extension Server {
     /// The keys of the configuration with the values in force.
     public var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
 
+    /// Says what `configurationRows` are from now on: at the start, and after each reload.
     public func show(_ rows: [ConfigurationRow]) { reloading.rows.withLock { $0 = rows } }
 }

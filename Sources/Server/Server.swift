@@ -76,6 +76,7 @@ public final class Server: Sendable {
     /// More would be a mistake in a unit file.
     public static let mostListeners = 16
 
+    /// Opens the database and its sockets; nobody is served before `start`. The error is one line for the person who started it.
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -161,6 +162,7 @@ public final class Server: Sendable {
 
     /// The sockets it listens on, for a service manager to keep.
     public var listeningSockets: [Int32] { listeners.map(\.descriptor) }
+    /// Where clients connect to: the files of those sockets.
     public var socketPaths: [String] { listeners.map(\.path) }
     /// The metrics' too.
     var allListeners: [Listener] { listeners + [metricsListener].compactMap { $0 } }

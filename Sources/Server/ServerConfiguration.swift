@@ -6,8 +6,11 @@ import Scheduling
 
 /// What the server is started with.
 public struct ServerConfiguration: Sendable {
+    /// The file that is served. It is made when there is none.
     public var databasePath: String
+    /// By which clients connect to it.
     public var databaseName: String
+    /// The socket's file, which libpq finds by its name: `.s.PGSQL.` and the port.
     public var socketPath: String
     public var socketMode: mode_t = 0o660
     /// Listening sockets from the service manager, in place of one that would be made at `socketPath`.
@@ -43,6 +46,7 @@ public struct ServerConfiguration: Sendable {
     public var sessionRoom: Int { max(maximumSessions, Self.leastSessionRoom) }
     private static let leastSessionRoom = 4096
 
+    /// All else is as above.
     public init(databasePath: String, databaseName: String, socketPath: String) {
         self.databasePath = databasePath
         self.databaseName = databaseName
@@ -60,6 +64,7 @@ public struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
+    /// For those who read a configuration, and import neither SQLite nor Pool nor Scheduling.
     public typealias SecureDelete = ConnectionSettings.SecureDelete
     public typealias Durability = PoolLimits.Durability
     public typealias Window = MaintenanceWindow

@@ -2,6 +2,7 @@
 public struct SessionFacts: Sendable {
     public var userName: String
     public var databaseName: String
+    /// What the session's client was told in BackendKeyData.
     public var processID: Int32
     public var version: String
     /// A setting by name.

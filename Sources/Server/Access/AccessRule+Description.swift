@@ -1,5 +1,6 @@
 /// For people: what a reload has changed, key by key as the configuration has them.
 extension AccessRules {
+    /// All of them in one line, in the order in which they are asked.
     public var shown: String { areDefault ? "(not set)" : rules.map(\.description).joined(separator: "; ") }
 }
 

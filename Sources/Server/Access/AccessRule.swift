@@ -19,6 +19,7 @@ public struct AccessRule: Equatable, Sendable {
         case names([String])
     }
 
+    /// What becomes of a client that the rule is about.
     public enum Outcome: Equatable, Sendable {
         case reject
         case admit(Role)
@@ -29,6 +30,7 @@ public struct AccessRule: Equatable, Sendable {
     /// Any, because drivers and frameworks have a user name in their configuration that is no account of this machine,
     /// and because nothing is gained by a false one: the role is that of the kernel's user ID.
     public var claim = Claim.any
+    /// For each session that it lets in. A configured rule that rejects has none.
     public var limits = AccessLimits()
     /// As the configuration has it, for people.
     public var name: String
@@ -54,6 +56,7 @@ public struct AccessRule: Equatable, Sendable {
 public struct AccessLimits: Equatable, Sendable {
     /// Sessions at a time of all whom the rule lets in.
     public var maximumSessions = 0
+    /// The longest that these settings of a session may be; it starts with no longer ones.
     public var statementTimeoutMilliseconds: Int64 = 0
     public var transactionTimeoutMilliseconds: Int64 = 0
     public var idleInTransactionTimeoutMilliseconds: Int64 = 0
@@ -61,5 +64,6 @@ public struct AccessLimits: Equatable, Sendable {
     /// How long the session may have the writer at a stretch: neither SET nor anything else the client does prolongs it.
     public var writerTimeLimitMilliseconds: Int64 = 0
 
+    /// No limit.
     public init() {}
 }

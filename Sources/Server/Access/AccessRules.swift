@@ -7,10 +7,12 @@ import Glibc
 /// matches, access is denied." https://www.postgresql.org/docs/current/auth-pg-hba-conf.html
 /// So a name that a rule does not let a client claim keeps it out, whatever a later rule would allow.
 public struct AccessRules: Equatable, Sendable {
+    /// In the order in which they are asked.
     public let rules: [AccessRule]
     /// None were configured.
     public let areDefault: Bool
 
+    /// Those of a configuration; without any, `default` is meant.
     public init(_ rules: [AccessRule]) {
         self.rules = rules
         areDefault = false

@@ -1,5 +1,6 @@
 /// One `[[access]]` table of a configuration file, key by key, whatever format the file has.
 public struct AccessTable: Equatable, Sendable {
+    /// What a key was given, in the types that keys take.
     public enum Value: Equatable, Sendable {
         case text(String)
         case number(Int)
@@ -8,6 +9,7 @@ public struct AccessTable: Equatable, Sendable {
         case other
     }
 
+    /// One key and its value.
     public struct Entry: Equatable, Sendable {
         public var key: String
         public var value: Value
@@ -21,6 +23,7 @@ public struct AccessTable: Equatable, Sendable {
         }
     }
 
+    /// In the order of the file.
     public var entries: [Entry]
     /// Of its header.
     public var line: Int
@@ -33,7 +36,9 @@ public struct AccessTable: Equatable, Sendable {
 
 /// What is wrong with an `[[access]]` table, and where.
 public struct AccessProblem: Error, Equatable, Sendable {
+    /// Counted from 1; 0 is unknown.
     public let line: Int
+    /// For the person who wrote the table, without the place.
     public let message: String
 
     init(_ line: Int, _ message: String) {
