@@ -27,7 +27,7 @@ struct ConfigurationExpressions {
     private var line = 1
     private(set) var all: [Expression] = []
 
-    /// After each of these the rest is read again. Who has so many to close mends some of them first.
+    /// After each of these the rest is read again. A person with more than that to close mends some of them first.
     private static let unclosedBracketLimit = 20
 
     init(_ text: String) {

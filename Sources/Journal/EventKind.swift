@@ -1,4 +1,4 @@
-/// What a line in the log is about. Whoever filters a log goes by this and not by the words.
+/// What a line in the log is about. A person or program that filters a log goes by this and not by the words.
 ///
 /// Each has a 128-bit number, the journal's MESSAGE_ID: "A 128-bit message identifier ID for recognizing certain message
 /// types, if this is desirable … developers can generate a new ID for this purpose with systemd-id128 new"

@@ -1,6 +1,6 @@
 /// What is to be logged and has not been written yet, bounded.
 ///
-/// Whoever reads the log may be slow or have stopped: a pipe whose reader hangs, a journal that is stopped. Then the
+/// The log's reader may be slow or have stopped: a pipe whose reader hangs, a journal that is stopped. Then the
 /// newest lines are left out and counted. The oldest are kept, because they say how it began.
 public struct LogBacklog: Sendable {
     /// A second of a busy daemon's lines; with long statements in all of them the bytes come first.

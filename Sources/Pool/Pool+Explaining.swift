@@ -2,7 +2,7 @@ import Scheduling
 
 extension Pool {
     /// A reader that nobody wants at the moment, to prepare something on; nil when there is none. It is given back with
-    /// `releaseReader`, soon. Who asks for this waits for nobody.
+    /// `releaseReader`, soon. The caller never waits.
     public func takeIdleReader(_ client: ClientID) -> Int? {
         state.withLock { state in
             if let index = state.readerQueue.take() {

@@ -64,7 +64,7 @@ extension Pool {
         let now = MonotonicClock.now
         return state.withLock { state in
             guard let (gathering, count, grant) = state.writerQueue.endGathering(now: now) else {
-                // Whoever made it seem over has gone again.
+                // The client that made it seem over has gone again.
                 gatheringUntil.store(state.writerQueue.gathering?.until.nanoseconds ?? 0, ordering: .relaxed)
                 return nil
             }

@@ -3,9 +3,9 @@ import Scheduling
 
 /// Reading what connections count for themselves.
 ///
-/// A statement's and a page cache's counters belong to whoever has the connection, so that counting costs no lock and no
-/// atomic operation. Who wants to know takes every connection that is idle for the microseconds this needs, and leaves word
-/// at the others: whoever has one tells when it gives the connection back.
+/// A statement's and a page cache's counters belong to the holder of the connection, so that counting costs no lock and no
+/// atomic operation. `collect` takes every connection that is idle, for the microseconds this needs, and leaves word at the
+/// others, whose holders tell when they give them back.
 extension Pool {
     /// What has been counted so far. What connections have counted for themselves since they last told is not in it: see `collect`.
     public var statistics: PoolStatistics {

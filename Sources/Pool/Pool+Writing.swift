@@ -44,7 +44,7 @@ extension Pool {
             queueCheckpointIfNeeded(&state, now: now)
             return state.resumption(release(&state, now))
         }
-        // Who wanted it to end may have found the writer taken just now.
+        // The thread that wanted it to end may have found the writer taken just now.
         if next == nil, writerSnapshotIsOld.load(ordering: .relaxed) { return endWriterSnapshot() }
         return next
     }

@@ -272,7 +272,7 @@ extension Pool {
                 state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
             } else {
                 state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
-                // Who came before has announced one.
+                // With others before it, the first of them has announced one.
                 if state.readerQueue.waitingCount == 1 { look = firstLook(state, now: now) }
             }
             state.parked[client.clientID] = client
@@ -285,7 +285,7 @@ extension Pool {
 
     var analystIndex: Int { limits.readers }
 
-    /// Whoever gets it next shall have one that has read nothing wrong.
+    /// The next client to get it shall have one that has read nothing wrong.
     private func close(_ reader: Reader) {
         tell(reader.index)
         reader.endSnapshot()

@@ -24,7 +24,7 @@ public enum StopReason: CaseIterable, Equatable, Sendable {
     case disconnected
 }
 
-/// Whoever has a connection's statement running: asked now and then whether to go on.
+/// What a statement runs for, a session or a job: asked now and then whether to go on.
 public protocol StatementOwner: AnyObject {
     /// The reason to stop the running statement now, or nil.
     func reasonToStop(now: Instant) -> StopReason?

@@ -22,7 +22,7 @@ final class ServedFiles: Sendable {
         guard let places else { return nil }
         if let problem = places.problem { return problem }
         guard let header = walHeader, let wal = places.walInPlace, wal.bytes < header.leastWALBytes else { return nil }
-        // Who empties it says so in the index first.
+        // A checkpoint that empties it says so in the index first.
         return walHeader == header ? DatabaseFiles.truncatedWAL : nil
     }
 

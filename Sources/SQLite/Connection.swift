@@ -37,7 +37,7 @@ public final class Connection: @unchecked Sendable {
             case .readWrite: SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
             case .readOnly: SQLITE_OPEN_READONLY
             }
-        // Whoever opens the first one: opening initializes the library, and then it takes no settings any more.
+        // Before the first one: opening initializes the library, and then it takes no settings any more.
         guard SQLiteLibrary.configure() else {
             throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "SQLite was in use before it was configured")
         }

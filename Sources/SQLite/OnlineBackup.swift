@@ -5,8 +5,8 @@ import CSQLite
 /// "Every call to sqlite3_backup_step() … obtains a shared lock on the source", and a source that changes in between is
 /// copied again from its beginning (https://www.sqlite.org/c3ref/backup_finish.html). Not so if the source connection
 /// has a read transaction open: then each step reads the snapshot that transaction has, and "a reader … continues to see
-/// an unchanging snapshot" whatever others commit (https://www.sqlite.org/isolation.html). Whoever wants that begins
-/// one before.
+/// an unchanging snapshot" whatever others commit (https://www.sqlite.org/isolation.html). A caller that wants that
+/// begins one before.
 ///
 /// Both connections are kept alive; like them, it is used by one thread at a time.
 public final class OnlineBackup {

@@ -16,8 +16,8 @@ public struct IdleReader: Equatable, Sendable {
 /// Users of readers that keep the others waiting, as in `WriterQueue`: an idle one may have its reader for as long as it likes
 /// while nobody waits, and for so long once somebody does.
 ///
-/// Who is idle is not kept here: the reader's user would have to tell with each of its messages, and it matters only when somebody
-/// waits. So whoever looks says who is idle then.
+/// Which users are idle is not kept here: each would have to tell with each of its messages, and it matters only while a client waits.
+/// So the pool, which looks then, passes them.
 extension ReaderQueue {
     /// Somebody waits who would have a reader if one were free.
     var isContended: Bool { isRestricted ? firstPassing != nil : !waiting.isEmpty }

@@ -148,7 +148,7 @@ public struct ReaderQueue: Sendable {
         return expired
     }
 
-    /// Who waited for the gate, or for the end of a pause, has not waited for an idle user.
+    /// A client that waited for the gate, or for the end of a pause, has not waited for an idle user.
     private mutating func noteGivenUp(now: Instant) {
         if waiting.isEmpty, !isRestricted { contention.wasGivenUp(now: now) }
     }

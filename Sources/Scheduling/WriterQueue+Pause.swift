@@ -3,13 +3,13 @@ import DequeModule
 /// A pause: transactions that have begun go on to their end, and what is new waits until the pause is over.
 ///
 /// "Each server connection … waits for that server connection to be released" is how PgBouncer's PAUSE does it
-/// (https://www.pgbouncer.org/usage.html). Whoever is held back keeps its place: a pause changes who is granted now and
+/// (https://www.pgbouncer.org/usage.html). A client that is held back keeps its place: a pause changes who is granted now and
 /// never the order of those who are held back. The daemon's own jobs pass, since nobody's statement is in them and the
 /// administrator who pauses may want a checkpoint.
 extension WriterQueue {
     /// From now on only those are granted the writer who pass; the holder keeps it to the end of its transaction.
     public mutating func pause(now: Instant) {
-        // Whoever pauses waits for the holder, too.
+        // PAUSE waits for the holder, too.
         if !isContended { contention.begins(now: now) }
         isPaused = true
     }

@@ -31,7 +31,7 @@ public struct WriterUsage: Sendable {
         case .nobody: break
         case .group: groupHolds.observe(held)
         case .transaction: transactionHolds.observe(held)
-        // Whoever reads these numbers borrows the writer for it, and that would be counted among them.
+        // The pool borrows the writer to read these numbers, and that would be counted among them.
         case .job(WriterJob.housekeeping.client): break
         case .job: jobHolds.observe(held)
         }

@@ -33,8 +33,8 @@ extension Server {
 
     /// For statements to notice that they must stop, which they are asked every thousand steps.
     private static let endingMilliseconds: Int64 = 2_000
-    /// For those that do not: a commit on a slow disk, or one call of a function that works for long. Whoever restarts the daemon
-    /// keeps everybody waiting meanwhile.
+    /// For those that do not: a commit on a slow disk, or one call of a function that works for long. A restart keeps every
+    /// client waiting meanwhile.
     private static let threadsMilliseconds: Int64 = 5_000
 
     /// SQLite asks nobody during a call of a function, and `instr` of two large values takes a day. What was acknowledged is in the

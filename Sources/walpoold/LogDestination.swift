@@ -82,7 +82,7 @@ enum LogDestination {
                 if written > 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[written...])
                 } else if written < 0, errno == EAGAIN {
-                    // Whoever started us shares the descriptor and made it non-blocking.
+                    // The process that started us shares the descriptor and made it non-blocking.
                     var descriptor = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
                     if poll(&descriptor, 1, -1) < 0, errno != EINTR { return }
                 } else if written == 0 || errno != EINTR {

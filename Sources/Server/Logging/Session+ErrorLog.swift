@@ -90,7 +90,7 @@ extension Session {
             .sessionEvicted, "a session was ended: its client did not take its reply", metadata: identity)
     }
 
-    /// Drivers ask PostgreSQL's catalogs unprompted. Whoever wonders what does not work finds it here.
+    /// Drivers ask PostgreSQL's catalogs unprompted. A person who wonders what does not work finds it here.
     func noteCatalogQuery(_ sql: UnsafeRawBufferPointer) {
         guard admitsLine(.catalogQuery) else { return }
         eventLog.log.info(

@@ -107,8 +107,8 @@ struct Listener: Sendable {
         }
     }
 
-    /// Nobody gets in any more. Who connects to a socket of the service manager's waits there for the next daemon;
-    /// with one of our own the socket's file goes, and who has connected to it is told by the kernel.
+    /// Nobody gets in any more. A client that connects to a socket of the service manager's waits there for the next daemon;
+    /// with one of our own the socket's file goes, and a client that has connected to it is told by the kernel.
     func stop() {
         guard let file else { return }
         // In this order: once nobody listens, a successor may put its own socket there.

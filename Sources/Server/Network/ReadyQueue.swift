@@ -22,7 +22,7 @@ final class ReadyQueue: Sendable {
         wakeOne()
     }
 
-    /// Whoever calls this takes it in the end, or wakes somebody.
+    /// The caller takes it in the end, or wakes another thread.
     func enqueueUnannounced(_ resumption: Resumption) {
         resumptions.withLock {
             $0.append(resumption)

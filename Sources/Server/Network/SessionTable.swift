@@ -78,7 +78,7 @@ final class SessionTable: Sendable {
         static let notified: UInt64 = 2
         /// Likewise, and the event said that the other side has hung up.
         static let hungUp: UInt64 = 4
-        /// Its socket is being armed by a thread that does not own it any more. Whoever receives the event may own it and
+        /// Its socket is being armed by a thread that does not own it any more. The thread that receives the event may own it and
         /// go on, but not close the socket before: its number could be given to another connection and be armed instead.
         static let arming: UInt64 = 8
         static let generationShift: UInt64 = 4

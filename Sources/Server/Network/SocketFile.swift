@@ -55,12 +55,12 @@ enum SocketLock {
                 throw StartError("another process makes or removes the socket \(socket) and does not come to an end: it has \(path) locked")
             }
             if isSame(lock, path) { return lock }
-            // Who had it before has removed it, and the next one has another.
+            // The process that had it before has removed it, and the next one has another.
             close(lock)
         }
     }
 
-    /// Who has it needs microseconds. A daemon that starts or stops waits no longer for one that is stuck.
+    /// A process that has it needs microseconds. A daemon that starts or stops waits no longer for one that is stuck.
     private static let patienceMilliseconds: Int64 = 2_000
     private static let pauseMilliseconds = 10
 

@@ -66,7 +66,7 @@ extension Worker {
         note.replies.removeAll()
         transfers.send()
         for index in transferring.indices {
-            // Whoever owns a session keeps it alive.
+            // The thread that owns a session keeps it alive.
             let session = transferring[index].takeUnretainedValue()
             session.replyWasSent(transfers.result(index))
         }

@@ -130,7 +130,7 @@ extension Session {
         closeParking()
         self.worker = worker
         let isForReader = readerIndex != nil && !hasWriterGrant
-        // Who has been granted the writer may still wait for another process.
+        // One that has been granted the writer may still wait for another process.
         if isForReader { endWait() }
         noteEndOfWait(forReader: isForReader)
         noteRunning()

@@ -115,7 +115,7 @@ extension Session {
             guard flush() else { return .closed }
             if writerMode == .none, !hasWriterGrant { return out.count >= SessionLimits.flushBytes ? .output : nil }
         }
-        // Whoever has the writer waits for no client, nor does who has just been given it: nobody would take it away again.
+        // A session that has the writer waits for no client, nor does one that has just been given it: nobody would take it away again.
         guard out.count < SessionLimits.writerResultBytes else {
             throw WireError(
                 severity: .fatal, state: .programLimitExceeded,

@@ -44,7 +44,7 @@ extension Session {
         do {
             if let wait = try start(portal) { return wait }
         } catch where error.isOfItsQuery {
-            // Whoever asks the portal for its rows is told.
+            // The client is told when it asks the portal for its rows.
             finish(portal)
             portal.keep(KeptRows(error))
             return nil

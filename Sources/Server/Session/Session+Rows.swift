@@ -263,8 +263,8 @@ extension Session {
         portal.isDescribed = true
         var positions: [Int] = []
         out.rowDescription(Analysis.fields(analysis.columns, portal.encoder), oidPositions: &positions)
-        // Who has sent a Describe may read by its answer whatever comes later, as psycopg reads each FETCH: this one says the same, and no
-        // row may change it. Who only FETCHes is told each time anew.
+        // A client that has sent a Describe may read by its answer whatever comes later, as psycopg reads each FETCH: this one says the
+        // same, and no row may change it. A client that only FETCHes is told each time anew.
         for (index, position) in positions.enumerated() { portal.encoder.columns[index].typePosition = portal.announces ? -1 : position }
     }
 

@@ -85,7 +85,7 @@ extension Session {
     /// Gives the reader back, whatever stood on it. What is asked of the snapshot from here on is an error.
     func loseSnapshot(_ loss: SnapshotLoss) {
         guard readerIndex != nil else { return }
-        // Who has the writer reads there, and of the snapshot it has left what cursors stand on.
+        // A session that has the writer reads there, and of the snapshot it has left what cursors stand on.
         if state.transaction.pinsSnapshot, writerMode == .none { state.transaction.snapshotLoss = loss }
         for portal in [state.unnamedPortal].compactMap({ $0 }) + state.portals.values + [simplePortal]
         where portal.run?.isOnWriter == false {

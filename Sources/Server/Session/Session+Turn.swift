@@ -44,7 +44,7 @@ extension Session {
         return now >= end && hasNothingOthersWaitFor
     }
 
-    /// Whoever has a connection goes on: others get it the sooner, and there are threads for all of those.
+    /// A session that has a connection goes on: others get it the sooner, and there are threads for all of those.
     private var hasNothingOthersWaitFor: Bool {
         writerMode == .none && !hasWriterGrant && readerIndex == nil && !isUnsynced && !isCopyingIn && worker != nil
     }

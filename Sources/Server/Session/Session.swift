@@ -283,7 +283,7 @@ extension Session: PoolClient {
         return .output
     }
 
-    /// The client is to hear first how its last statement ended. Who has the writer waits for no client.
+    /// The client is to hear first how its last statement ended. A session that has the writer waits for no client.
     var owesReplyEnd: Bool { replyEnd > out.start && out.count > 0 && writerMode == .none }
 
     /// It goes on when its client has read.

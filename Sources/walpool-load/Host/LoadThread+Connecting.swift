@@ -27,7 +27,7 @@ extension LoadThread {
     private static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
     private static let alonePatienceMicroseconds = 50_000
 
-    /// Who reads slowly leaves something behind each time, which no edge would tell of.
+    /// A client that reads slowly leaves something behind each time, which no edge would tell of.
     private func interest(of state: UnsafeMutablePointer<ClientState>) -> walpool_interest {
         state.pointee.readBytesPerSecond > 0 ? WALPOOL_LEVEL : WALPOOL_STREAM
     }
@@ -129,7 +129,7 @@ extension LoadThread {
         markDone(state)
     }
 
-    /// Whoever waits or only keeps a connection is lost like one in a transaction; after the end only an answer can be.
+    /// A client that waits or only keeps a connection is lost like one in a transaction; after the end only an answer can be.
     private func countLoss(_ index: Int, _ reason: String, now: Int64) {
         let state = client(index)
         let isMidway = isInTransaction(state)

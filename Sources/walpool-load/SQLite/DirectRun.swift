@@ -35,7 +35,7 @@ struct DirectRun {
             for number in 0..<clientClass.clients { processes.append(try start(classIndex, number)) }
         }
         try wait(for: processes, nanoseconds: Self.openNanoseconds, "opening the file took longer than a minute") { $0.isReady }
-        // Who has begun must be told to end.
+        // Processes that have begun must be told to end.
         RunWatch.blockSignals()
         let start = Clock.now + Self.startDelayNanoseconds
         for process in processes { process.channel.sendStart(start) }
