@@ -2,7 +2,7 @@ import SQLite
 import Scheduling
 
 /// The bounds of the pool, each with its reason. What only one job needs (retries of upkeep, the pages a backup copies at a time)
-/// stands where that job is.
+/// stands where that job is, as do the thresholds of one algorithm.
 public struct PoolLimits: Sendable {
     /// Read-only connections. Each costs its page cache (`cache_size`) and about 60 KB besides.
     public var readers = 8
@@ -24,6 +24,8 @@ public struct PoolLimits: Sendable {
     /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
     /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
     public var statementBytesPerConnection = 8 << 20
+    /// A statement that takes more than its share, were there only so many, is not kept: it would push out most of the others.
+    static let leastCachedStatements = 8
     /// Not changed while the pool is open.
     public var durability = Durability.full
     /// With `pipelined`: a group that keeps the writer waits for another thread's sync for twice the time a sync takes in the mean,

@@ -79,7 +79,7 @@ struct StatementCache {
         misses &+= 1
         let size = statement.memoryBytes
         // One that would push out a good part of the others is not worth them.
-        guard entries[text.id] == nil, size <= byteLimit / Self.leastEntries else {
+        guard entries[text.id] == nil, size <= byteLimit / PoolLimits.leastCachedStatements else {
             return Entry(text: text, statement: statement, isCached: false)
         }
         while entries.count >= limit || bytes + size > byteLimit, evictOne() {}
@@ -100,7 +100,7 @@ struct StatementCache {
         bytes -= entry.bytes
         entry.bytes = entry.statement.memoryBytes
         bytes += entry.bytes
-        if entry.bytes > byteLimit / Self.leastEntries { return forget(entry) }
+        if entry.bytes > byteLimit / PoolLimits.leastCachedStatements { return forget(entry) }
         while bytes > byteLimit, evictOne() {}
     }
 
@@ -109,9 +109,6 @@ struct StatementCache {
         misses &+= 1
         return Entry(text: text, statement: statement, isCached: false)
     }
-
-    /// The longest ones leave room for so many of their kind.
-    private static let leastEntries = 8
 
     /// Finalises the statement for `textID`, unless it is in use.
     mutating func remove(_ textID: Int) {

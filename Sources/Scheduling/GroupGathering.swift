@@ -43,7 +43,7 @@ public struct GroupGathering: Sendable {
     static let fewestMembers = 4
     /// Groups that are begun at once after clients did not come back, at the most: then it is tried again, in case they do now.
     static let longestBackoff = 64
-    /// No time is believed to be longer.
+    /// No time is believed to be longer, so that sums of them stay far from overflow.
     static let longestNanoseconds: Int64 = 1_000_000_000
 
     /// Nothing has been measured, so nothing is waited for.

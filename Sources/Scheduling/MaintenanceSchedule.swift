@@ -53,6 +53,7 @@ public struct MaintenanceSchedule: Sendable {
     static let longestAbsenceSeconds: Int64 = 366 * 86_400
     /// The longest until the next look: a clock that is set is noticed within it.
     static let longestLookMilliseconds: Int64 = 60_000
+    /// The clocks are read in whole seconds, so of a shorter time nothing is known.
     static let shortestLookMilliseconds: Int64 = 200
     /// After finding too little to free, until it is looked at again. What is deleted meanwhile is room that SQLite uses again, so a
     /// day later is early enough. The interval if that is shorter.

@@ -4,13 +4,8 @@ import Scheduling
 
 /// Connections become sessions.
 extension Server {
-    /// Connections accepted at one event before others of the crew get their turn.
-    private static let acceptsPerEvent = 16
-    /// Without a descriptor for a connection, when it is tried again: nothing tells that one has become free.
-    private static let acceptPauseMilliseconds: Int64 = 100
-
     func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
-        for _ in 0..<Self.acceptsPerEvent {
+        for _ in 0..<ServerLimits.acceptsPerEvent {
             guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
             switch listener.accept() {
@@ -63,6 +58,6 @@ extension Server {
             log.warning(.outOfDescriptors, "out of file descriptors: connections wait", metadata: ["sessions": "\(table.count)"])
         }
         isAcceptingPaused.store(true, ordering: .sequentiallyConsistent)
-        deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: Self.acceptPauseMilliseconds))
+        deadlines.announce(MonotonicClock.now.advanced(byMilliseconds: ServerLimits.acceptPauseMilliseconds))
     }
 }

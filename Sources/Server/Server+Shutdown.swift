@@ -21,21 +21,15 @@ extension Server {
         if table.count > 0 {
             log.notice(.stopping, "ending statements that still run", metadata: ["sessions": "\(table.count)"])
             mustStopStatements.store(true, ordering: .sequentiallyConsistent)
-            let lastLimit = MonotonicClock.now.advanced(byMilliseconds: Self.endingMilliseconds)
+            let lastLimit = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.endingMilliseconds)
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
-        let haveEnded = stopThreads(withinMilliseconds: Self.threadsMilliseconds)
+        let haveEnded = stopThreads(withinMilliseconds: ServerLimits.threadsMilliseconds)
         for listener in allListeners { listener.close() }
         eventLog.reportLeftOut()
         guard haveEnded else { endWithoutThem() }
         pool.close()
     }
-
-    /// For statements to notice that they must stop, which they are asked every thousand steps.
-    private static let endingMilliseconds: Int64 = 2_000
-    /// For those that do not: a commit on a slow disk, or one call of a function that works for long. A restart keeps every
-    /// client waiting meanwhile.
-    private static let threadsMilliseconds: Int64 = 5_000
 
     /// SQLite asks nobody during a call of a function, and `instr` of two large values takes a day. What was acknowledged is in the
     /// -wal and on the disk, as after a kill, and the next start goes on from there.
@@ -73,6 +67,6 @@ extension Server {
 
     /// Statements take their time to end, and there is nothing to be told when they do.
     func pauseForSessions() {
-        MonotonicClock.sleepForOutsider(milliseconds: 2)
+        MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.sessionsLookMilliseconds)
     }
 }

@@ -42,9 +42,8 @@ public struct ServerConfiguration: Sendable {
     public private(set) var settings: [(name: String, value: String)] = []
     var sessionDefaults = Settings()
 
-    /// Places for sessions that are made at the start, because `maximumSessions` may be raised later; 50 bytes each.
-    public var sessionRoom: Int { max(maximumSessions, Self.leastSessionRoom) }
-    private static let leastSessionRoom = 4096
+    /// Places for sessions that are made at the start, because `maximumSessions` may be raised later.
+    public var sessionRoom: Int { max(maximumSessions, ServerLimits.leastSessionRoom) }
 
     /// All else is as above.
     public init(databasePath: String, databaseName: String, socketPath: String) {

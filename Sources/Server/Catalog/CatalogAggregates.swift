@@ -2,7 +2,6 @@ import SQLite
 
 /// What an aggregate has kept, which no limit of SQLite's counts.
 private struct AggregateSize {
-    private static let mostRows = 100_000
     private var rows = 0
     private var bytes = 0
 
@@ -10,8 +9,8 @@ private struct AggregateSize {
     mutating func takes(_ call: FunctionCall) -> Bool {
         for index in 0..<call.count where !call.isNull(index) { bytes += call.bytes(index).count }
         rows += 1
-        if rows > Self.mostRows { call.fail("there are too many rows for a catalog statement") }
-        return rows <= Self.mostRows && call.allows(length: bytes)
+        if rows > CatalogLimits.aggregatedRows { call.fail("there are too many rows for a catalog statement") }
+        return rows <= CatalogLimits.aggregatedRows && call.allows(length: bytes)
     }
 }
 

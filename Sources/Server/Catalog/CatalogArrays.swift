@@ -81,14 +81,12 @@ enum CatalogArrays {
         var values: [Int64] = []
         var (value, isPast) = (start, false)
         while !isPast, step > 0 ? value <= stop : value >= stop {
-            guard values.count < longestSeries else { return nil }
+            guard values.count < CatalogLimits.seriesNumbers else { return nil }
             values.append(value)
             (value, isPast) = value.addingReportingOverflow(step)
         }
         return values
     }
-
-    private static let longestSeries = 65_536
 
     private static func answer(_ elements: [String?], _ index: Int, _ call: FunctionCall) {
         guard elements.indices.contains(index), let element = elements[index] else { return call.answerNull() }

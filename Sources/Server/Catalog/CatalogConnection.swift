@@ -8,9 +8,6 @@ final class CatalogConnection: Sendable {
     let pooled: PooledConnection
     let version: CatalogConnections.Version?
 
-    /// Statements that clients ask catalogs again and again.
-    private static let statementLimit = 64
-
     /// How many rows are inserted between two looks at whether to go on: some milliseconds of them.
     private static let rowsBetweenLooks = 1_000
 
@@ -26,7 +23,7 @@ final class CatalogConnection: Sendable {
         settings.attachesNothing = true
         let connection = try Connection(path: ":memory:", mode: .readWrite, settings: settings)
         var limits = PoolLimits()
-        limits.statementsPerConnection = Self.statementLimit
+        limits.statementsPerConnection = CatalogLimits.statementsPerConnection
         pooled = PooledConnection(connection: connection, limits: limits, counters: PoolCounters())
         let contents = schema.map { CatalogContents($0) }
         // PostgreSQL's LIKE tells case apart, also with ESCAPE. It replaces the functions, so it comes before ours.
@@ -96,8 +93,6 @@ final class CatalogConnections: Sendable {
     /// A state of the served schema: SQLite's own count of its changes.
     typealias Version = String
 
-    /// Each holds the whole catalog; who asks while these are in use gets one that is thrown away afterwards.
-    private static let limit = 2
     private let idle = Locked<[CatalogConnection]>([])
 
     /// One to prepare statements on, whatever it holds: the columns of catalogs are always the same.
@@ -118,7 +113,7 @@ final class CatalogConnections: Sendable {
         var dropped: CatalogConnection?
         idle.withLock { connections in
             connections.append(connection)
-            if connections.count > Self.limit { dropped = connections.removeFirst() }
+            if connections.count > CatalogLimits.idleConnections { dropped = connections.removeFirst() }
         }
         // Closed here, with no lock held.
         _ = dropped

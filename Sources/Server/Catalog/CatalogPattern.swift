@@ -10,20 +10,11 @@ enum CatalogPattern {
         var message: String
     }
 
-    private static let longestPattern = 1_000
-    /// Of letters and all their copies: some 800 bytes each.
-    private static let mostCopies = 20_000
-    /// Names are shorter. A match may take the square of it, and nothing stops one: 100,000 bytes were half a minute.
-    private static let longestText = 4_000
-    /// Of a text's length and its LIKE pattern's: a tenth of a second or two.
-    private static let mostComparisons = 10_000_000
-    private static let longestLikedText = 1_000_000
-
     static func matches(_ text: String, pattern: String) throws(Failure) -> Bool {
         if pattern.hasPrefix("(?l)") { return try isLike(text.lowercased(), pattern: pattern.dropFirst(4).lowercased()) }
         let ignoresCase = pattern.hasPrefix("(?i)")
         let expression = ignoresCase ? String(pattern.dropFirst(4)) : pattern
-        guard text.utf8.count <= longestText, isSimple(expression.utf8) else {
+        guard text.utf8.count <= CatalogLimits.matchedBytes, isSimple(expression.utf8) else {
             throw Failure(message: "the pattern is too complicated for a catalog statement")
         }
         var compiled = regex_t()
@@ -60,17 +51,17 @@ enum CatalogPattern {
             let isRepetition = !isEscaped && (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?"))
             if isRepetition, wasRepeated { return false }
             if isRepetition, byte == UInt8(ascii: "+") { copies *= 2 }
-            if byte == UInt8(ascii: "{") || (isEscaped && isDigit(byte)) || copies > mostCopies { return false }
+            if byte == UInt8(ascii: "{") || (isEscaped && isDigit(byte)) || copies > CatalogLimits.patternCopies { return false }
             wasRepeated = isRepetition
             isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         }
-        return expression.count <= longestPattern
+        return expression.count <= CatalogLimits.patternBytes
     }
 
     /// PostgreSQL's LIKE: case counts, and a backslash takes what is behind it for itself.
     static func isLike(_ text: String, pattern: String) throws(Failure) -> Bool {
         let (comparisons, overflows) = text.utf8.count.multipliedReportingOverflow(by: pattern.utf8.count)
-        guard !overflows, comparisons <= mostComparisons, text.utf8.count <= longestLikedText else {
+        guard !overflows, comparisons <= CatalogLimits.likeComparisons, text.utf8.count <= CatalogLimits.likedBytes else {
             throw Failure(message: "the pattern, or what it is compared with, is too long for a catalog statement")
         }
         return isLike(Array(text), Array(pattern)[...])

@@ -115,7 +115,7 @@ extension CatalogRewriter {
         if Self.hasName(type) { replacements.replace(operand, with: read(nodes[operand], as: type)) }
         var depth = 1
         var position = operand.upperBound
-        while position + 1 < nodes.count, depth > 0, depth < CatalogSyntax.depthLimit {
+        while position + 1 < nodes.count, depth > 0, depth < CatalogLimits.depth {
             if nodes[position].isWord("case") { depth += 1 }
             if nodes[position].isWord("end") { depth -= 1 }
             let value = (position + 1)..<(position + 2)

@@ -9,7 +9,7 @@ extension CatalogRewriter {
             let node = nodes[index]
             index += 1
             casts = node.isSymbol("::") || node.subscriptNodes != nil ? casts + 1 : 0
-            guard casts < CatalogSyntax.depthLimit else { throw CatalogSyntax.isTooDeep }
+            guard casts < CatalogLimits.depth else { throw CatalogSyntax.isTooDeep }
             if node.isSymbol("::") {
                 let type = try CatalogCast.typeName(nodes, &index)
                 try cast(&result, from: CatalogCast.operandStart(result), to: type)

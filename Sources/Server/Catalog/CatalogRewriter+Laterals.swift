@@ -53,7 +53,7 @@ extension CatalogRewriter {
                 } else {
                     parts.append([.quoted(table), .symbol("."), .op("*")])
                 }
-                guard parts.count <= LateralColumns.longestList else { throw CatalogSyntaxError(message: "the select list is too long") }
+                guard parts.count <= CatalogLimits.selectList else { throw CatalogSyntaxError(message: "the select list is too long") }
             }
         }
         return Array(head) + parts.joined(separator: [.symbol(",")])

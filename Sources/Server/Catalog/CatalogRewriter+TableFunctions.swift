@@ -72,7 +72,7 @@ extension CatalogRewriter {
             let alias: [Node] = [.word("as"), .quoted(function.alias)]
             inference.note(function)
             if Self.names(function.arguments, anyOf: tables) {
-                guard laterals.count < LateralColumns.mostFunctions, function.isShort else {
+                guard laterals.count < CatalogLimits.lateralFunctions, function.isShort else {
                     throw CatalogSyntaxError(message: "the functions in FROM are too many or too long")
                 }
                 result += function.elements + alias

@@ -246,7 +246,7 @@ struct CatalogRewriter {
                 items = Self.replaceColumns(inList: items, columns)
                 source = Self.replaceColumns(inFrom: source, columns)
                 rest = Self.replaceColumns(rest, columns)
-                guard CatalogSyntax.text(items + source + rest).utf8.count <= LateralColumns.longestSelect else {
+                guard CatalogSyntax.text(items + source + rest).utf8.count <= CatalogLimits.selectBytes else {
                     throw CatalogSyntaxError(message: "the statement is too long with its names replaced")
                 }
             }

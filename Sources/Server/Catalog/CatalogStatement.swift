@@ -16,14 +16,10 @@ final class CatalogStatement: Sendable {
         var isTooLong = false
     }
 
-    /// To translate a text takes hundreds of times its memory, and nobody can stop that. Five thousand names in a list fit, which is more
-    /// than any tool asks for at once; psql's longest question has 5 KB.
-    static let longestText = 128 << 10
-
     /// nil for a statement that is not about catalogs, which nearly all are.
     static func parse(_ sql: UnsafeRawBufferPointer) -> Result<CatalogStatement, Refusal>? {
         guard isAboutCatalogs(sql) else { return nil }
-        guard sql.count <= longestText else { return .failure(Refusal(message: "it is too long", isTooLong: true)) }
+        guard sql.count <= CatalogLimits.statementBytes else { return .failure(Refusal(message: "it is too long", isTooLong: true)) }
         do throws(CatalogSyntaxError) {
             return .success(CatalogStatement(try CatalogRewriter.rewrite(sql)))
         } catch {

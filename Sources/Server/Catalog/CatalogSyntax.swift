@@ -33,8 +33,6 @@ struct CatalogSyntaxError: Error {
 }
 
 enum CatalogSyntax {
-    /// Deeper statements are nobody's question to a catalog.
-    static let depthLimit = 64
     static let isTooDeep = CatalogSyntaxError(message: "the statement is nested too deeply")
 
     static func tree(_ tokens: [PostgresLexer.Token]) throws(CatalogSyntaxError) -> [CatalogNode] {
@@ -46,7 +44,7 @@ enum CatalogSyntax {
     private static func tree(
         _ tokens: [PostgresLexer.Token], _ position: inout Int, closing: String?, depth: Int
     ) throws(CatalogSyntaxError) -> [CatalogNode] {
-        guard depth < depthLimit else { throw isTooDeep }
+        guard depth < CatalogLimits.depth else { throw isTooDeep }
         var nodes: [CatalogNode] = []
         while position < tokens.count {
             let token = tokens[position]

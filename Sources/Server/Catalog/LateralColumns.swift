@@ -1,11 +1,5 @@
 /// What the names of columns stand for that functions in FROM have (see CatalogRewriter+Laterals).
 struct LateralColumns {
-    /// Each name is replaced by what it stands for, so a text of many names becomes longer by as much, and those in a subquery's
-    /// expressions once more for each query around it.
-    static let mostFunctions = 8, mostColumns = 8, longestBytes = 300, longestSelect = 1_000_000
-    /// As SQLite has it for a result: https://www.sqlite.org/limits.html#max_column
-    static let longestList = 2_000
-
     let functions: [String: CatalogRewriter.TableFunction]
     private var qualified: [String: [String: [CatalogNode]]] = [:]
     private var bare: [String: [CatalogNode]] = [:]
@@ -31,7 +25,7 @@ extension CatalogRewriter.TableFunction {
 
     var isShort: Bool {
         let columns = ownColumns
-        return columns.count <= LateralColumns.mostColumns
-            && CatalogSyntax.text(columns.flatMap { [CatalogNode.quoted($0.name)] + $0.value }).utf8.count <= LateralColumns.longestBytes
+        return columns.count <= CatalogLimits.lateralColumns
+            && CatalogSyntax.text(columns.flatMap { [CatalogNode.quoted($0.name)] + $0.value }).utf8.count <= CatalogLimits.lateralBytes
     }
 }

@@ -6,9 +6,6 @@ import Scheduling
 
 /// Statements about the catalogs: answered at once and whole, from a private connection.
 extension Session {
-    /// The most that is sent of one answer; a schema of a hundred thousand columns takes about as much.
-    private static let answerLimitBytes = 64 << 20
-
     /// The statement's columns, which are the same in every schema.
     func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement) throws(WireError) -> Analysis {
         if let known = query.analysis { return known }
@@ -36,7 +33,7 @@ extension Session {
         guard refusal.isTooLong else { return refusedCatalog(query, refusal.message) }
         return WireError(
             state: .programLimitExceeded, message: "statement too long",
-            detail: "A question to the catalogs may have \(CatalogStatement.longestText) bytes, whatever sql_length_limit_bytes is.",
+            detail: "A question to the catalogs may have \(CatalogLimits.statementBytes) bytes, whatever sql_length_limit_bytes is.",
             hint: "Pass long lists as one array: = ANY ($1).")
     }
 
@@ -96,7 +93,7 @@ extension Session {
             }
             try encoder.encode(statement, to: out)
             count += 1
-            guard out.end - start < Self.answerLimitBytes else {
+            guard out.end - start < CatalogLimits.answerBytes else {
                 throw WireError(state: .programLimitExceeded, message: "the answer about the catalogs is too large")
             }
         }

@@ -10,9 +10,6 @@ import Scheduling
 /// has sent. A cancel, a timeout, a client that hangs up and a stop of the daemon reach it as they reach a running
 /// statement: by `reasonToStop`, which whatever it does asks.
 enum ConsoleThread {
-    /// How many at a time: each has a stack, and nobody needs more.
-    static let limit = 8
-
     typealias Body = @Sendable (Session) throws(WireError) -> Void
 
     private final class Start {
@@ -24,11 +21,11 @@ enum ConsoleThread {
     /// Once this has returned the session is the new thread's.
     static func start(_ session: Session, _ body: @escaping Body) throws(WireError) {
         let server = session.server
-        guard server.consoleThreads.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
+        guard server.consoleThreads.wrappingAdd(1, ordering: .relaxed).newValue <= ServerLimits.consoleThreads else {
             server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
             throw WireError(
                 state: .insufficientResources, message: "too many commands of the console are running",
-                hint: "Up to \(limit) may run at a time.")
+                hint: "Up to \(ServerLimits.consoleThreads) may run at a time.")
         }
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

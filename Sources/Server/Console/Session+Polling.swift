@@ -4,9 +4,6 @@ import Scheduling
 
 /// Commands that wait for what nobody tells them of.
 extension Session {
-    /// Between two looks. Nothing of the daemon's waits for such a command, only the administrator who gave it.
-    private static let lookMilliseconds = 2
-
     /// Looks again and again whether it is over, on a thread that has nothing else to do (`ConsoleThread`). Throws what `isOver`
     /// throws, or why this session no longer waits: it was cancelled, its time is up, or its client has gone.
     func poll(until isOver: () throws(WireError) -> Bool) throws(WireError) {
@@ -15,7 +12,7 @@ extension Session {
             if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
                 throw ErrorTranslation.wireError(reason)
             }
-            MonotonicClock.sleepForOutsider(milliseconds: Self.lookMilliseconds)
+            MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.consoleLookMilliseconds)
         }
     }
 }

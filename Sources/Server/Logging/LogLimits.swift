@@ -1,11 +1,11 @@
 import Scheduling
 
-/// Every bound of what is logged, each with its reason.
+/// Every bound of what is logged, each with its reason. The thresholds of one algorithm stay with it.
 enum LogLimits {
     /// What of a statement's text appears. Longer ones are told apart by their beginning.
     static let sqlBytes = 2_000
     /// The longest text whose plan is asked for: as long as those that are remembered.
-    static let explainedTextBytes = 16 << 10
+    static let explainedTextBytes = SessionLimits.rememberedTextBytes
     /// Lines of a plan, and bytes of all of them: a statement may join 64 tables.
     static let planLines = 64
     static let planBytes = 4_000

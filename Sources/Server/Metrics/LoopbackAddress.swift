@@ -55,7 +55,7 @@ extension Listener {
         // A daemon started again must not wait for the last one's connections to be forgotten: socket(7).
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        guard Self.bind(descriptor, address) == 0, listen(descriptor, Self.backlog) == 0 else {
+        guard Self.bind(descriptor, address) == 0, listen(descriptor, ServerLimits.backlog) == 0 else {
             let reason = String(cString: strerror(errno))
             Glibc.close(descriptor)
             throw StartError("cannot listen on \(address): \(reason)")

@@ -9,9 +9,6 @@ struct Listener: Sendable {
     /// not.
     let file: SocketFile?
 
-    /// Connections the kernel keeps for us while nobody accepts. More than a burst of clients starting together.
-    static let backlog: Int32 = 1024
-
     /// Binds `path`. A socket file nobody listens on is replaced; one that somebody does is an error.
     init(path: String, mode: mode_t, leavesFile: Bool = false) throws(StartError) {
         var address = sockaddr_un()
@@ -28,7 +25,7 @@ struct Listener: Sendable {
             file = try SocketLock.during(path) { () throws(StartError) in
                 try Self.take(path, descriptor, &address)
                 chmod(path, mode)
-                guard listen(descriptor, Self.backlog) == 0 else {
+                guard listen(descriptor, ServerLimits.backlog) == 0 else {
                     throw StartError("cannot listen on \(path): \(String(cString: strerror(errno)))")
                 }
                 return leavesFile ? nil : SocketFile(at: path)

@@ -60,17 +60,13 @@ enum SocketLock {
         }
     }
 
-    /// A process that has it needs microseconds. A daemon that starts or stops waits no longer for one that is stuck.
-    private static let patienceMilliseconds: Int64 = 2_000
-    private static let pauseMilliseconds = 10
-
     /// True also on a file system that has no such locks.
     private static func hasLocked(_ lock: Int32) -> Bool {
-        let end = MonotonicClock.now.advanced(byMilliseconds: patienceMilliseconds)
+        let end = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.socketLockMilliseconds)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return true }
             if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: pauseMilliseconds)
+            MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.socketLockPauseMilliseconds)
         }
         return true
     }

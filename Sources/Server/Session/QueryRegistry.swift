@@ -9,7 +9,7 @@ final class QueryRegistry: Sendable {
     private struct Generations {
         var young: [Int: Query] = [:]
         var old: [Int: Query] = [:]
-        /// Of the young one, as far as each takes more than `smallBytes`.
+        /// Of the young one, as far as each takes more than `rememberedSmallBytes`.
         var bytes = 0
 
         mutating func turnOver() {
@@ -21,19 +21,13 @@ final class QueryRegistry: Sendable {
 
     private let generations = Locked(Generations())
     private let limit: Int
-    /// Longer texts are seldom sent twice.
-    private static let longestText = 16 << 10
-    /// Whatever takes no more is counted by the number of texts.
-    private static let smallBytes = 2 << 10
-    /// Of one generation: some thousand statements of the usual kind, or eight with as many parameters as there may be.
-    private static let mostBytes = 16 << 20
 
     init(limit: Int) { self.limit = limit }
 
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     func query(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
-        guard sql.count <= Self.longestText else { return try Query(sql) }
+        guard sql.count <= SessionLimits.rememberedTextBytes else { return try Query(sql) }
         // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.
         var hasher = Hasher()
         hasher.combine(bytes: sql)
@@ -63,15 +57,16 @@ final class QueryRegistry: Sendable {
 
     /// More is known of a text than before, and it may take much more.
     func wasAnalysed(_ query: Query) {
-        guard (query.source ?? query.text).bytes.count <= Self.longestText, let bytes = query.analysis?.keptBytes else { return }
+        let isRemembered = (query.source ?? query.text).bytes.count <= SessionLimits.rememberedTextBytes
+        guard isRemembered, let bytes = query.analysis?.keptBytes else { return }
         count(bytes)
     }
 
     private func count(_ bytes: Int) {
-        guard bytes > Self.smallBytes else { return }
+        guard bytes > SessionLimits.rememberedSmallBytes else { return }
         generations.withLock { generations in
             generations.bytes += bytes
-            if generations.bytes > Self.mostBytes { generations.turnOver() }
+            if generations.bytes > SessionLimits.rememberedBytes { generations.turnOver() }
         }
     }
 }

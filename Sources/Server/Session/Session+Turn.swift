@@ -10,7 +10,7 @@ import Scheduling
 struct SessionTurn {
     /// Statements and messages so far.
     var steps = 0
-    /// Nobody has looked at the clock yet: nil.
+    /// nil until the clock was first read in this turn.
     var end: Instant?
 
     /// So often, in steps, the clock is looked at.

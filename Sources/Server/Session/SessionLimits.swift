@@ -1,4 +1,5 @@
-/// The bounds of a session, each with its reason. Those of one feature (HTTP, KILL, events taken at a time) stand with it.
+/// The bounds of a session and of what sessions share, each with its reason. Those of one feature (HTTP, KILL, events taken at a time)
+/// stand with it, as do the thresholds of one algorithm.
 enum SessionLimits {
     /// Of each thread that runs SQLite; what is not touched costs nothing, neither memory nor MemoryMax=. What clients nest may take
     /// a sixteenth of it while it is put together (CHeap/stack.h), some 2,000 common table expressions; the rest is for what runs over
@@ -42,6 +43,12 @@ enum SessionLimits {
     /// many parameters. With more, all is found again.
     static let ownAnalyses = 500
     static let ownAnalysesBytes = 16 << 20
+    /// Texts of statements that `QueryRegistry` remembers are no longer than this: longer ones are seldom sent twice.
+    static let rememberedTextBytes = 16 << 10
+    /// What all of one of its generations may take: some thousand statements of the usual kind, or eight with as many parameters as
+    /// there may be. A text with what is known of it that takes no more than `rememberedSmallBytes` is bounded by their number.
+    static let rememberedBytes = 16 << 20
+    static let rememberedSmallBytes = 2 << 10
     /// In one Query message: 16 bytes are kept of each, and the shortest has two. A dump of a message's length has fewer.
     static let statementsInQuery = 2_000_000
     /// Settings that a session keeps the text of: those it makes up, whose names have a dot, and those without effect; and the longest
