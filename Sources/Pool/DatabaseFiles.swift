@@ -64,6 +64,12 @@ public struct DatabaseFiles: Sendable {
         return files
     }
 
+    /// Whether this process has the same file open by another descriptor as well, or may have.
+    static func isOpenHereBesides(_ descriptor: Int32) -> Bool {
+        guard let openHere, let file = identity("/proc/self/fd/\(descriptor)") else { return true }
+        return openHere.count { $0 == file } != 1
+    }
+
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for
     /// a new database and deletes its -wal.
     var databaseInPlace: walpool_file? {

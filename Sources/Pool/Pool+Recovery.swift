@@ -165,18 +165,24 @@ extension Pool {
     ///
     /// When the -shm was deleted, a process that makes another writes into it from then on: so what takes long comes before the last look for
     /// one. Who keeps it from being copied or emptied has the -shm that was deleted, and the database is not opened again beside that.
+    /// One that was put there and that nobody uses (`mv app.db-shm x; mv x app.db-shm`, between which the daemon has made another) is kept
+    /// from everybody until all is copied.
     ///
     /// - Returns: why nothing can be copied out of it.
     private func emptyWALBeforeItIsClosed() -> String? {
-        guard writer.places.hasWAL, !writer.places.isIndexReplaced, !writer.files.isDatabaseCut else { return nil }
+        guard writer.places.hasWAL, !writer.files.isDatabaseCut else { return nil }
+        let unused = writer.places.isIndexReplaced ? IndexInPlace(beside: path) : nil
+        defer { withExtendedLifetime(unused) {} }
+        guard unused != nil || !writer.places.isIndexReplaced else { return nil }
         do {
             guard try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
                 return "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may "
                     + "be lost, and nothing was copied"
             }
-            guard try writer.checkpoint(.passive).isComplete, !writer.places.isIndexReplaced,
-                try truncate(patienceMilliseconds: 0).isComplete
-            else { return nil }
+            // What is not copied yet another process's snapshot keeps from it, which has this -shm.
+            guard try writer.checkpoint(.passive).isComplete, unused != nil || !writer.places.isIndexReplaced else { return nil }
+            // With another -shm there is nothing to go on with, so it is not closed for another to come.
+            guard try unused != nil ? true : truncate(patienceMilliseconds: 0).isComplete else { return nil }
             log.warning(.recovery, "what the -wal held is in the database now")
         } catch {
             log.error(.ioError, "the -wal cannot be copied before the database is opened again", metadata: ["error": "\(error.message)"])

@@ -217,6 +217,22 @@ def test_nothing_rests_on_the_wal_of_a_lost_index(committing):
     assert set(range(1, 20)) <= set(rows(committing.database))
 
 
+def test_an_index_that_comes_back_over_its_successor(committing):
+    """Nobody uses it, and it is not the daemon's any more, which ends. Who put it there may delete the -wal next."""
+    committing.may_fail = True
+    aside = committing.directory / "aside"
+    os.rename(shm(committing), aside)
+    check_not_acknowledged([committing.client().query("INSERT INTO t VALUES (20)")])
+    eventually(lambda: "opened again and is whole" in committing.errors)
+    committing.run("INSERT INTO t VALUES (21)")
+    os.rename(aside, shm(committing))
+    check_not_acknowledged([committing.client().query("INSERT INTO t VALUES (22)")])
+    check_exit(committing)
+    os.unlink(wal(committing))
+    os.unlink(shm(committing))
+    assert {*range(1, 20), 21} <= set(rows(committing.database))
+
+
 def test_an_index_and_a_wal_that_are_lost_one_after_the_other(committing):
     """A shell's two processes, under a client that commits all the time: wherever the second of them meets the daemon."""
     committing.may_fail = True
