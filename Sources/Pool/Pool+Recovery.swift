@@ -105,9 +105,11 @@ extension Pool {
     /// room for that, the database itself gets it: the file that is open, whatever is moved into its place meanwhile.
     private func rescueWAL() throws(SQLiteError) -> String? {
         guard !writer.places.hasWAL else { return nil }
+        // For all of it: a stop may wait for this.
+        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         var foreign: DatabaseFiles?
         if writer.places.hasOtherWAL {
-            switch rescueIntoNewWAL() {
+            switch rescueIntoNewWAL(until: end) {
             case .complete: return nil
             case .foreign: foreign = writer.places.whatIsLeft
             case .partial(let frames, let all):
@@ -116,16 +118,18 @@ extension Pool {
             case .impossible, nil: break
             }
         }
-        guard try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
+        guard try whileNobodyWrites(until: end, { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
-        // Somebody who only keeps it from being truncated does not matter: the copy is what counts, and it is the last
-        // chance, so it may take its time.
-        let result = try truncate(patienceMilliseconds: limits.gateGraceMilliseconds)
+        var result = try truncate(patienceMilliseconds: 0)
+        if !result.isComplete {
+            // What somebody's snapshot keeps from being copied, or emptied, is saved where others will look for it, and nobody waits.
+            if foreign == nil, rescueIntoNewWAL(until: end) == .complete { return nil }
+            // It is the last chance, so it may take its time.
+            result = try truncate(patienceMilliseconds: end.milliseconds(since: MonotonicClock.now))
+        }
         guard result.frames >= 0, result.frames == result.copiedFrames else {
-            // What somebody's snapshot keeps from being copied is saved where others will look for it.
-            if rescueIntoNewWAL() == .complete { return nil }
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
@@ -133,10 +137,10 @@ extension Pool {
     }
 
     /// nil: the disk is full, for one; or the -wal would stand beside another file.
-    private func rescueIntoNewWAL() -> WALRescue? {
+    private func rescueIntoNewWAL(until end: Instant) -> WALRescue? {
         guard writer.places.hasIndex else { return nil }
         do {
-            let rescue = try whileNobodyWrites { () throws(SQLiteError) in
+            let rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
                 writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
             }
             if rescue == .complete { log.warning(.recovery, "the -wal was deleted; what it held is in the new one now") }
@@ -147,8 +151,9 @@ extension Pool {
         }
     }
 
-    func whileNobodyWrites<Result>(_ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
-        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+    /// - Parameter end: so long it is tried, and once at least; nil: for as long as anything that ends is waited for.
+    func whileNobodyWrites<Result>(until end: Instant? = nil, _ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
+        let end = end ?? MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         while true {
             if let result = try work() { return result }
             guard MonotonicClock.now < end else {

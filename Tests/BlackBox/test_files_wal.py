@@ -4,8 +4,9 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -298,6 +299,36 @@ def test_a_wal_that_is_lost_before_the_end_beside_a_reader(watched):
         watched.wait()
         assert set(range(1, 30)) <= set(rows(watched.database))
     assert set(range(1, 30)) <= set(rows(watched.database))
+
+
+def test_a_reader_that_comes_after_the_wal_was_lost(watched):
+    """It has made another, which is empty, and its snapshot keeps the old one from being emptied."""
+    watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    os.unlink(wal(watched))
+    with reading_outside(watched, "SELECT count(*) FROM filler"):
+        check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
+        eventually(lambda: "opened again and is whole" in watched.errors)
+        watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(31, 40)])
+        watched.kill()
+    assert set(range(1, 30)) | set(range(31, 40)) <= set(rows(watched.database))
+
+
+@contextmanager
+def reading_outside(daemon, query):
+    """A process with a snapshot, which is killed at the end."""
+    program = """if True:
+        import sqlite3, sys
+        connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+        connection.execute("BEGIN")
+        print(connection.execute(sys.argv[2]).fetchall(), flush=True)
+        sys.stdin.read()"""
+    reader = subprocess.Popen([sys.executable, "-c", program, daemon.database, query], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert reader.stdout.readline()
+        yield
+    finally:
+        reader.kill()
+        reader.communicate()
 
 
 def test_two_histories_are_not_mixed_at_the_end(watched):

@@ -207,9 +207,9 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["0"]])
     }
 
-    /// Everything could be copied, only the emptying met a reader of another process.
-    @Test func aDeletedWALWithAnOutsiderThatReads() throws {
-        let test = try TestPool()
+    /// Everything could be copied, only the emptying meets a reader of another process: nobody waits for that, neither the clients nor a stop.
+    @Test(arguments: [false, true]) func aDeletedWALWithAnOutsiderThatReads(_ closes: Bool) throws {
+        let test = try TestPool { $0.gateGraceMilliseconds = 3_600_000 }
         let pool = test.pool
         let outsider = try Connection(path: test.path, mode: .readOnly, settings: ConnectionSettings())
         for id in 1...3 {
@@ -224,8 +224,9 @@ import Testing
             if id == 3 { try outsider.executeInternal("BEGIN; SELECT count(*) FROM t") }
             _ = pool.releaseWriter()
         }
-        _ = pool.run(.recovery)
+        if closes { pool.close() } else { _ = pool.run(.recovery) }
         #expect(test.ends.reasons == [])
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["3"]])
     }
 
     /// SQLite asks the progress handler when a statement has done everything, too, and counts the steps of all its runs
