@@ -237,6 +237,8 @@ public struct DatabaseFiles: Sendable {
 
     static var truncatedWAL: SQLiteError { lost("the -wal was truncated while it was open") }
 
+    static var writtenOverWAL: SQLiteError { lost("the -wal was written over while it was open") }
+
     static var replaced: SQLiteError { lost("another file is in its place") }
 
     /// They are back where they were, and another process may have opened others meanwhile.

@@ -42,7 +42,7 @@ struct OpenFiles {
         guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
             return DatabaseFiles.lost("the database's file was truncated while it was open")
         }
-        guard !isCut(walStatus) else { return DatabaseFiles.truncatedWAL }
+        if let problem = problem(ofWAL: walStatus) { return problem }
         databaseBytes = status.bytes
         (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
         mayBeShorter = false
@@ -53,9 +53,25 @@ struct OpenFiles {
     /// Somebody has made the -wal shorter, and not by a checkpoint (`: > app.db-wal`, where it has become large). The next commit makes it
     /// as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell. A file system may take some
     /// of that back for reasons of its own: only then is anything read.
-    private func isCut(_ status: walpool_file) -> Bool {
-        guard let wal, let walIndex, status.bytes < walBytes || status.blocks < walBlocks else { return false }
-        return !wal.holdsFrames(of: walIndex)
+    ///
+    /// Or it is longer than by its frames, because another was written over it (`cp other.db-wal app.db-wal`); but so it is when room was made
+    /// ahead, or a transaction that was rolled back had made some: that is told by what is read, too.
+    private func problem(ofWAL status: walpool_file) -> SQLiteError? {
+        if status.bytes < walBytes || status.blocks < walBlocks { return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL }
+        guard status.bytes > walBytes, let walIndex, status.bytes > walIndex.copyHeader().leastWALBytes else { return nil }
+        return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
+    }
+
+    /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed.
+    var problemOfCopying: SQLiteError? {
+        guard let walIndex, walIndex.frames > walIndex.backfilledFrames else { return nil }
+        return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
+    }
+
+    /// - Parameter isThorough: see `WALFile.content`. Whether it is another's the header tells.
+    func walContent(isThorough: Bool = false) -> WALContent {
+        guard let wal, let walIndex else { return .own }
+        return wal.content(of: walIndex, isThorough: isThorough)
     }
 
     /// The database's file lacks what no checkpoint has cut off: what is copied into it now may go into another one that is just being

@@ -189,8 +189,12 @@ final class PipelinedSync: @unchecked Sendable {
         syncBegan = MonotonicClock.now
         pthread_mutex_unlock(mutex)
         var outcome: Swift.Result<Result, SQLiteError>
-        do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
-        files.wereCheckpointed()
+        if let problem = files.problemOfCopying {
+            outcome = .failure(problem)
+        } else {
+            do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
+            files.wereCheckpointed()
+        }
         // How long the file is now is what it must not be shorter than. A loss is the next sync's to find.
         _ = files.problem()
         pthread_mutex_lock(mutex)

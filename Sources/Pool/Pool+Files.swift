@@ -37,12 +37,19 @@ extension Pool {
                     .ioError, "the files of the database cannot be looked at, so it would not be noticed if they were lost",
                     metadata: ["reason": "\(obstacle)"])
             }
-            return nil
+            return lookIntoFiles()
         }
         return state.withLock { state in
             // Those that were looked at may be others by now, and those of a recovery are its own matter.
             guard state.recoveries == recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }
             return state.resumption(state.writerQueue.requestFirst(WriterJob.recovery.client, now: now))
         }
+    }
+
+    /// Whether somebody has written into them, as long as nobody has the writer: who has it looks by itself. Returns the recovery, if so.
+    private func lookIntoFiles() -> Resumption? {
+        guard borrowWriter() else { return nil }
+        if let problem = writer.files.problemOfCopying { writer.note(problem) }
+        return releaseWriter()
     }
 }

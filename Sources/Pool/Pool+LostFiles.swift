@@ -9,6 +9,8 @@ extension Pool {
     /// The -wal belongs to the file that is open, wherever that is now. So its frames go there, and what does not is moved away.
     func emptyWALOfLostFile() {
         let (places, left) = (writer.places, filesLeft)
+        // What was written over it is for what came there (`cp backup.db-wal app.db-wal; mv backup.db app.db`).
+        guard !isWALForeign else { return }
         var isCopied = false
         do {
             // Into a file that was emptied somebody may write another (`cp backup.db app.db`), and what was in it is in no -wal.
@@ -42,9 +44,7 @@ extension Pool {
     ///
     /// - Returns: why this one cannot be opened again.
     func moveForeignWALAway(_ foreign: DatabaseFiles) -> String? {
-        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
-        while writer.places.databaseInPlace != nil, MonotonicClock.now < end { MonotonicClock.sleepForOutsider(milliseconds: 1) }
-        guard writer.places.databaseInPlace != nil else { return Self.loss(of: path) }
+        guard !isDatabaseLost(withinMilliseconds: PoolLimits.replacementMilliseconds) else { return Self.loss(of: path) }
         guard foreign.hasFrames else { return nil }
         do {
             let name = try foreign.moveWALAway(keepsIndex: true)

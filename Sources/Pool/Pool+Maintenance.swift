@@ -79,6 +79,8 @@ extension Pool {
                 suspectFiles()
                 throw problem
             }
+            // What it copies it reads out of the -wal, too.
+            if let problem = writer.files.problemOfCopying { throw problem }
             let size = try vacuum.size()
             var isLeftOut = false
             let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()

@@ -80,8 +80,12 @@ extension Pool {
                 + "cannot be put together with that"
         }
         if let reason = try rescueWAL() { return reason }
+        let problem = failure ?? files.problem
+        let isLoss = problem.map(DatabaseFiles.isLoss) ?? false
+        // After another error the disk may lack what the index names, without anybody having written over it.
+        if isLoss || problem == nil, let reason = writtenOverWAL(isLoss: isLoss) { return reason }
         // What was written into the -wal and not onto the disk must not get into the database.
-        if (failure ?? files.problem).map(DatabaseFiles.isLoss) ?? false, let reason = emptyWALBeforeItIsClosed() { return reason }
+        if isLoss, let reason = emptyWALBeforeItIsClosed() { return reason }
         guard !writer.places.isIndexReplaced else {
             return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
         }
@@ -181,8 +185,7 @@ extension Pool {
         guard unused != nil || !writer.places.isIndexReplaced else { return nil }
         do {
             guard try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
-                return "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may "
-                    + "be lost, and nothing was copied"
+                return Self.lossOfWAL(of: path)
             }
             // What is not copied yet another process's snapshot keeps from it, which has this -shm.
             guard try writer.checkpoint(.passive).isComplete, unused != nil || !writer.places.isIndexReplaced else { return nil }

@@ -213,6 +213,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if let pipelinedSync {
             result = try pipelinedSync.exclusively { () throws(SQLiteError) in try connection.checkpoint(mode) }
         } else {
+            if let problem = files.problemOfCopying { throw problem }
             result = try connection.checkpoint(mode)
         }
         files.wereCheckpointed()

@@ -54,19 +54,6 @@ public struct WALFile: @unchecked Sendable {
         walpool_wal_read(methods, file, buffer.baseAddress, Int32(clamping: buffer.count), position) == SQLITE_OK
     }
 
-    /// Whether frames stand where the index names some, as far as their salts tell: what was cut off and written behind again is a hole
-    /// of zeros. Also true when it names others by now.
-    public func holdsFrames(of index: WALIndex) -> Bool {
-        let named = index.copyHeader()
-        let end = WALIndex.End(named, copiedFrames: 0)
-        guard end.frames > 0 else { return true }
-        // "Bytes 16..19: Salt-1" of the file's header; "8..11: Salt-1 (copied from WAL header)" of each frame's.
-        var salts: UInt64 = 0
-        func hasSalts(at position: Int64) -> Bool { withUnsafeMutableBytes(of: &salts) { read($0, at: position) } && salts == end.salts }
-        let areThere = hasSalts(at: 16) && (0..<end.frames).allSatisfy { hasSalts(at: WALHistory.position($0, end) + 8) }
-        return areThere || !index.matches(named)
-    }
-
     func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }
 
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)

@@ -1,6 +1,7 @@
 """What is put into the place of the database, or of its -wal, while others have it open; and a -wal that is made shorter."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 from contextlib import closing, suppress
@@ -129,6 +130,102 @@ def test_the_wal_of_another_database(committing, snapshot):
     committing.stop()
     assert set(range(1, 20)) | {21} <= set(rows(committing.database))
     assert (committing.directory / "app.db-wal.lost").read_bytes() == content
+
+
+@pytest.fixture(params=["full", "pipelined", "normal"])
+def growing(start_daemon, request):
+    """A daemon that copies its -wal soon; the database has rows, and some more are in the -wal."""
+    daemon = start_daemon(options=["--synchronous", request.param], config="checkpoint_frames = 50\n")
+    daemon.run("CREATE TABLE filler (x)", "CREATE TABLE t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(1, 20)])
+    daemon.stop()
+    daemon.restart()
+    daemon.run("INSERT INTO filler VALUES (zeroblob(30000))", *[f"INSERT INTO t VALUES ({number})" for number in range(20, 25)])
+    return daemon
+
+
+@pytest.fixture
+def larger_wal(tmp_path):
+    """Of another database, which has tables of the same names."""
+    with closing(sqlite3.connect(tmp_path / "theirs.db", isolation_level=None)) as other:
+        other.executescript("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE filler (x); CREATE TABLE t (x)")
+        for number in range(1000, 1200):
+            other.execute("INSERT INTO t VALUES (?)", (number,))
+            other.execute("INSERT INTO filler VALUES (zeroblob(3000))")
+        return shutil.copyfile(tmp_path / "theirs.db-wal", tmp_path / "larger-wal")
+
+
+def write_over(path, other):
+    """`cp` empties it first; it stays the same file."""
+    file = os.stat(path).st_ino
+    subprocess.run(["cp", other, path], check=True)
+    assert os.stat(path).st_ino == file
+
+
+@pytest.mark.parametrize("then", ["stop", "CHECKPOINT", "VACUUM", "commit"])
+def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, then):
+    """Nothing of it may get into the database, neither by a checkpoint nor by the next start."""
+    growing.may_fail = True
+    write_over(wal(growing), larger_wal)
+    if then == "stop":
+        growing.terminate()
+    elif then == "commit":
+        check_not_acknowledged([growing.client().query("INSERT INTO t VALUES (25)")])
+    else:
+        with growing.client(database="walpool") as admin:
+            admin.query(then)
+    check_exit(growing)
+    assert "app.db-wal was written over by one of another database" in growing.errors
+    assert rows(growing.database) == list(range(1, 20))
+    if then == "stop":
+        assert (growing.directory / "app.db-wal.lost").read_bytes() == larger_wal.read_bytes()
+    growing.restart()
+    assert growing.value("SELECT max(x) FROM t") == "19"
+
+
+def test_a_wal_of_the_same_length_that_is_written_over_it(growing, larger_wal, tmp_path):
+    """No commit notices that, but the next checkpoint does."""
+    growing.may_fail = True
+    same = tmp_path / "same-wal"
+    same.write_bytes(larger_wal.read_bytes()[:wal(growing).stat().st_size])
+    write_over(wal(growing), same)
+    client = growing.client()
+    with suppress(OSError):  # The socket of a daemon that ends breaks.
+        while not client.query("INSERT INTO t VALUES (1000)").closed:
+            pass
+    check_exit(growing)
+    assert rows(growing.database) == list(range(1, 20))
+
+
+@pytest.mark.parametrize("then", ["stop", "commit"])
+def test_a_wal_that_is_written_over_when_all_of_it_was_copied(growing, larger_wal, then):
+    """Nothing is lost, and nobody has to end."""
+    with growing.client(database="walpool") as admin:
+        admin.query("CHECKPOINT").check()
+    write_over(wal(growing), larger_wal)
+    if then == "commit":
+        growing.run("INSERT INTO t VALUES (25)")
+    growing.stop()
+    assert rows(growing.database) == list(range(1, 26 if then == "commit" else 25))
+
+
+@pytest.mark.parametrize("then", ["stop", "CHECKPOINT"])
+def test_an_older_state_of_the_wal_that_is_written_over_it(growing, tmp_path, then):
+    """Its header is the same, and it is as long as the one in place, because room is made ahead. What it has not got is lost, and
+    nothing is copied."""
+    growing.may_fail = True
+    shutil.copyfile(wal(growing), tmp_path / "older-wal")
+    growing.run("INSERT INTO t VALUES (25)")
+    write_over(wal(growing), tmp_path / "older-wal")
+    before = growing.database.read_bytes()
+    if then == "stop":
+        growing.terminate()
+    else:
+        with growing.client(database="walpool") as admin:
+            admin.query(then)
+    check_exit(growing)
+    assert "app.db-wal was truncated or written over" in growing.errors
+    assert growing.database.read_bytes() == before
+    assert rows(growing.database) == list(range(1, 25))
 
 
 @pytest.mark.parametrize("how", ["emptied", "cut"])

@@ -151,4 +151,67 @@ import Testing
         #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("-wal was truncated"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == copied)
     }
+
+    /// A checkpoint that is just being made asks first, whoever makes it.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func nothingIsCopiedOutOfAWALThatWasWrittenOver(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        let pool = test.pool
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        let copied = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        commit(1...3, test)
+        let theirs = try foreignWAL(test)
+        try writeOver(test.path + "-wal", theirs)
+        for mode in [Connection.CheckpointMode.passive, .truncate] {
+            #expect(throws: DatabaseFiles.writtenOverWAL) { try pool.writer.checkpoint(mode) }
+        }
+        pool.close()
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("-wal was written over by one of another database"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == copied)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path + "-wal.lost")) == theirs)
+        #expect(!files.fileExists(atPath: test.path + "-wal"))
+    }
+
+    /// It belongs to what comes next, and stays where it was put.
+    @Test func aWALThatIsWrittenOverBeforeItsDatabaseComes() throws {
+        let test = try TestPool()
+        commit(1...3, test)
+        let theirs = try foreignWAL(test)
+        let other = try backup(test)
+        try writeOver(test.path + "-wal", theirs)
+        try replace(test.path, by: other)
+        test.pool.close()
+        #expect(test.ends.reasons.count == 1)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path + "-wal")) == theirs)
+    }
+
+    /// Nobody commits: the timer notices it.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func aWALThatIsWrittenOverWhileNobodyCommits(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        commit(1...3, test)
+        try test.pool.commitToSync()?.waitUntilDurable()
+        #expect(test.pool.lookAtFiles(now: MonotonicClock.now) == nil)
+        try writeOver(test.path + "-wal", foreignWAL(test))
+        #expect(test.pool.lookAtFiles(now: MonotonicClock.now)?.picture == "recovery")
+        _ = test.pool.run(.recovery)
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("was written over"))
+    }
+
+    /// The content of a -wal of another database, with more frames than a test commits.
+    private func foreignWAL(_ test: TestPool) throws -> Data {
+        let path = test.directory + "/foreign.db"
+        let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("PRAGMA journal_mode = WAL; CREATE TABLE t(id, v)")
+        for id in 1...200 { try connection.executeInternal("INSERT INTO t VALUES(\(id), randomblob(5000))") }
+        return try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+    }
+
+    /// As `cp` does: it stays the same file.
+    private func writeOver(_ path: String, _ bytes: Data) throws {
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: bytes)
+        try file.close()
+    }
 }

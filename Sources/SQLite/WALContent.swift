@@ -1,0 +1,49 @@
+/// What stands in a -wal that is open, as far as its header and its frames tell by what they say of themselves.
+public enum WALContent: Equatable, Sendable {
+    /// The frames that the index names.
+    case own
+    /// Those of another database, or of another time of this one: the header says so.
+    case foreign
+    /// Nothing, or something else, where some of them should be.
+    case cut
+}
+
+extension WALFile {
+    /// Somebody may have written into the file in its place (`cp other.db-wal app.db-wal`), and SQLite copies what stands where the index
+    /// says, whatever it is: checksums are compared only when an index is made.
+    ///
+    /// - Parameter isThorough: each frame is looked at; otherwise those that a checkpoint would begin and end with, which takes three
+    ///   reads however long the -wal is.
+    /// - Returns: `own` also when the index names other frames by now, or none.
+    public func content(of index: WALIndex, isThorough: Bool) -> WALContent {
+        let copied = index.backfilledFrames
+        let named = index.copyHeader()
+        let end = WALIndex.End(named, copiedFrames: copied)
+        guard !end.isEmpty, end.frames > 0 else { return .own }
+        let content: WALContent
+        if let header = WALHistory.header(of: self) {
+            // Who begins it anew changes the index first, then this header, and names a frame when that is written.
+            content = header.salts != end.salts ? .foreign : hasFrames(end, isThorough) ? .own : .cut
+        } else {
+            content = .cut
+        }
+        return index.matches(named) ? content : .own
+    }
+
+    /// A hole that was cut into the file and written behind again has zeros for salts. The checksum of the last frame is of all that are
+    /// before it, too, and the index has it.
+    private func hasFrames(_ end: WALIndex.End, _ isThorough: Bool) -> Bool {
+        var header: [UInt8] = Array(repeating: 0, count: Self.frameHeaderBytes)
+        func isThere(_ frame: Int) -> Bool {
+            guard header.withUnsafeMutableBytes({ read($0, at: WALHistory.position(frame, end)) }) else { return false }
+            return header.withUnsafeBytes { header in
+                // At 8 "Salt-1 copied from the WAL header", at 16 "Checksum-1: Cumulative checksum up through and including this page"
+                // (https://www.sqlite.org/fileformat2.html#wal_file_format).
+                header.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == end.salts
+                    && (frame < end.frames - 1 || WALChecksum(storedIn: header, at: 16) == end.checksum)
+            }
+        }
+        if isThorough { return (0..<end.frames).allSatisfy(isThere) }
+        return isThere(min(end.copiedFrames, end.frames - 1)) && isThere(end.frames - 1)
+    }
+}
