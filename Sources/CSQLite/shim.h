@@ -79,6 +79,9 @@ static inline sqlite3_file *walpool_shared_file(sqlite3 *db) {
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
     return file->pMethods && file->pMethods->iVersion >= 2 && file->pMethods->xShmLock ? file : 0;
 }
+static inline int walpool_database_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    return file->pMethods->xRead(file, bytes, count, offset);
+}
 /* Takes WAL_WRITE_LOCK and WAL_CKPT_LOCK, the first two locks of the WAL index (walformat.html section 2.3.1): until they are given
    back nobody else writes, checkpoints or makes the index anew. SQLITE_BUSY: another connection has one of them. */
 static inline int walpool_wal_index_lock(sqlite3_file *file) {

@@ -73,7 +73,7 @@ public struct DatabaseFiles: Sendable {
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for
     /// a new database and deletes its -wal.
     var databaseInPlace: walpool_file? {
-        guard let status = Self.status(path), FileIdentity(status) == database, status.bytes > 0 || wasEmpty else { return nil }
+        guard let status = Self.status(path, asksForTime: true), FileIdentity(status) == database, status.bytes > 0 || wasEmpty else { return nil }
         return status
     }
 
@@ -133,7 +133,7 @@ public struct DatabaseFiles: Sendable {
     var obstacle: String? {
         for file in [path, path + "-wal", path + "-shm"] {
             var status = walpool_file()
-            if walpool_look_at_file(file, &status) != 0, !Self.isAbsence(errno) { return "\(file): \(String(cString: strerror(errno)))" }
+            if walpool_look_at_file(file, 0, &status) != 0, !Self.isAbsence(errno) { return "\(file): \(String(cString: strerror(errno)))" }
         }
         return nil
     }
@@ -227,7 +227,7 @@ public struct DatabaseFiles: Sendable {
 
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
         var file = walpool_file()
-        if walpool_look_at_file(path, &file) == 0 { return FileIdentity(file) != identity }
+        if walpool_look_at_file(path, 0, &file) == 0 { return FileIdentity(file) != identity }
         return isAbsence(errno)
     }
 
@@ -238,6 +238,10 @@ public struct DatabaseFiles: Sendable {
     static var truncatedWAL: SQLiteError { lost("the -wal was truncated while it was open") }
 
     static var writtenOverWAL: SQLiteError { lost("the -wal was written over while it was open") }
+
+    static var truncated: SQLiteError { lost("the database's file was truncated while it was open") }
+
+    static var writtenOver: SQLiteError { lost("the database's file was written over while it was open") }
 
     static var replaced: SQLiteError { lost("another file is in its place") }
 
@@ -256,8 +260,8 @@ public struct DatabaseFiles: Sendable {
     private static func identity(_ path: String) -> FileIdentity? { status(path).map(FileIdentity.init) }
 
     /// nil when there is no such file.
-    private static func status(_ path: String) -> walpool_file? {
+    private static func status(_ path: String, asksForTime: Bool = false) -> walpool_file? {
         var file = walpool_file()
-        return walpool_look_at_file(path, &file) == 0 ? file : nil
+        return walpool_look_at_file(path, asksForTime ? 1 : 0, &file) == 0 ? file : nil
     }
 }

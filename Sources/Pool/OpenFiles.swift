@@ -1,13 +1,20 @@
 import CLinux
 import SQLite
 
-/// What a commit is not acknowledged without: that its files are where they will be found again, and as long as they were.
+/// What a commit is not acknowledged without: that its files are where they will be found again, as long as they were, and that nobody
+/// has written another database into them.
 struct OpenFiles {
     let places: DatabaseFiles
-    /// The length of the database's file when it was last looked at. Between checkpoints nobody changes it.
+    /// The database's file when it was last looked at: how long it was, when it was last written to, and some of it. Between checkpoints
+    /// nobody changes it.
     private var databaseBytes: UInt64
-    /// A checkpoint may make the file as long as VACUUM has left the database, this process's or another one's.
-    private var mayBeShorter = false
+    private var databaseModified: UInt64
+    private var sample: DatabaseSample?
+    private let database: DatabaseFile?
+    /// What the last checkpoint was to copy last.
+    private var lastPage: DatabaseSample.Page?
+    /// A checkpoint was made, by this process. It may make the file as long as VACUUM has left the database, as another one's may.
+    private var wasCheckpointed = false
     /// The -wal when it was last looked at.
     private var walBytes: UInt64 = 0
     private var walBlocks: UInt64 = 0
@@ -22,14 +29,26 @@ struct OpenFiles {
     init(of connection: Connection, walIndex: WALIndex?) {
         self.walIndex = walIndex
         wal = connection.walFile()
+        database = walIndex == nil ? nil : connection.databaseFile()
         marks = walIndex?.checkpointMarks
         marksAtOpening = marks
         places = DatabaseFiles(of: connection)
-        databaseBytes = places.databaseInPlace?.bytes ?? 0
+        let status = places.databaseInPlace
+        databaseBytes = status?.bytes ?? 0
+        databaseModified = status?.modified ?? 0
         if let status = places.walInPlace { (walBytes, walBlocks) = (status.bytes, status.blocks) }
+        takeSample()
     }
 
-    mutating func wereCheckpointed() { mayBeShorter = true }
+    /// To be called before a checkpoint of this process's.
+    mutating func willBeCheckpointed() {
+        if let wal, let walIndex, let page = wal.lastPage(of: walIndex) { lastPage = page }
+    }
+
+    /// And afterwards; then look for a problem.
+    mutating func wereCheckpointed() { wasCheckpointed = true }
+
+    private mutating func takeSample() { sample = database.map { DatabaseSample(of: $0, and: lastPage) } }
 
     /// Why what was written into them may not be found again, or nil.
     mutating func problem() -> SQLiteError? {
@@ -38,16 +57,21 @@ struct OpenFiles {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
             return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
         }
-        let isShorter = status.bytes < databaseBytes
-        guard !isShorter || mayBeShorter || somebodyHasCheckpointed else {
-            return DatabaseFiles.lost("the database's file was truncated while it was open")
-        }
+        if let problem = problem(of: status) { return problem }
         if let problem = problem(ofWAL: walStatus) { return problem }
-        databaseBytes = status.bytes
+        if status.modified != databaseModified { takeSample() }
+        (databaseBytes, databaseModified) = (status.bytes, status.modified)
         (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
-        mayBeShorter = false
+        wasCheckpointed = false
         marks = marksBefore
         return nil
+    }
+
+    /// The same of the database alone, for who is about to begin the -wal anew: the index has other salts then, as after a checkpoint.
+    var problemOfDatabase: SQLiteError? { places.databaseInPlace.flatMap { problem(of: $0) } }
+
+    private func problem(of status: walpool_file) -> SQLiteError? {
+        isWrittenOver(status) ? DatabaseFiles.writtenOver : isCut(status) ? DatabaseFiles.truncated : nil
     }
 
     /// Somebody has made the -wal shorter, and not by a checkpoint (`: > app.db-wal`, where it has become large). The next commit makes it
@@ -62,8 +86,10 @@ struct OpenFiles {
         return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
     }
 
-    /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed.
+    /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed, or the database's file is not
+    /// the one that it belongs to any more.
     var problemOfCopying: SQLiteError? {
+        guard !isDatabaseWrittenOver else { return DatabaseFiles.writtenOver }
         guard let walIndex, walIndex.frames > walIndex.backfilledFrames else { return nil }
         return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
     }
@@ -74,14 +100,26 @@ struct OpenFiles {
         return wal.content(of: walIndex, isThorough: isThorough)
     }
 
-    /// The database's file lacks what no checkpoint has cut off: what is copied into it now may go into another one that is just being
-    /// written over it.
-    var isDatabaseCut: Bool {
-        guard let status = places.databaseInPlace else { return false }
-        return status.bytes < databaseBytes && !mayBeShorter && !somebodyHasCheckpointed
+    /// Another database was written into the file (`cp backup.db app.db`), and what is in the -wal is not for that.
+    var isDatabaseWrittenOver: Bool { places.databaseInPlace.map(isWrittenOver) ?? false }
+
+    /// A time that has changed proves nothing (`touch`), but without it nothing is read.
+    private func isWrittenOver(_ status: walpool_file) -> Bool {
+        guard status.modified != databaseModified, !wasCheckpointed, !somebodyHasCheckpointed,
+            let sample, let database, let wal, let walIndex, sample.isWrittenOver(in: database, besides: wal, walIndex)
+        else { return false }
+        return !somebodyHasCheckpointed
     }
 
-    /// Since the last look, or just now. To be asked when the file was found to be shorter: the marks have changed before that.
+    /// The database's file lacks what no checkpoint has cut off: what is copied into it now may go into another one that is just being
+    /// written over it.
+    var isDatabaseCut: Bool { places.databaseInPlace.map(isCut) ?? false }
+
+    private func isCut(_ status: walpool_file) -> Bool {
+        status.bytes < databaseBytes && !wasCheckpointed && !somebodyHasCheckpointed
+    }
+
+    /// Since the last look, or just now. To be asked when the file was found to be another: the marks have changed before that.
     private var somebodyHasCheckpointed: Bool {
         guard let now = walIndex?.checkpointMarks, let marksAtOpening else { return false }
         return now != marks || (now.isUnderWay && !now.hasSameAttempt(as: marksAtOpening))

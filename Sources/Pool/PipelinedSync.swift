@@ -192,6 +192,7 @@ final class PipelinedSync: @unchecked Sendable {
         if let problem = files.problemOfCopying {
             outcome = .failure(problem)
         } else {
+            files.willBeCheckpointed()
             do { outcome = .success(try checkpoint()) } catch { outcome = .failure(error) }
             files.wereCheckpointed()
         }
@@ -202,6 +203,14 @@ final class PipelinedSync: @unchecked Sendable {
         isSyncing = false
         pthread_cond_broadcast(condition)
         return try outcome.get()
+    }
+
+    /// The files as they were last looked at.
+    var knownFiles: OpenFiles {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while isSyncing { pthread_cond_wait(condition, mutex) }
+        return files
     }
 
     /// Returns when no thread uses the file any more; whoever still waits is told `error`. Before the connection closes.

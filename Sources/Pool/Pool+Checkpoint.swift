@@ -230,6 +230,10 @@ extension Pool {
             writer.connection.keepWALWhenClosed()
             return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
         }
+        guard !writer.knownFiles.isDatabaseCut else {
+            writer.connection.keepWALWhenClosed()
+            return cannotGoOn("\(path) was truncated while it was served, and nothing was copied into it")
+        }
         guard reopenBesideNewWAL() else { return }
         // "When the last connection to a database closes, that connection does one last checkpoint and then deletes the WAL"
         // (https://www.sqlite.org/wal.html), by its name: another one in its place is not this database's to delete.

@@ -49,7 +49,7 @@ extension Pool {
     /// Whether somebody has written into them, as long as nobody has the writer: who has it looks by itself. Returns the recovery, if so.
     private func lookIntoFiles() -> Resumption? {
         guard borrowWriter() else { return nil }
-        if let problem = writer.files.problemOfCopying { writer.note(problem) }
+        if let problem = writer.knownFiles.problemOfCopying { writer.note(problem) }
         return releaseWriter()
     }
 }

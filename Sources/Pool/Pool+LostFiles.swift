@@ -13,8 +13,10 @@ extension Pool {
         guard !isWALForeign else { return }
         var isCopied = false
         do {
-            // Into a file that was emptied somebody may write another (`cp backup.db app.db`), and what was in it is in no -wal.
-            if !places.isDatabaseEmptied, try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) {
+            // The second time because the first look takes a while.
+            if !mayAnotherBeWrittenInto, try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }),
+                !mayAnotherBeWrittenInto
+            {
                 let result = try writer.connection.checkpoint(.truncate)
                 isCopied = places.hasWAL && result.frames >= 0 && result.frames == result.copiedFrames
             }
@@ -22,6 +24,14 @@ extension Pool {
             log.error(.ioError, "\(path)-wal cannot be emptied", metadata: ["error": "\(error.message)"])
         }
         moveAway(left, isCopied: isCopied)
+        // It is in its place again, since it was found empty.
+        if writer.knownFiles.isDatabaseWrittenOver { moveOwnWALAway() }
+    }
+
+    /// Into a file that was emptied somebody writes another (`cp backup.db app.db`), or has done so by now; and what was in it is in no -wal.
+    private var mayAnotherBeWrittenInto: Bool {
+        let files = writer.knownFiles
+        return files.places.isDatabaseEmptied || files.isDatabaseWrittenOver || files.isDatabaseCut
     }
 
     /// Those that belong to the database that is open. Another process may have gone on in another -wal, which does, too; one that comes

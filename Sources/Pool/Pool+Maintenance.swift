@@ -79,8 +79,8 @@ extension Pool {
                 suspectFiles()
                 throw problem
             }
-            // What it copies it reads out of the -wal, too.
-            if let problem = writer.files.problemOfCopying { throw problem }
+            // What it copies it reads out of both.
+            if let problem = writer.knownFiles.problemOfCopying { throw problem }
             let size = try vacuum.size()
             var isLeftOut = false
             let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()

@@ -75,6 +75,7 @@ extension Pool {
             emptyWALOfLostFile()
             return Self.loss(of: path)
         }
+        if let reason = writtenOverDatabase(failure) { return reason }
         guard !writer.places.isWALReplaced else {
             return "\(path)-wal and -shm were deleted, and another process has written into new ones: what was committed in the old ones "
                 + "cannot be put together with that"
@@ -179,7 +180,7 @@ extension Pool {
     ///
     /// - Returns: why nothing can be copied out of it.
     private func emptyWALBeforeItIsClosed() -> String? {
-        guard writer.places.hasWAL, !writer.files.isDatabaseCut else { return nil }
+        guard writer.places.hasWAL, !writer.knownFiles.isDatabaseCut else { return nil }
         let unused = writer.places.isIndexReplaced ? IndexInPlace(beside: path) : nil
         defer { withExtendedLifetime(unused) {} }
         guard unused != nil || !writer.places.isIndexReplaced else { return nil }

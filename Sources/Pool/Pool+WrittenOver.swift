@@ -1,9 +1,42 @@
+import Logging
 import SQLite
 import Scheduling
 
 /// Somebody has written into the files themselves (`cp`), which stay in their places, and stay open. What was there is no more; what can be
 /// kept is that what came in its place is not mixed with what is left.
 extension Pool {
+    /// Another database was written into the file (`cp backup.db app.db`). The frames in the -wal belong to what was there before: nothing is
+    /// copied, and they are moved away, or the next start would find them beside the other database.
+    ///
+    /// - Parameter failure: what the writer has met.
+    /// - Returns: why this one cannot be opened again, or nil.
+    func writtenOverDatabase(_ failure: SQLiteError?) -> String? {
+        let known = [failure, writer.failure, pipelinedSync?.error]
+        guard known.contains(DatabaseFiles.writtenOver) || writer.knownFiles.isDatabaseWrittenOver else { return nil }
+        moveOwnWALAway()
+        return "\(path) was written over while it was served: what was in it is lost, and nothing was copied into it"
+    }
+
+    /// In the place of the -wal there is something that belongs to the database as it was.
+    private var hasOwnWAL: Bool { filesLeft.hasFrames && !isWALForeign }
+
+    /// The other database's own may come next, written over the one in place, too (`cp backup.db app.db; cp backup.db-wal app.db-wal`).
+    func moveOwnWALAway() {
+        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
+        while MonotonicClock.now < end, hasOwnWAL { MonotonicClock.sleepForOutsider(milliseconds: 1) }
+        guard hasOwnWAL else { return }
+        do {
+            let name = try filesLeft.moveWALAway()
+            log.error(
+                .ioError, "\(path)-wal belongs to what was in the file before and was moved to \(name)",
+                metadata: ["hint": "what was committed since the last checkpoint is there, and of use only beside a copy of that file"])
+        } catch {
+            log.error(
+                .ioError, "\(path)-wal belongs to what was in the file before: delete it before the daemon starts again",
+                metadata: ["error": "\(error.message)"])
+        }
+    }
+
     /// Somebody has written into the -wal itself (`cp other.db-wal app.db-wal`), and what was committed there since the last checkpoint is no
     /// more. Nothing is copied out of it; and where its header says that it is another database's, it is moved away, or the next start
     /// would take its frames for this one's.
@@ -36,10 +69,11 @@ extension Pool {
             + "was copied"
     }
 
-    /// Another database comes into the place of this one: what has come beside it belongs to that.
+    /// Another database comes into the place of this one, or into its file: what has come beside it belongs to that.
     func isDatabaseLost(withinMilliseconds milliseconds: Int64) -> Bool {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while writer.places.databaseInPlace != nil {
+        let files = writer.knownFiles
+        while writer.places.databaseInPlace != nil, !files.isDatabaseWrittenOver {
             guard MonotonicClock.now < end else { return false }
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }

@@ -143,12 +143,16 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     var places: DatabaseFiles { files.places }
 
+    /// What is known of them by now. With synchronous = pipelined, who syncs looks after them.
+    var knownFiles: OpenFiles { pipelinedSync?.knownFiles ?? files }
+
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.
     public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
         work.begins()
         beginRun(owner)
         defer { endRun() }
+        try lookAtDatabaseBeforeFirstCommit()
         do { try takeWriteLock() } catch {
             // SQLite asks the progress handler once more when a statement has done everything, and then calls it
             // interrupted: the lock may have been taken. What gives it back is nobody's to stop.
@@ -157,6 +161,14 @@ public final class Writer: PooledConnection, @unchecked Sendable {
             throw error
         }
         if failure == nil, let walIndex { room?.make(behind: walIndex.frames, upTo: changeable.softFrames(pageBytes: pageBytes)) }
+    }
+
+    /// All that is in the -wal was copied, so it is begun anew, which looks to a commit as if somebody had checkpointed; and what was written
+    /// over the database before may pass for that.
+    private func lookAtDatabaseBeforeFirstCommit() throws(SQLiteError) {
+        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, let problem = files.problemOfDatabase else { return }
+        failure = problem
+        throw problem
     }
 
     /// Each transaction would begin with a read transaction of its own: four of its six file locks are for that, and they cost
@@ -209,6 +221,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// A checkpoint, which is what may make the file shorter; how long it is afterwards is remembered.
     func checkpoint(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
         endSnapshot()
+        files.willBeCheckpointed()
         let result: Connection.Checkpoint
         if let pipelinedSync {
             result = try pipelinedSync.exclusively { () throws(SQLiteError) in try connection.checkpoint(mode) }

@@ -228,6 +228,94 @@ def test_an_older_state_of_the_wal_that_is_written_over_it(growing, tmp_path, th
     assert rows(growing.database) == list(range(1, 25))
 
 
+def backup_over(daemon, tmp_path, kind):
+    """`cp backup.db app.db`, of a backup that is no shorter than the database. Returns its rows."""
+    backup = tmp_path / "backup.db"
+    if kind == "another":
+        with closing(sqlite3.connect(backup)) as other:
+            other.executescript("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(300000));"
+                                "CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+        found = [1000]
+    else:
+        with daemon.client(database="walpool") as admin, closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+            def copy_all():
+                admin.query("CHECKPOINT").check()
+                _, frames, copied = outsider.execute("PRAGMA wal_checkpoint").fetchone()
+                return frames == copied
+
+            eventually(copy_all, "a complete checkpoint")
+            shutil.copyfile(daemon.database, backup)
+            found = rows(backup)
+            if kind == "an older one":
+                daemon.run("UPDATE t SET x = x + 100")
+                eventually(copy_all, "a complete checkpoint")
+                # Nothing tells them apart but the rows themselves.
+                assert daemon.database.read_bytes()[:100] == backup.read_bytes()[:100]
+    daemon.run("UPDATE t SET x = x + 100")
+    write_over(daemon.database, backup)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["another", "an older one"])
+@pytest.mark.parametrize("then", ["commit", "stop", "CHECKPOINT", "VACUUM"])
+def test_a_backup_that_is_written_over_the_database(growing, tmp_path, kind, then):
+    """Nobody gets a mixture of the two, and what was in the -wal is not for it."""
+    growing.may_fail = True
+    found = backup_over(growing, tmp_path, kind)
+    if then == "stop":
+        growing.terminate()
+    elif then == "commit":
+        check_not_acknowledged([growing.client().query("INSERT INTO t VALUES (25)")])
+    else:
+        with growing.client(database="walpool") as admin:
+            admin.query(then)
+    check_exit(growing)
+    assert "was written over while it was served" in growing.errors
+    assert rows(growing.database) == found
+    growing.restart()
+    assert growing.value("SELECT max(x) FROM t") == str(max(found))
+
+
+def test_a_copy_of_what_is_in_the_file_already(growing, tmp_path):
+    """It changes nothing, whoever it was that wrote it there."""
+    found = backup_over(growing, tmp_path, "the same")
+    os.utime(growing.database)
+    growing.run("INSERT INTO t VALUES (25)")
+    growing.stop()
+    assert rows(growing.database) == sorted([25, *(x + 100 for x in found)])
+
+
+@pytest.mark.parametrize("then", ["commit", "stop"])
+def test_a_backup_that_is_written_over_a_database_without_commits_since(growing, tmp_path, then):
+    """The next commit begins the -wal anew, as after a checkpoint."""
+    growing.may_fail = True
+    growing.stop()
+    growing.restart()
+    backup = tmp_path / "backup.db"
+    with closing(sqlite3.connect(backup)) as other:
+        other.executescript("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(300000)); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    write_over(growing.database, backup)
+    if then == "commit":
+        check_not_acknowledged([growing.client().query("INSERT INTO t VALUES (25)")])
+    else:
+        growing.terminate()
+    check_exit(growing)
+    assert rows(growing.database) == [1000]
+
+
+@pytest.mark.parametrize("order", [["", "-wal"], ["-wal", ""]])
+def test_a_backup_of_two_files_that_is_written_over_both(growing, snapshot, order):
+    """`cp` in either order: the backup's -wal stays where it was put."""
+    growing.may_fail = True
+    client = growing.client()
+    for name in order:
+        subprocess.run(["cp", f"{snapshot}{name}", f"{growing.database}{name}"], check=True)
+        with suppress(OSError):  # The daemon may have ended.
+            client.send(wire.query("INSERT INTO t VALUES (25)"))
+    check_exit(growing)
+    assert rows(growing.database) == [1000]
+
+
 @pytest.mark.parametrize("how", ["emptied", "cut"])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("mode", ["full", "pipelined", "normal"])

@@ -185,17 +185,90 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: test.path + "-wal")) == theirs)
     }
 
+    /// What was in the -wal is for the file as it was, and the other database stays as it came.
+    @Test(arguments: PoolLimits.Durability.allCases, [true, false])
+    func aDatabaseThatIsWrittenOver(_ durability: PoolLimits.Durability, _ commits: Bool) throws {
+        let test = try TestPool { $0.durability = durability }
+        let pool = test.pool
+        let theirs = try largerDatabase(test)
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        commit(1...3, test)
+        try pool.commitToSync()?.waitUntilDurable()
+        try writeOver(test.path, theirs)
+        if commits {
+            let member = test.member("INSERT INTO t VALUES(4, 4)")
+            _ = pool.requestWriter(member, .member, deadline: .distantFuture)
+            _ = pool.commitGroup([member])
+            if let commit = pool.commitToSync() {
+                #expect(throws: DatabaseFiles.writtenOver) { try commit.waitUntilDurable() }
+            } else {
+                #expect(member.commitError == DatabaseFiles.writtenOver)
+            }
+        } else {
+            #expect(throws: DatabaseFiles.writtenOver) { try pool.writer.checkpoint(.passive) }
+        }
+        pool.close()
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("was written over"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == theirs)
+        #expect(!files.fileExists(atPath: test.path + "-wal") && files.fileExists(atPath: test.path + "-wal.lost"))
+        #expect(try test.lookFromOutside("SELECT id FROM t LIMIT 1") == [["1000"]])
+    }
+
     /// Nobody commits: the timer notices it.
-    @Test(arguments: PoolLimits.Durability.allCases)
-    func aWALThatIsWrittenOverWhileNobodyCommits(_ durability: PoolLimits.Durability) throws {
+    @Test(arguments: PoolLimits.Durability.allCases, ["", "-wal"])
+    func aFileThatIsWrittenOverWhileNobodyCommits(_ durability: PoolLimits.Durability, _ name: String) throws {
         let test = try TestPool { $0.durability = durability }
         commit(1...3, test)
         try test.pool.commitToSync()?.waitUntilDurable()
         #expect(test.pool.lookAtFiles(now: MonotonicClock.now) == nil)
-        try writeOver(test.path + "-wal", foreignWAL(test))
+        try writeOver(test.path + name, name.isEmpty ? largerDatabase(test) : foreignWAL(test))
         #expect(test.pool.lookAtFiles(now: MonotonicClock.now)?.picture == "recovery")
         _ = test.pool.run(.recovery)
         #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("was written over"))
+    }
+
+    /// The commit begins the -wal anew, and so looks as if somebody had checkpointed meanwhile.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func aDatabaseThatIsWrittenOverBeforeTheFirstCommit(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        commit(1...3, test)
+        #expect(try test.pool.writer.checkpoint(.passive).isComplete)
+        try writeOver(test.path, largerDatabase(test))
+        #expect(throws: DatabaseFiles.writtenOver) { try test.pool.writer.begin(test.member()) }
+        #expect(test.pool.writer.failure == DatabaseFiles.writtenOver)
+    }
+
+    /// Its time has changed, and what a checkpoint has put there besides: nobody has written over it.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func aDatabaseThatIsOnlyTouched(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        let outsider = try Outsider(test.path)
+        for round in 1...4 {
+            commit(round * 10...round * 10 + 2, test)
+            try test.pool.commitToSync()?.waitUntilDurable()
+            utimes(test.path, nil)
+            if round > 1 { #expect(try test.pool.writer.checkpoint(round == 2 ? .passive : .truncate).isComplete) }
+            utimes(test.path, nil)
+            if round > 2 {
+                commit(round * 10 + 3...round * 10 + 4, test)
+                try test.pool.commitToSync()?.waitUntilDurable()
+                test.pool.writer.endSnapshot()
+                #expect(outsider.run("PRAGMA wal_checkpoint").hasPrefix("[(0"))
+                utimes(test.path, nil)
+            }
+            #expect(test.pool.writer.knownFiles.problemOfCopying == nil)
+        }
+        commit(50...52, test)
+        try test.pool.commitToSync()?.waitUntilDurable()
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["19"]])
+    }
+
+    /// One that is longer than a test's.
+    private func largerDatabase(_ test: TestPool) throws -> Data {
+        let path = test.directory + "/larger.db"
+        let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("PRAGMA journal_mode = DELETE; CREATE TABLE t(id, v); INSERT INTO t VALUES(1000, randomblob(300000))")
+        return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
     /// The content of a -wal of another database, with more frames than a test commits.
