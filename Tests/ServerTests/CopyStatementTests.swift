@@ -21,6 +21,29 @@ import Testing
         }
     }
 
+    /// What an option is by itself is looked at as it is read, and what it is to the others, as a character is to its format, behind all.
+    @Test(arguments: [
+        ("FROM STDIN (foo 1, FORMAT xml)", "option \"foo\" not recognized"),
+        ("FROM STDIN (FORMAT xml, foo 1)", "COPY format \"xml\" not recognized"),
+        ("FROM STDIN (DELIMITER 'ab', foo 1)", "option \"foo\" not recognized"),
+        ("FROM STDIN (foo 1, FORMAT csv, FORMAT csv)", "option \"foo\" not recognized"),
+        ("FROM STDIN (FORMAT csv, FORMAT csv, foo 1)", "conflicting or redundant options: \"format\""),
+        ("FROM STDIN (FORCE_QUOTE (a), foo 1)", "option \"foo\" not recognized"),
+        ("FROM STDIN (DELIMITER, foo 1)", "delimiter requires a parameter"),
+        ("FROM STDIN (DELIMITER 'ab', FORMAT binary)", "cannot specify DELIMITER in BINARY mode"),
+        ("FROM STDIN (QUOTE 'ab', DELIMITER 'ab')", "COPY delimiter must be a single one-byte character"),
+        ("FROM STDIN (QUOTE 'ab')", "COPY quote available only in CSV mode"),
+        ("FROM STDIN (FORCE_QUOTE (a), FORMAT csv, QUOTE 'ab')", "COPY quote must be a single one-byte character"),
+        ("FROM STDIN (FORCE_QUOTE (a))", "COPY force quote available only in CSV mode"),
+        ("FROM STDIN (FORCE_QUOTE (a), FORMAT csv)", "COPY force quote only available using COPY TO"),
+        ("TO STDOUT (FORCE_NOT_NULL (a), FORMAT csv)", "COPY force not null only available using COPY FROM"),
+    ])
+    func theOrderOfOptions(options: String, message: String) throws {
+        let statement = try onBytes("COPY t \(options)") { try CopyStatement.parse($0) }
+        let error = #expect(throws: WireError.self) { try CopyOptions(statement) }
+        #expect(error?.message == message)
+    }
+
     @Test func columnsOfOptions() throws {
         let statement = try onBytes("COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE (Name, \"É\"))") { try CopyStatement.parse($0) }
         let columns = try CopyOptions(statement).forceQuote

@@ -36,43 +36,26 @@ struct CopyOptions: Equatable {
 
     init(_ statement: CopyStatement) throws(WireError) {
         var values: [String: CopyStatement.Option.Value] = [:]
+        // In the order they were written in: of several that are wrong, the first is complained of.
         for option in statement.options {
             guard values.updateValue(option.value, forKey: option.name) == nil else {
                 throw Self.syntax("conflicting or redundant options: \"\(option.name)\"")
             }
+            try take(option.name, option.value, isInput: statement.isInput)
         }
-        try takeFormat(values)
-        try takeCharacters(values)
-        // In the order they were written in: of several that are wrong, the first is complained of.
-        for option in statement.options { try take(option.name, option.value, isInput: statement.isInput) }
-        try check(values)
-    }
-
-    private mutating func takeFormat(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
-        guard let value = values["format"] else { return }
-        switch try Self.text("format", value).lowercased() {
-        case "text": format = .text
-        case "csv": format = .csv
-        case "binary": format = .binary
-        case let other:
-            throw WireError(state: .invalidParameterValue, message: "COPY format \"\(other)\" not recognized")
-        }
-    }
-
-    private mutating func takeCharacters(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
-        if format == .csv { (delimiter, null) = (UInt8(ascii: ","), []) }
-        if let value = values["delimiter"] { delimiter = try Self.byte("delimiter", value) }
-        if let value = values["null"] { null = Array(try Self.text("null", value).utf8) }
-        if let value = values["quote"] { quote = try Self.byte("quote", value) }
-        escape = quote
-        if let value = values["escape"] { escape = try Self.byte("escape", value) }
+        // Of these it matters what the others are.
+        try takeSeparators(values)
+        try takeQuotes(values)
+        try checkColumns(values, isInput: statement.isInput)
+        try checkNull()
     }
 
     private mutating func take(
         _ name: String, _ value: CopyStatement.Option.Value, isInput: Bool
     ) throws(WireError) {
         switch name {
-        case "format", "delimiter", "null", "quote", "escape": break
+        case "format": try takeFormat(value)
+        case "delimiter", "null", "quote", "escape": _ = try Self.text(name, value)
         case "header": try takeHeader(value, isInput: isInput)
         case "freeze": _ = try Self.boolean(name, value)
         case "encoding":
@@ -82,15 +65,9 @@ struct CopyOptions: Equatable {
                     state: .featureNotSupported, message: "COPY in another encoding than UTF8 is not supported",
                     hint: "Convert the file first: iconv -f LATIN1 -t UTF-8.")
             }
-        case "force_quote":
-            try Self.require(!isInput, "COPY force quote only available using COPY TO")
-            forceQuote = try Self.columns(name, value)
-        case "force_not_null":
-            try Self.require(isInput, "COPY force not null only available using COPY FROM")
-            forceNotNull = try Self.columns(name, value)
-        case "force_null":
-            try Self.require(isInput, "COPY force null only available using COPY FROM")
-            forceNull = try Self.columns(name, value)
+        case "force_quote": forceQuote = try Self.columns(name, value)
+        case "force_not_null": forceNotNull = try Self.columns(name, value)
+        case "force_null": forceNull = try Self.columns(name, value)
         case "batch":
             try Self.require(isInput, "COPY batch only available using COPY FROM")
             guard let rows = Int(try Self.text(name, value)), rows > 0 else {
@@ -107,6 +84,16 @@ struct CopyOptions: Equatable {
         }
     }
 
+    private mutating func takeFormat(_ value: CopyStatement.Option.Value) throws(WireError) {
+        switch try Self.text("format", value).lowercased() {
+        case "text": format = .text
+        case "csv": format = .csv
+        case "binary": format = .binary
+        case let other:
+            throw WireError(state: .invalidParameterValue, message: "COPY format \"\(other)\" not recognized")
+        }
+    }
+
     private mutating func takeHeader(_ value: CopyStatement.Option.Value, isInput: Bool) throws(WireError) {
         if case .text(let word) = value, word.lowercased() == "match" {
             try Self.require(isInput, "cannot use \"match\" with HEADER in COPY TO")
@@ -116,33 +103,53 @@ struct CopyOptions: Equatable {
         }
     }
 
-    private func check(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
+    // MARK: What matters to the others
+
+    private mutating func takeSeparators(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
         if format == .binary {
             for name in ["delimiter", "null"] where values[name] != nil {
                 throw Self.syntax("cannot specify \(name.uppercased()) in BINARY mode")
             }
-            try Self.require(header == .none, "cannot specify HEADER in BINARY mode")
         }
-        if format != .csv {
-            for name in ["quote", "escape", "force_quote", "force_not_null", "force_null"] where values[name] != nil {
-                throw WireError(
-                    state: .featureNotSupported,
-                    message: "COPY \(name.replacingUnderscores) available only in CSV mode")
-            }
-        }
-        let lineEnds: [UInt8] = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-        if lineEnds.contains(delimiter) { throw Self.invalid("COPY delimiter cannot be newline or carriage return") }
-        if null.contains(where: lineEnds.contains) {
+        if format == .csv { (delimiter, null) = (UInt8(ascii: ","), []) }
+        if let value = values["delimiter"] { delimiter = try Self.byte("delimiter", value) }
+        if let value = values["null"] { null = Array(try Self.text("null", value).utf8) }
+        if Self.lineEnds.contains(delimiter) { throw Self.invalid("COPY delimiter cannot be newline or carriage return") }
+        if null.contains(where: Self.lineEnds.contains) {
             throw Self.invalid("COPY null representation cannot use newline or carriage return")
         }
         // They would be mistaken for escapes, as `\N` and `\.` are.
         if format == .text, "\\.abcdefghijklmnopqrstuvwxyz0123456789".utf8.contains(delimiter) {
             throw Self.invalid("COPY delimiter cannot be \"\(Character(Unicode.Scalar(delimiter)))\"")
         }
+        if format == .binary { try Self.require(header == .none, "cannot specify HEADER in BINARY mode") }
+    }
+
+    private mutating func takeQuotes(_ values: [String: CopyStatement.Option.Value]) throws(WireError) {
+        if let value = values["quote"] {
+            try requireCSV("quote")
+            quote = try Self.byte("quote", value)
+        }
         if format == .csv, delimiter == quote { throw Self.invalid("COPY delimiter and quote must be different") }
-        if format == .csv, lineEnds.contains(quote) || lineEnds.contains(escape) {
+        escape = quote
+        if let value = values["escape"] {
+            try requireCSV("escape")
+            escape = try Self.byte("escape", value)
+        }
+        if format == .csv, Self.lineEnds.contains(quote) || Self.lineEnds.contains(escape) {
             throw Self.invalid("COPY quote and escape cannot be newline or carriage return")
         }
+    }
+
+    private func checkColumns(_ values: [String: CopyStatement.Option.Value], isInput: Bool) throws(WireError) {
+        for (name, isOfInput) in [("force_quote", false), ("force_not_null", true), ("force_null", true)] where values[name] != nil {
+            try requireCSV(name)
+            let command = isOfInput ? "COPY FROM" : "COPY TO"
+            try Self.require(isInput == isOfInput, "COPY \(name.replacingUnderscores) only available using \(command)")
+        }
+    }
+
+    private func checkNull() throws(WireError) {
         if format != .binary, null.contains(delimiter) {
             throw Self.invalid("COPY delimiter must not appear in the NULL specification")
         }
@@ -150,6 +157,12 @@ struct CopyOptions: Equatable {
             throw Self.invalid("CSV quote character must not appear in the NULL specification")
         }
     }
+
+    private func requireCSV(_ name: String) throws(WireError) {
+        try Self.require(format == .csv, "COPY \(name.replacingUnderscores) available only in CSV mode")
+    }
+
+    private static let lineEnds: [UInt8] = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
 
     // MARK: Values
 
