@@ -46,8 +46,22 @@ extension TokenCursor {
             try expect("hold")
         }
         try expect("for")
-        cursor.query = try remainder()
+        cursor.query = withoutReadOnly(try remainder())
         return cursor
+    }
+
+    /// Without FOR READ ONLY at its end, which libpqxx writes, and SQLite does not know. It is what every cursor here is for.
+    private func withoutReadOnly(_ query: Range<Int>) -> Range<Int> {
+        guard bytes(query).suffix(4).lazy.map(lowerASCII).elementsEqual("only".utf8) else { return query }
+        var lexer = SQLLexer(bytes(query))
+        var lastThree: [SQLToken] = []
+        var end = 0
+        while let token = lexer.next() {
+            if lastThree.count == 3 { end = lastThree.removeFirst().end }
+            lastThree.append(token)
+        }
+        guard end > 0, lastThree[0].matches("for"), lastThree[1].matches("read"), lastThree[2].matches("only") else { return query }
+        return query.lowerBound..<(query.lowerBound + end)
     }
 
     mutating func cursorFetch(isMove: Bool) throws(SQLSyntaxError) -> CursorFetch {
