@@ -33,7 +33,10 @@ enum ErrorTranslation {
             translated.hint = "psql cuts a text at its semicolons, also those inside of a trigger, and sends the rest as statements of its own: "
                 + "write \\; for each inside, or pass the whole with psql -c."
         }
-        if translated.hint == nil, translated.state == .syntaxError, let sql { translated.hint = SyntaxHints.hint(error.message, sql) }
+        if translated.state == .syntaxError, let sql {
+            if SyntaxHints.callsUnnest(sql) { translated.hint = SyntaxHints.unnest }
+            if translated.hint == nil { translated.hint = SyntaxHints.hint(error.message, sql) }
+        }
         if error.code == Code.constraint { addConstraint(error, to: &translated) }
         return translated
     }
@@ -169,6 +172,10 @@ enum ErrorTranslation {
             "There are no sequences: RETURNING gives an INSERT's new key, and lastval() the last one of this session."
         case Code.error where error.message.hasPrefix("no such function: pg_") && error.message.hasSuffix("_backend"):
             "The console (database \"walpool\") has SHOW CLIENTS and KILL. A client cancels its own statements."
+        case Code.error where error.message.hasPrefix("no such function: pg_") && error.message.hasText("advisory_"):
+            "There are no advisory locks: in a transaction begun with BEGIN IMMEDIATE nobody else writes until COMMIT."
+        case Code.error where ["no such function: unnest", "no such table: unnest"].contains(error.message.lowercased()):
+            SyntaxHints.unnest
         case Code.error where error.message.lowercased() == "no such column: interval":
             SyntaxHints.interval
         case Code.error where error.message.hasPrefix("unit \""):

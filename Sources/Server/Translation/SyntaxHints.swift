@@ -30,6 +30,21 @@ enum SyntaxHints {
     /// Also where SQLite takes the word for a column.
     static let interval = "SQLite calculates with dates by functions: datetime(x, '-1 day'), julianday(x) - julianday(y)."
 
+    /// Django, and those who insert many rows by asyncpg or pgx, give it an array for each column.
+    static let unnest = "json_each takes an array apart: SELECT value FROM json_each($1::int8[]); and several side by side: "
+        + "SELECT a.value, b.value FROM json_each($1::int8[]) a JOIN json_each($2::text[]) b USING (key)."
+
+    /// Beside it in a text SQLite may stumble over something else first, as over the `::` in `UNNEST(($1)::bigint[])`.
+    static func callsUnnest(_ sql: UnsafeRawBufferPointer) -> Bool {
+        var lexer = SQLLexer(sql)
+        var isBehind = false
+        while let token = lexer.next() {
+            if isBehind, token.kind == .leftParenthesis { return true }
+            isBehind = token.matches("unnest")
+        }
+        return false
+    }
+
     /// FOR UPDATE, FOR SHARE, FOR NO KEY UPDATE, FOR KEY SHARE.
     private static let locks: [StaticString] = ["update", "share", "no", "key"]
 
