@@ -65,6 +65,10 @@ def test_announced_as_declared(client):
     client.query("SET result_typing = declared").check()
     assert client.ask(wire.parse(sql), wire.describe_statement()).of("t")[0].types == [DATE, TIMESTAMP, UUID, JSON, 1700]
     assert parameter_types(client, "SELECT 1 FROM p WHERE day = ANY($1) AND u <> ALL($2)") == [1182, 2951]
+    compared = "SELECT nullif(day, $1), max(at) = $2, nullif(t, $3), nullif(u, $4), max(day) = $5 OR max(t) = $5 FROM p"
+    assert parameter_types(client, compared) == [DATE, TIMESTAMP, 25, UUID, 25]
+    client.query("SET result_typing = stored").check()
+    assert parameter_types(client, compared) == [25] * 5
 
 
 def test_the_clients_types_count(client):

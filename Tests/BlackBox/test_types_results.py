@@ -105,6 +105,7 @@ def test_returning_of_parameters(client):
     ("coalesce($1::int8 * 2, n)", INT8), ("sum($1::int8)", INT8), ("max($1::int8)", INT8),
     ("$1::float8 + $2::int4", FLOAT8), ("$1::int4 * 1.5", FLOAT8), ("$1 + $2", FLOAT8), ("$1::numeric + 1::int8", FLOAT8),
     ("$1::int8 + r", FLOAT8), ("$1::float8 + 1", FLOAT8), ("n + $1", INT8), ("$1 + 1", INT8), ("abs($1)", FLOAT8), ("nullif($1::text, '')", TEXT), ("max(t, $1::int8)", TEXT),
+    ("least($1::INTEGER, b)", TEXT), ("coalesce(b, $1)", BYTEA), ("coalesce(n, $1)", INT8), ("coalesce(n, $1::float8)", FLOAT8),
 ])
 def test_calculated_of_parameters(client, expression, oid):
     assert result_types(client, f"SELECT {expression} FROM r") == [oid]
@@ -119,10 +120,39 @@ def test_calculated_of_parameters_by_the_clients_types(client):
         assert types(sql, [wire.INT4, 701]) == [FLOAT8]
         reply = client.ask(wire.parse(sql, types=[wire.INT4, 701]), wire.describe_statement(), wire.bind(["1", "2.5"]), wire.execute()).check()
         assert {row[0] for row in reply.texts} == {"3.5"}
+    given = [wire.INT4, 701, BOOL]
+    assert [types("SELECT coalesce(n, $1) FROM r", [type]) for type in given] == [[INT8], [FLOAT8], [INT8]]
     counting = "WITH RECURSIVE c(n) AS (SELECT $1::INTEGER UNION ALL SELECT n + $2::INTEGER FROM c WHERE n < 5) SELECT n FROM c"
     reply = client.ask(wire.parse(counting), wire.describe_statement(), wire.bind(["1", "2"]), wire.execute()).check()
     assert [c.type for c in reply.of("T")[0].columns] == [INT8]
     assert reply.texts == [("1",), ("3",), ("5",)]
+
+
+@pytest.mark.parametrize("sql, given", [
+    ("SELECT $1 + $2::int2", "2"), ("SELECT n + $1 FROM r WHERE id = $2", "1"), ("SELECT coalesce($1 * 2, $2::int8)", "2")])
+def test_what_is_told_as_an_integer_is_one_where_the_result_is(client, sql, given):
+    """1.5 would be right for SQLite, and what is made of it no bigint. PostgreSQL refuses it."""
+    reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["1.5", given]), wire.execute())
+    assert [c.type for c in reply.of("T")[0].columns] == [INT8]
+    assert (reply.state, reply.texts) == ("22P02", [])
+    assert client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["1", given]), wire.execute()).check().texts
+    # What nobody was told of is what its first row says.
+    reply = client.ask(wire.parse(sql), wire.bind(["1.5", given]), wire.describe_portal(), wire.execute()).check()
+    assert [c.type for c in reply.of("T")[0].columns] == [FLOAT8]
+
+
+@pytest.mark.parametrize("format", [0, 1])
+def test_more_than_a_bigint_holds(client, format):
+    most = "9223372036854775807"
+    for sql, values in [("SELECT $1::int8 * $2::int8", [most, "2"]), ("SELECT n - $1::int8 FROM r WHERE id = 1", ["-" + most]),
+                        ("SELECT -$1::int8 - $2::int8", [most, "2"])]:
+        reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(values, result_formats=[format]), wire.execute())
+        assert (reply.state, reply.error["M"]) == ("22003", "bigint out of range"), sql
+    assert client.value(f"SELECT {most} * 2 > {most}") == "t"
+    # That is in a row that can be mended, and not what was calculated.
+    client.query("UPDATE r SET n = 1e30 WHERE id = 1").check()
+    reply = client.extended("SELECT n FROM r", result_formats=[format])
+    assert reply.state == "42804" and '"n" of table "r"' in reply.error["M"]
 
 
 def test_asyncpg(db):
@@ -157,7 +187,7 @@ TRUTHS = ["n > 15", "NOT n", "n IS NULL", "n BETWEEN 1 AND 20 AND t IS NOT NULL"
           # Of columns declared BOOLEAN.
           "coalesce(f, false)", "ifnull(f, n > 15)", "CASE WHEN n > 15 THEN f ELSE false END", "CASE WHEN n > 15 THEN NOT f ELSE f END",
           "coalesce((SELECT f FROM r WHERE id < 0), t LIKE 'a%')", "coalesce((SELECT max(f) FROM r), true)", "iif(n > 15, f, NULL)",
-          "coalesce(f, EXISTS (SELECT 1), n IN (1, 2), n IS NULL)"]
+          "coalesce(f, EXISTS (SELECT 1), n IN (1, 2), n IS NULL)", "nullif(f, true)", "nullif(f, n > 15)", "nullif(n > 15, NULL)"]
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
@@ -187,7 +217,8 @@ def test_truths(client, db, truth):
 @pytest.mark.parametrize("integer", ["(n > 15) | 2", "(n > 15) + 1", "coalesce(n > 15, 2)", "~(n > 15)", "n IN (10) + 1", "n NOTNULL COLLATE nocase + 1",
                                      "sum(n > 15)", "CASE WHEN n THEN true ELSE 2 END", "-(n > 15)", "iif(n > 15, true, n)",
                                      "coalesce(f, 0)", "coalesce(f, n)", "CASE WHEN n > 15 THEN f ELSE 0 END", "coalesce(f, false) + 0", "max(f)",
-                                     "coalesce(n, false)", "coalesce((SELECT 1), false)", "coalesce(id, f, false)"])
+                                     "coalesce(n, false)", "coalesce((SELECT 1), false)", "coalesce(id, f, false)",
+                                     "nullif(f, 0)", "nullif(n, f)", "nullif(n, true)"])
 def test_what_is_made_of_truths_are_integers(client, integer):
     sql = f"SELECT {integer} FROM r"
     assert result_types(client, sql) == [INT8]

@@ -8,6 +8,11 @@ final class Analysis: Sendable {
         var type: TypeOID
         /// By number.
         var parameters: [Int]
+
+        /// A truth is bound as 1 or 0.
+        func holds(of types: [ParameterType]) -> Bool {
+            parameters.allSatisfy { $0 <= types.count && [.int8, .bool].contains(types[$0 - 1].type.stored) }
+        }
     }
 
     struct Column: Equatable, Sendable {
@@ -275,7 +280,8 @@ final class Analysis: Sendable {
             columns[index].assumed = result.assumedOfAny ?? result.assumed
             if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
             // A text may be there that nothing has made a number of.
-            if result.others.contains(where: { !program.parameter([$0]).type.isNumber }) { columns[index].assumed = .text }
+            let others = result.others.map { program.parameter([$0]).type }
+            if others.contains(where: { !$0.isNumber && $0 != columns[index].assumed }) { columns[index].assumed = .text }
             if let type = result.assumedOfIntegers {
                 let deciding = Set(result.deciding)
                 let parameters = slots.filter { deciding.contains($0.index) }.map(\.number)

@@ -70,6 +70,24 @@ final class PreparedStatement {
         if isDescribed || areColumnsTold, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
         parameters = found
         analysis = fresh
+        if self.isDescribed { requireIntegers() }
+    }
+
+    func announce(_ typing: Typing.Results) {
+        (isDescribed, announcedTyping) = (true, typing)
+        requireIntegers()
+    }
+
+    /// What is calculated of parameters that are told as bigint was announced as bigint. To SQLite 1.5 would be right for them, too, and
+    /// what is made of that would be none: a text must be an integer then, as in PostgreSQL (22P02).
+    private func requireIntegers() {
+        guard announcedTyping != .text else { return }
+        for column in analysis?.columns ?? [] where column.type == .open {
+            guard let assumed = column.assumedOfIntegers, assumed.type == .int8, assumed.holds(of: parameters) else { continue }
+            for number in assumed.parameters where !parameters[number - 1].isGiven && parameters[number - 1].rule == .number {
+                parameters[number - 1].rule = .typed
+            }
+        }
     }
 
     var areColumnsTold: Bool { isDescribed || hasDescribedPortal }

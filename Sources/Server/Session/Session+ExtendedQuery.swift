@@ -302,8 +302,7 @@ extension Session {
     private func describeResult(of statement: PreparedStatement) throws(WireError) {
         if let analysis = statement.analysis, statement.query.prepared === statement.query {
             guard !analysis.columns.isEmpty else { return out.noData() }
-            statement.isDescribed = true
-            statement.announcedTyping = state.settings.typing.results
+            statement.announce(state.settings.typing.results)
             out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement.parameters)))
             return
         }

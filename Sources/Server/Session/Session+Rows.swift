@@ -126,6 +126,12 @@ extension Session {
             return PreparedStatement.stale(
                 "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, and is a \(mismatch.found.name) value now.")
         }
+        if mismatch.isOverflow, column.declared == nil {
+            return WireError(
+                state: .numericValueOutOfRange, message: "bigint out of range",
+                detail: "Column \"\(column.name)\" was announced as bigint, and SQLite makes a real of what no integer can hold.",
+                hint: "Calculate with $1::float8 or CAST(x AS REAL), or SET result_typing = text.")
+        }
         let table = statement?.columnTableName(mismatch.column)
         let place = table.map { " of table \"\($0)\"" } ?? ""
         let row = statement.flatMap { rowid(of: table, $0, portal) }.map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
@@ -190,9 +196,7 @@ extension Session {
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
         for (index, column) in analysis.columns.enumerated() where column.type == .open {
-            if firstRow == nil, let assumed = column.assumedOfIntegers,
-                assumed.parameters.allSatisfy({ $0 <= parameters.count && parameters[$0 - 1].type.stored == .int8 })
-            {
+            if firstRow == nil, let assumed = column.assumedOfIntegers, assumed.holds(of: parameters) {
                 encoder.columns[index].type = assumed.type
             }
             guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,

@@ -82,7 +82,7 @@ struct ParameterType: Equatable, Sendable {
         switch type {
         case .int2, .int4, .int8, .float4, .float8, .numeric: self.init(type: type, rule: .number)
         case .bool, .bytea: self.init(type: type, rule: .typed)
-        default: self = .text
+        default: self = type.isStoredAsText ? ParameterType(type: type, rule: .verbatim) : .text
         }
     }
 }
@@ -99,7 +99,7 @@ extension ParameterType {
         var conversions = uses.flatMap(\.conversions)
         if uses.contains(where: \.isStoredAsBytes) {
             // What takes a text, as length() does, takes bytes as well, and no affinity converts those.
-            needs.removeAll { $0 == .text }
+            needs.removeAll(where: \.isStoredAsText)
             conversions.removeAll { $0.type == .bytea }
         }
         let isTextual = uses.contains(where: \.isTextual)
@@ -115,9 +115,10 @@ extension ParameterType {
         // Bytes and what a column makes of a text are different values, as PostgreSQL says of it, too (42P08).
         if need == .bytea, converted != nil { return }
         // So are a text and what a BOOLEAN column makes of it: `nullif($1, '')` would be stored there as the text.
-        if need == .text, converted?.type == .bool { return }
+        if let need, need.isStoredAsText, converted?.type == .bool { return }
         if let type = need {
             self = Self(needed: type)
+            if type.isStoredAsText, let converted, converted.type != type { self = .text }
             // What SQLite would convert anyway takes part, unless it is of another kind.
             if let converted, type.isNumber, converted.type.isStoredAsText,
                 conversions.contains(where: { $0.affinity == .text })
@@ -147,11 +148,15 @@ extension ParameterType {
         if uses.contains(where: { $0.isResult || $0.isIndifferent }) { self = .text }
     }
 
-    /// The one type that all are: numbers go together, nothing else does. nil when there is none; .some(nil) for none
-    /// given.
+    /// The one type that all are: numbers go together, and what is stored as text is; nothing else does. nil when there is none; .some(nil)
+    /// for none given.
     private static func united(_ types: [TypeOID]) -> TypeOID?? {
         guard var result = types.first else { return .some(nil) }
         for type in types.dropFirst() where type != result {
+            if type.isStoredAsText, result.isStoredAsText {
+                result = .text
+                continue
+            }
             guard type.isNumber, result.isNumber else { return nil }
             // What is counted with a real is a real; what is also a truth is a number.
             let pair = [type, result]

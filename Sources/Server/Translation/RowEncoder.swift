@@ -6,6 +6,8 @@ struct ColumnMismatch: Error {
     var column: Int
     var found: StorageClass
     var announced: TypeOID
+    /// It is what became of integers that were too large together.
+    var isOverflow = false
 }
 
 /// The result columns of one run of a statement: how each is announced and in which format it goes out.
@@ -102,7 +104,7 @@ struct RowEncoder {
             case (.blob, .text) where isAllText:
                 out.fieldByteaText(row.blob(index))
             default:
-                throw ColumnMismatch(column: index, found: found, announced: type)
+                throw mismatch(row, index, found)
             }
         } else {
             switch (found, type) {
@@ -129,9 +131,15 @@ struct RowEncoder {
             case (.blob, .text) where isAllText:
                 out.fieldByteaText(row.blob(index))
             default:
-                throw ColumnMismatch(column: index, found: found, announced: type)
+                throw mismatch(row, index, found)
             }
         }
+    }
+
+    private func mismatch(_ row: some RowValues, _ index: Int, _ found: StorageClass) -> ColumnMismatch {
+        let type = columns[index].type
+        let isOverflow = type == .int8 && found == .real && row.double(index).magnitude >= 0x1p63
+        return ColumnMismatch(column: index, found: found, announced: type, isOverflow: isOverflow)
     }
 
     private func truth(_ value: Int64, _ index: Int) throws(ColumnMismatch) -> Bool {

@@ -98,7 +98,7 @@ struct ParameterUses {
     private mutating func addUnconverted(_ value: ProgramValue, like other: ProgramValue) {
         // Of what a parameter may stand in for: coalesce($1, 0) > 5.
         if let type = other.type, other.parameters.isEmpty || !other.isParameterOnly {
-            need(value, type.isStoredAsText ? .text : type)
+            need(value, type)
         } else if other.parameters.isEmpty, other.classes == .null {
             addIndifferent(value)
         } else {

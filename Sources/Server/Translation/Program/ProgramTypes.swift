@@ -82,7 +82,10 @@ extension ProgramTypes.Result {
         guard value.parameters.isEmpty else {
             likely = value.type
             if value.isParameterOnly, value.parameters.count == 1 { parameter = value.parameters[0] }
-            if !value.isParameterOnly, !value.isConverted { others = value.parameters }
+            if !value.isParameterOnly, !value.isConverted {
+                others = value.parameters
+                likely = Self.likelyBesideParameters(value)
+            }
             return
         }
         switch value.classes.subtracting(.null) {
@@ -96,6 +99,14 @@ extension ProgramTypes.Result {
         likely = value.type
         isOfTruths = value.origins.contains(.boolean) && !value.origins.contains(.other)
         if case .type(let type) = value.declared { declared = type }
+    }
+
+    /// Where a parameter may be there as it came: numbers go together, and an integer is not what bytes are.
+    private static func likelyBesideParameters(_ value: ProgramValue) -> TypeOID? {
+        guard let type = value.type, case .type(let given) = value.parameterType else { return value.type }
+        guard type.isNumber else { return given == .int8 ? nil : type }
+        guard type != .bool, case .type(let both) = value.counted else { return type }
+        return both
     }
 
     /// The type to announce before there is a row.

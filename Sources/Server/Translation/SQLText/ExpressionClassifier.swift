@@ -184,6 +184,10 @@ struct ExpressionClassifier {
             let found = merged(arguments, depth, dropping: 0)
             return found == .perhapsTruth ? nil : found
         case "iif": return merged(arguments, depth, dropping: 1)
+        case "nullif":
+            let found = part(firstArgument(arguments), depth)
+            // What is compared with a number or a text is no truth.
+            return found == .perhapsTruth && merged(arguments, depth, dropping: 0) != found ? nil : found
         case "substr", "substring":
             return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes
         default: return ExpressionClass(function: function)
