@@ -159,3 +159,19 @@ def test_updates_of_many_rows_at_once(client):
     assert client.value("SELECT count(*) FROM many WHERE name = CAST((id - 1) % 7 AS TEXT)") == "1000"
     pairs = " OR ".join(f"(id = ${2 * row + 1} AND name = ${2 * row + 2})" for row in range(900))
     assert parameter_types(client, f"SELECT id FROM many WHERE {pairs}") == [20, 25] * 900
+
+
+def test_statements_with_many_columns(client):
+    """For each of them a jump, and a register that is written in two ways."""
+    columns = 1500
+    names = [f"c{n}" for n in range(columns)]
+    client.query(f"DROP TABLE IF EXISTS wide; CREATE TABLE wide (id INTEGER PRIMARY KEY, {', '.join(f'{name} INTEGER' for name in names)})").check()
+    listed = ", ".join(f"coalesce(${n + 1}, {name})" for n, name in enumerate(names))
+    assert parameter_types(client, f"SELECT {listed} FROM wide") == [20] * columns
+    values = ", ".join(f"${n + 1}" for n in range(columns + 1))
+    updates = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in names)
+    sql = f"INSERT INTO wide VALUES ({values}) ON CONFLICT (id) DO UPDATE SET {updates}"
+    assert parameter_types(client, sql) == [20] * (columns + 1)
+    assert client.extended(sql, [b"1"] * (columns + 1)).check().tag == "INSERT 0 1"
+    assert client.extended(sql, [b"1", b"2"] + [None] * (columns - 1)).check().tag == "INSERT 0 1"
+    assert client.query(f"SELECT c0, c1, c{columns - 1} FROM wide").check().texts == [("2", "1", "1")]

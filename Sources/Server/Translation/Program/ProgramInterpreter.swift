@@ -21,9 +21,9 @@ struct ProgramInterpreter {
     private(set) var uses = ParameterUses()
     private var isLastWalk = false
     private var hasChanged = false
-    private var constants: ConstantRegisters
+    private let constants: ConstantRegisters
 
-    /// More work than this, and the program is left alone: it is a value of a register that is looked at.
+    /// More work than this, and the program is left alone: it is a value of a register that is looked at, or a row of them that is shared.
     private static let workLimit = 4_000_000
 
     init?(
@@ -49,6 +49,8 @@ struct ProgramInterpreter {
     /// False when it was given up.
     mutating func run() -> Bool {
         var work = 0
+        var registers = Registers(constants)
+        for instruction in program { execute(instruction, &registers) }
         repeat {
             constants.leaveOutWritten()
             (entry, contents, results) = ([0: Registers(constants)], [:], [])
@@ -56,8 +58,10 @@ struct ProgramInterpreter {
         } while constants.areWritten
         isLastWalk = true
         for leader in entry.keys.sorted() {
-            guard walk(from: leader, reaching: { _ in }) != nil else { return false }
+            guard walk(from: leader, &work, reaching: { _ in }) else { return false }
         }
+        // What has been found is in `results` and `uses`.
+        entry = [:]
         return true
     }
 
@@ -70,9 +74,7 @@ struct ProgramInterpreter {
             while let first = isPending.firstIndex(of: true) {
                 for leader in first..<program.count where isPending[leader] {
                     isPending[leader] = false
-                    guard let cost = walk(from: leader, reaching: { isPending[$0] = true }) else { return false }
-                    work += cost
-                    guard work < Self.workLimit else { return false }
+                    guard walk(from: leader, &work, reaching: { isPending[$0] = true }), work < Self.workLimit else { return false }
                 }
                 // All that follows rests on what they are not.
                 if constants.areWritten { return true }
@@ -81,37 +83,31 @@ struct ProgramInterpreter {
         return true
     }
 
-    /// One straight run of instructions; nil when a register's number is beyond all reason.
-    private mutating func walk(from leader: Int, reaching: (Int) -> Void) -> Int? {
+    /// One straight run of instructions; false when a register's number is beyond all reason.
+    private mutating func walk(from leader: Int, _ work: inout Int, reaching: (Int) -> Void) -> Bool {
         var registers = entry[leader] ?? Registers(constants)
         var address = leader
-        var cost = registers.count + 1
         while true {
-            let before = registers.count
             execute(program[address], &registers)
-            guard registers.count < Registers.limit else { return nil }
-            cost += 1 + registers.count - before
+            work += 1
             let next = flow.successors[address]
-            if next == [address + 1], !isLeader[address + 1] {
+            if next.count == 1, next[0] == address + 1, !isLeader[address + 1] {
                 address += 1
                 continue
             }
-            for target in next {
-                cost += registers.flowing.reduce(0) { $0 + 1 + $1.parameters.count }
-                if enter(target, registers) { reaching(target) }
-            }
-            return cost
+            for target in next where enter(target, registers, &work) { reaching(target) }
+            return !registers.isBeyondLimit
         }
     }
 
     /// True when this brought anything new there.
-    private mutating func enter(_ target: Int, _ registers: Registers) -> Bool {
+    private mutating func enter(_ target: Int, _ registers: Registers, _ work: inout Int) -> Bool {
         guard !isLastWalk else { return false }
         guard var known = entry.removeValue(forKey: target) else {
             entry[target] = registers
             return true
         }
-        let isNew = known.join(registers)
+        let isNew = known.join(registers, &work)
         entry[target] = known
         return isNew
     }
@@ -119,13 +115,7 @@ struct ProgramInterpreter {
     // MARK: For the instructions
 
     mutating func write(_ record: ProgramValue, to cursor: Int) {
-        let source = cursors.original(cursor)
-        let before = contents[source] ?? ProgramValue()
-        var joined = before
-        joined.join(record)
-        guard joined != before else { return }
-        contents[source] = joined
-        hasChanged = true
+        if contents[cursors.original(cursor), default: ProgramValue()].join(record) { hasChanged = true }
     }
 
     mutating func addResult(_ row: [ProgramValue]) {

@@ -108,50 +108,6 @@ struct ProgramValue: Equatable, Sendable {
 
     /// All parameters that have a say in its type.
     var deciding: [Int] { isConverted || parameters.isEmpty ? operands : Self.merged(parameters, operands) }
-
-    mutating func join(_ other: ProgramValue) {
-        if self == other { return }
-        let wasNothing = classes.isEmpty && parameters.isEmpty && fields.isEmpty
-        let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
-        classes.formUnion(other.classes)
-        likely = likely.joined(other.likely)
-        parameterType = parameterType.joined(other.parameterType)
-        declared = declared.joinedExactly(other.declared)
-        origins.formUnion(other.origins)
-        // Converted only if every parameter that may be here is.
-        if parameters.isEmpty {
-            isConverted = other.isConverted && !other.parameters.isEmpty
-        } else if !other.parameters.isEmpty {
-            isConverted = isConverted && other.isConverted
-        }
-        if parameters != other.parameters { parameters = Self.merged(parameters, other.parameters) }
-        if operands != other.operands { operands = Self.merged(operands, other.operands) }
-        if wasNothing {
-            fields = other.fields
-        } else if !isNothing {
-            joinFields(other.fields)
-        }
-    }
-
-    static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
-        if a.isEmpty { return b }
-        var result: [Int] = []
-        result.reserveCapacity(a.count + b.count)
-        var (i, j) = (0, 0)
-        while i < a.count || j < b.count {
-            let next = j == b.count || (i < a.count && a[i] <= b[j]) ? a[i] : b[j]
-            if i < a.count, a[i] == next { i += 1 }
-            if j < b.count, b[j] == next { j += 1 }
-            result.append(next)
-        }
-        return result
-    }
-
-    private mutating func joinFields(_ other: [ProgramValue]) {
-        for index in other.indices {
-            if index < fields.count { fields[index].join(other[index]) } else { fields.append(other[index]) }
-        }
-    }
 }
 
 extension TypeOID {

@@ -2,26 +2,40 @@ import PostgresWire
 
 /// What is in each register where a program is at.
 ///
-/// A parameter has a register for each place it stands in, and nearly all of them are written once and then only read. Those are the same
-/// wherever the program is at (`ConstantRegisters`), so they are kept once: a statement of a thousand parameters has a thousand
-/// jumps as well (`CASE WHEN id = $1 THEN $2 …`), and to join all registers at each of them would take the square of it.
+/// Each place that a program jumps to has all of them, and from one such place to the next few are others: `SELECT coalesce($1, a), …` has
+/// a jump, and a register, for each of its columns. So they are kept in rows, and rows in blocks, which places share as long as nothing is
+/// written there; and arrays that share their storage are equal without a look at what is in them. What a jump costs is then what was
+/// written since the last one, and not what the statement has of columns. Those of parameters are mostly not even that: `ConstantRegisters`.
 struct Registers {
-    /// Those that are not constant, in their order.
-    private(set) var flowing: [ProgramValue] = []
+    /// Those that are not constant, at their numbers.
+    private var blocks: [[[ProgramValue]]] = []
     private let constants: ConstantRegisters
+    /// A register's number was beyond all reason.
+    private(set) var isBeyondLimit = false
 
     /// Registers beyond this, and the program is left alone.
     static let limit = 1 << 16
+    /// A row, a block of rows, and the blocks of some hundred registers are then about as long: to write one register copies one of each.
+    private static let rowLength = 16, blockLength = 16
+
+    private struct Place {
+        let block, row, index: Int
+
+        init(_ register: Int) {
+            let row = register / Registers.rowLength
+            (block, self.row, index) = (row / Registers.blockLength, row % Registers.blockLength, register % Registers.rowLength)
+        }
+    }
 
     init(_ constants: ConstantRegisters) { self.constants = constants }
 
-    var count: Int { flowing.count }
+    func value(_ register: Int) -> ProgramValue { constants.value(register) ?? flowing(register) }
 
-    func value(_ register: Int) -> ProgramValue {
-        switch constants.place(of: register) {
-        case .constant(let value): value
-        case .flowing(let index): flowing.indices.contains(index) ? flowing[index] : ProgramValue()
-        }
+    private func flowing(_ register: Int) -> ProgramValue {
+        guard register >= 0, case let place = Place(register), place.block < blocks.count, place.row < blocks[place.block].count,
+            place.index < blocks[place.block][place.row].count
+        else { return ProgramValue() }
+        return blocks[place.block][place.row][place.index]
     }
 
     func values(_ first: Int, _ count: Int) -> [ProgramValue] {
@@ -29,63 +43,69 @@ struct Registers {
     }
 
     mutating func set(_ register: Int, _ value: ProgramValue) {
-        guard register >= 0, register < Self.limit else { return }
-        switch constants.place(of: register) {
-        case .constant(let known): if known != value { constants.isWritten(register) }
-        case .flowing(let index):
-            while flowing.count <= index { flowing.append(ProgramValue()) }
-            flowing[index] = value
+        guard register >= 0 else { return }
+        guard register < Self.limit else { return isBeyondLimit = true }
+        if let known = constants.value(register) {
+            if known != value { constants.isWritten(register) }
+            return
         }
+        // What is there already stays where it is, and shared.
+        guard flowing(register) != value else { return }
+        let place = Place(register)
+        while blocks.count <= place.block { blocks.append([]) }
+        while blocks[place.block].count <= place.row { blocks[place.block].append([]) }
+        while blocks[place.block][place.row].count <= place.index { blocks[place.block][place.row].append(ProgramValue()) }
+        blocks[place.block][place.row][place.index] = value
     }
 
     /// True when this brought anything new.
-    mutating func join(_ others: Registers) -> Bool {
-        var isNew = false
-        for index in others.flowing.indices {
-            guard index < flowing.count else {
-                flowing.append(others.flowing[index])
-                isNew = isNew || others.flowing[index] != ProgramValue()
-                continue
+    ///
+    /// - Parameter work: what has been looked at is counted.
+    mutating func join(_ others: Registers, _ work: inout Int) -> Bool {
+        Self.join(&blocks, others.blocks, &work) { block, other, work in
+            Self.join(&block, other, &work) { row, other, work in
+                Self.join(&row, other, &work) { value, other, work in
+                    work += other.listed > 1 ? value.listed + other.listed : 1
+                    return value.join(other)
+                }
             }
-            guard flowing[index] != others.flowing[index] else { continue }
-            let before = flowing[index]
-            flowing[index].join(others.flowing[index])
-            isNew = isNew || flowing[index] != before
         }
+    }
+
+    /// Where both have something, and not the same, `each` joins it; what only the other has is taken over.
+    private static func join<Element: Equatable>(
+        _ mine: inout [Element], _ others: [Element], _ work: inout Int, _ each: (inout Element, Element, inout Int) -> Bool
+    ) -> Bool {
+        work += 1
+        guard !mine.isEmpty else {
+            mine = others
+            return !others.isEmpty
+        }
+        let known = mine.count
+        work += others.count
+        var isNew = known < others.count
+        for index in 0..<min(known, others.count) where mine[index] != others[index] {
+            if each(&mine[index], others[index], &work) { isNew = true }
+        }
+        if known < others.count { mine += others[known...] }
         return isNew
     }
 }
 
-/// Registers that one Variable writes, and nothing else: what is in them is always that parameter.
+/// Registers that one Variable writes, and nothing else: what is in them is always that parameter, wherever the program is at.
 ///
-/// What else writes a register is only known when the program is run (by how many places a Copy goes, which of a record's values an
-/// affinity converts). So all but those that are written by the commonest instructions, too, are taken for constant at first, and
-/// whoever finds one written begins anew without it.
+/// What else writes a register is only known when instructions are executed (by how many places a Copy goes, which of a record's values an
+/// affinity converts). So all are taken for constant at first, until each instruction has been executed once; and whoever finds one
+/// written then begins anew without it.
 final class ConstantRegisters {
-    enum Place {
-        case constant(ProgramValue)
-        /// An index among those that are not constant.
-        case flowing(Int)
-    }
-
     private var values: [Int: ProgramValue] = [:]
-    /// How many are constant before each register up to the last that is.
-    private var constantsBefore: [Int] = []
     private var written: Set<Int> = []
 
     init(of program: [Instruction], _ types: (Int) -> TypeOID?) {
-        for instruction in program {
-            switch instruction.opcode {
-            case .variable where (0..<Registers.limit).contains(instruction.p2):
-                let value = ProgramValue(parameter: instruction.p1, type: types(instruction.p1))
-                if values.updateValue(value, forKey: instruction.p2) != nil { written.insert(instruction.p2) }
-            case .column, .function, .pureFunction: written.insert(instruction.p3)
-            case .cast: written.insert(instruction.p1)
-            case .shallowCopy, .copy, .null, .integer, .int64, .real, .string8: written.insert(instruction.p2)
-            default: break
-            }
+        for instruction in program where instruction.opcode == .variable && (0..<Registers.limit).contains(instruction.p2) {
+            let value = ProgramValue(parameter: instruction.p1, type: types(instruction.p1))
+            if values.updateValue(value, forKey: instruction.p2) != nil { written.insert(instruction.p2) }
         }
-        leaveOutWritten()
     }
 
     var areWritten: Bool { !written.isEmpty }
@@ -95,17 +115,7 @@ final class ConstantRegisters {
     func leaveOutWritten() {
         for register in written { values[register] = nil }
         written = []
-        var count = 0
-        constantsBefore = values.keys.max().map { last in
-            (0...last).map { register in
-                defer { if values[register] != nil { count += 1 } }
-                return count
-            }
-        } ?? []
     }
 
-    func place(of register: Int) -> Place {
-        guard constantsBefore.indices.contains(register) else { return .flowing(register - values.count) }
-        return values[register].map(Place.constant) ?? .flowing(register - constantsBefore[register])
-    }
+    func value(_ register: Int) -> ProgramValue? { values.isEmpty ? nil : values[register] }
 }

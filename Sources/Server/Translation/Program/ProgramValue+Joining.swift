@@ -1,0 +1,85 @@
+/// What may be in a register, where ways of a program meet.
+extension ProgramValue {
+    /// True when this brought anything new.
+    @discardableResult
+    mutating func join(_ other: ProgramValue) -> Bool {
+        if self == other { return false }
+        let wasNothing = classes.isEmpty && parameters.isEmpty && fields.isEmpty
+        let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
+        let before = (classes, likely, parameterType, declared, origins, isConverted)
+        let listedBefore = listed
+        classes.formUnion(other.classes)
+        likely = likely.joined(other.likely)
+        parameterType = parameterType.joined(other.parameterType)
+        declared = declared.joinedExactly(other.declared)
+        origins.formUnion(other.origins)
+        // Converted only if every parameter that may be here is.
+        if parameters.isEmpty {
+            isConverted = other.isConverted && !other.parameters.isEmpty
+        } else if !other.parameters.isEmpty {
+            isConverted = isConverted && other.isConverted
+        }
+        Self.add(other.parameters, to: &parameters)
+        Self.add(other.operands, to: &operands)
+        // The lists only grow.
+        var isNew = before != (classes, likely, parameterType, declared, origins, isConverted) || listed > listedBefore
+        if wasNothing {
+            isNew = isNew || !other.fields.isEmpty
+            fields = other.fields
+        } else if !isNothing, joinFields(other.fields) {
+            isNew = true
+        }
+        return isNew
+    }
+
+    /// How many parameters it is known to rest on.
+    var listed: Int { parameters.count + operands.count }
+
+    /// To a value that may be one of thousands of parameters they come one by one, mostly in their order.
+    private static func add(_ others: [Int], to list: inout [Int]) {
+        guard let first = others.first, list != others else { return }
+        if list.last.map({ $0 < first }) ?? true {
+            list += others
+        } else if others.count > 1 {
+            list = merged(list, others)
+        } else if case let place = place(of: first, in: list), list[place] != first {
+            list.insert(first, at: place)
+        }
+    }
+
+    /// Where a number belongs in a list whose last element is not less.
+    private static func place(of number: Int, in list: [Int]) -> Int {
+        var (low, high) = (0, list.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+        if a.isEmpty { return b }
+        var result: [Int] = []
+        result.reserveCapacity(a.count + b.count)
+        var (i, j) = (0, 0)
+        while i < a.count || j < b.count {
+            let next = j == b.count || (i < a.count && a[i] <= b[j]) ? a[i] : b[j]
+            if i < a.count, a[i] == next { i += 1 }
+            if j < b.count, b[j] == next { j += 1 }
+            result.append(next)
+        }
+        return result
+    }
+
+    private mutating func joinFields(_ other: [ProgramValue]) -> Bool {
+        var isNew = fields.count < other.count
+        for index in other.indices {
+            guard index < fields.count else {
+                fields.append(other[index])
+                continue
+            }
+            if fields[index].join(other[index]) { isNew = true }
+        }
+        return isNew
+    }
+}
