@@ -120,6 +120,12 @@ static inline uint32_t walpool_file_system(const char *path) {
     return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 
+/* Gives a file another name unless something has that one: RENAME_NOREPLACE of linux/fs.h, rename(2), since Linux 3.15. */
+int renameat2(int, const char *, int, const char *, unsigned int);
+static inline int walpool_rename_unless_taken(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, 1);
+}
+
 int dup3(int, int, int);
 static inline int walpool_dup_over(int from, int to) { return dup3(from, to, O_CLOEXEC); }
 

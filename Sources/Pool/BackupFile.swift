@@ -1,14 +1,16 @@
+import CLinux
 import Glibc
 
-/// A backup's file: temporary until it is complete and on the disk, and then under its name at once.
+/// A backup's file: temporary until it is complete and on the disk, and then under its name at once. Whoever is at work on it
+/// has its lock.
 ///
-/// A lock (flock(2)) says that somebody is at work on the temporary file, so that one left by a daemon that was killed
-/// can be told from one that another daemon is writing into the same directory. SQLite's locks are of another kind
-/// (fcntl(2)); they would go with any descriptor of the file that is closed, so this one outlives the connection.
+/// SQLite's locks (fcntl(2)) would go with any descriptor of the file that is closed, so this one outlives the connection. It is
+/// open before anything is written, so that its fsync(2) tells of all that could not be.
 struct BackupFile: ~Copyable {
     let directory: String
     let name: String
     private let descriptor: Int32
+    private let lock: BackupLock
 
     static let ending = ".walpool-backup"
     var temporaryPath: String { Self.temporaryPath(directory, name) }
@@ -20,13 +22,19 @@ struct BackupFile: ~Copyable {
     ///
     /// - Parameter mode: the permissions of the database: what it keeps from others its copy must, too.
     init(directory: String, name: String, mode: mode_t) throws(BackupError) {
+        // Looked at before an hour of copying; `publish` is what makes sure.
+        if let existing = Self.existing("\(directory)/\(name)") { throw .fileExists(existing) }
+        let temporaryPath = Self.temporaryPath(directory, name)
+        guard let lock = try BackupLock.take(for: temporaryPath) else { throw .alreadyRunning(name) }
+        // Nobody is at work on what a killed daemon has left of that name.
+        Self.remove(temporaryPath)
+        let made = open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard made >= 0 else { throw .system(call: "open", path: temporaryPath, errorNumber: errno) }
+        fchmod(made, mode & 0o666)
         self.directory = directory
         self.name = name
-        let path = "\(directory)/\(name)"
-        // Looked at before an hour of copying; `publish` is what makes sure.
-        if let existing = Self.existing(path) { throw .fileExists(existing) }
-        descriptor = try Self.make(Self.temporaryPath(directory, name), name)
-        fchmod(descriptor, mode & 0o666)
+        self.descriptor = made
+        self.lock = lock
     }
 
     deinit { close(descriptor) }
@@ -37,41 +45,45 @@ struct BackupFile: ~Copyable {
         ([""] + BackupName.reservedEndings).map { path + $0 }.first { access($0, F_OK) == 0 }
     }
 
-    private static func make(_ path: String, _ name: String) throws(BackupError) -> Int32 {
-        while true {
-            let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if made >= 0 {
-                // Between the two another daemon that starts may have taken it for one left behind.
-                if flock(made, LOCK_EX | LOCK_NB) == 0, isLinked(made) { return made }
-                close(made)
-            } else if errno == EEXIST {
-                guard removeIfStale(path) else { throw .alreadyRunning(name) }
-            } else {
-                throw .system(call: "open", path: path, errorNumber: errno)
-            }
-        }
-    }
-
-    private static func isLinked(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_nlink > 0
-    }
-
     /// Brings the file onto the disk and gives it its name. Its connection must be closed.
     func publish() throws(BackupError) {
         guard fsync(descriptor) == 0 else {
             throw .system(call: "fsync", path: temporaryPath, errorNumber: errno)
         }
         if let existing = Self.existing(path) { throw .fileExists(existing) }
-        // Not rename(2), which replaces a file that has the name: link(2) fails with EEXIST.
-        guard link(temporaryPath, path) == 0 else {
-            throw errno == EEXIST ? .fileExists(path) : .system(call: "link", path: path, errorNumber: errno)
-        }
-        unlink(temporaryPath)
+        try moveToName()
         do { try Self.sync(directory: directory) } catch {
             // It would be gone after a power failure, perhaps.
             unlink(path)
             throw error
+        }
+    }
+
+    /// Not by rename(2), which replaces a file that has the name: link(2) fails with EEXIST, and the kinds of disk that have no
+    /// links (vfat, exFAT, many of FUSE and SMB) say so by one of these numbers.
+    private func moveToName() throws(BackupError) {
+        if link(temporaryPath, path) == 0 {
+            unlink(temporaryPath)
+            return
+        }
+        switch errno {
+        case EEXIST: throw .fileExists(path)
+        case EPERM, EOPNOTSUPP, ENOSYS, EMLINK: try renameToName()
+        default: throw .system(call: "link", path: path, errorNumber: errno)
+        }
+    }
+
+    private func renameToName() throws(BackupError) {
+        if walpool_rename_unless_taken(temporaryPath, path) == 0 { return }
+        switch errno {
+        case EEXIST: throw .fileExists(path)
+        // "The filesystem does not support one of the flags in flags" (rename(2)), or the kernel has no flags. Then there is nothing
+        // but to look and to rename, and a file that comes between the two is replaced. It is not another backup's: the lock of
+        // the name is this one's until the file has it.
+        case EINVAL, ENOSYS:
+            if let existing = Self.existing(path) { throw .fileExists(existing) }
+            guard rename(temporaryPath, path) == 0 else { throw .system(call: "rename", path: path, errorNumber: errno) }
+        default: throw .system(call: "rename", path: path, errorNumber: errno)
         }
     }
 
@@ -96,27 +108,29 @@ struct BackupFile: ~Copyable {
 // MARK: What a killed daemon leaves behind
 
 extension BackupFile {
-    /// Removes temporary files nobody is at work on; returns their names.
+    /// Removes temporary files nobody is at work on, and locks that nobody has; returns the names of the files.
     static func removeStale(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: Set<String> = []
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix("."), name.hasSuffix(ending) { names.append(name) }
+            guard name.hasPrefix(".") else { continue }
+            if name.hasSuffix(ending) { names.insert(name) }
+            if name.hasSuffix(ending + BackupLock.ending) { names.insert(String(name.dropLast(BackupLock.ending.count))) }
         }
-        return names.filter { removeIfStale("\(directory)/\($0)") }
+        return names.sorted().filter { removeIfStale("\(directory)/\($0)") }
     }
 
-    /// False when somebody has it locked, or it cannot be opened.
+    /// False when there is none, when somebody has its lock, or when the lock cannot be had.
     private static func removeIfStale(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno == ENOENT }
-        defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        guard let lock = try? BackupLock.take(for: path) else { return false }
+        let isThere = access(path, F_OK) == 0
         remove(path)
-        return true
+        // Until here.
+        _ = consume lock
+        return isThere
     }
 }

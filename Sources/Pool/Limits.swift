@@ -54,6 +54,9 @@ public struct PoolLimits: Sendable {
     /// How long a client waits in a queue before it is looked whether it is still there, and how often that is. It costs a system call
     /// for each who has waited for so long.
     static let waitingLookMilliseconds: Int64 = 1_000
+    /// How often the lock of a backup's temporary file is tried for while others, one after the other, have it and remove it. Each
+    /// has it for a moment only, or it is refused at once.
+    static let backupLockAttempts = 100
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 import stat
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -170,6 +172,61 @@ def test_no_room(start_daemon, tmp_path):
         subprocess.run(["umount", small], check=True)
 
 
+# Disks of other machines and of other systems
+
+
+@pytest.fixture(scope="module")
+def other_disks(tmp_path_factory):
+    """A library that gives whoever it is preloaded into such a disk."""
+    library = tmp_path_factory.mktemp("library") / "other_disks.so"
+    source = Path(__file__).with_name("other_disks.c")
+    compiler = shutil.which("cc") or "/usr/bin/cc"
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.fixture
+def disk(request, other_disks, monkeypatch):
+    """The daemons of the test make their backups on such a disk."""
+    monkeypatch.setenv("LD_PRELOAD", str(other_disks))
+    monkeypatch.setenv("OTHER_DISK", request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("disk", ["", "n", "l", "lr", "nlr"], indirect=True)
+def test_on_other_disks(disk, served, backups):
+    for name in ("one.db", "two.db"):
+        console(served).query(f"BACKUP TO '{name}'").check()
+        assert rows(backups / name) == rows(served.database)
+    assert sorted(os.listdir(backups)) == ["one.db", "two.db"]
+
+
+@pytest.mark.parametrize("disk", ["t", "tl", "tlr"], indirect=True)
+def test_a_file_that_comes_in_the_last_moment_is_not_replaced(disk, served, backups):
+    assert console(served).query("BACKUP TO 'copy.db'").state == "58P02"
+    assert os.listdir(backups) == ["copy.db"]
+    assert (backups / "copy.db").read_text() == "somebody's"
+
+
+@pytest.mark.parametrize("disk", ["", "n"], indirect=True)
+def test_a_start_beside_one_at_work_removes_nothing(disk, large, backups):
+    """And behind its end by kill -9 all of it."""
+    under_way(large)
+    large.process.send_signal(signal.SIGSTOP)
+    try:
+        left = os.listdir(backups)
+        assert ".copy.db.walpool-backup" in left
+        other = large.another()
+        assert set(left) <= set(os.listdir(backups))
+        assert console(other).query("BACKUP TO 'copy.db'").state == "55006"
+        other.stop()
+    finally:
+        large.kill()
+    assert ".copy.db.walpool-backup" in os.listdir(backups)
+    large.restart()
+    assert os.listdir(backups) == []
+
+
 def test_private_as_the_database(served, backups):
     served.database.chmod(0o600)
     console(served).query("BACKUP TO 'copy.db'").check()
@@ -216,6 +273,8 @@ def test_beside_writers(served, backups):
 def large(start_daemon, backups):
     """One whose backup takes a while: its check has an index of many random entries to compare."""
     daemon = start_daemon(config=f'backup_directory = "{backups}"\nshutdown_timeout = "100ms"\n')
+    # One of another database, which makes its backups into the same directory.
+    daemon.another = lambda: start_daemon(config=daemon.config)
     daemon.run("CREATE TABLE r (a BLOB, b BLOB)", "CREATE INDEX ra ON r (a)", "CREATE INDEX rb ON r (b)",
                "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 150000) "
                "INSERT INTO r SELECT randomblob(100), randomblob(100) FROM c")
