@@ -25,13 +25,14 @@ struct ConfigurationDocument {
     private(set) var foreignHeaders: [(line: Int, text: String, name: String)] = []
     private(set) var problems: [ConfigurationProblem] = []
 
-    init(_ text: String) {
+    /// - Parameter accepted: what a key takes, in a section or (nil) before the first, if there is such a key.
+    init(_ text: String, accepted: (_ key: String, _ section: String?) -> AcceptedValue? = { _, _ in nil }) {
         if let line = Self.lineOfNUL(text) {
             // TOMLKit takes C strings: it would end here, and the rest would be silently ignored.
             problems.append(.init(line: line, "a NUL character"))
             return
         }
-        for expression in ConfigurationExpressions(text).all { add(expression) }
+        for expression in ConfigurationExpressions(text).all { add(expression, accepted) }
         // [a] beside [[a]] is no TOML, and is told in our words.
         if problems.isEmpty, foreignHeaders.isEmpty { checkWhole(text) }
     }
@@ -41,7 +42,9 @@ struct ConfigurationDocument {
         return text.utf8[..<place].count { $0 == UInt8(ascii: "\n") } + 1
     }
 
-    private mutating func add(_ expression: ConfigurationExpressions.Expression) {
+    private mutating func add(
+        _ expression: ConfigurationExpressions.Expression, _ accepted: (_ key: String, _ section: String?) -> AcceptedValue?
+    ) {
         guard expression.kind != .unclosedBracket else {
             problems.append(.init(line: expression.line, "a bracket is never closed"))
             return
@@ -60,11 +63,8 @@ struct ConfigurationDocument {
             table = try TOMLTable(string: expression.text)
         } catch {
             var problem = Self.problem(error, firstLine: expression.line, isOneLine: !expression.text.utf8.contains(UInt8(ascii: "\n")))
-            // TOML has octal numbers of its own, and takes 0660 for none; what is a string in octal digits needs its quotes.
-            // By its words: a search for text would be Foundation's, which TOMLKit brings along.
-            if problem.message.split(separator: " ").contains("zeroes"), let key = expression.text.split(separator: "=").first {
-                let name = key.filter { $0 != " " && $0 != "\t" }
-                problem = .init(line: problem.line, "\(name): \(problem.message); digits that begin with 0 are a string, in quotes")
+            if let unreadable = UnreadableValue(expression), let accepted = accepted(unreadable.key, sections.last?.name) {
+                problem = .init(line: problem.line, unreadable.message(problem.message, accepted))
             }
             problems.append(problem)
             // What follows a header that cannot be read belongs to nothing known.

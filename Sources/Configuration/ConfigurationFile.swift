@@ -19,7 +19,7 @@ struct ConfigurationFile {
     }
 
     func apply(to settings: inout StartSettings) throws(ConfigurationError) {
-        let document = ConfigurationDocument(text)
+        let document = ConfigurationDocument(text, accepted: accepted)
         var problems = document.problems
         applyKeys(document, &settings, &problems)
         applySections(document, &settings, &problems)
@@ -40,6 +40,20 @@ struct ConfigurationFile {
         }
     }
 
+    /// What a key takes where it stands.
+    private func accepted(_ name: String, in section: String?) -> AcceptedValue? {
+        if let section {
+            let key = sections.first { $0.name == section }?.keys.first { $0.name == name }
+            return key.map { key in AcceptedValue(form: ConfigurationKey.inAnError(key.form)) { _ in key.takesText } }
+        }
+        guard let key = ConfigurationKey.named(name) else { return nil }
+        return AcceptedValue(form: ConfigurationKey.inAnError(key.form)) { value in
+            var settings = StartSettings()
+            do { try key.set(key.name, value, &settings) } catch { return false }
+            return true
+        }
+    }
+
     private func applySections(
         _ document: ConfigurationDocument, _ settings: inout StartSettings, _ problems: inout [ConfigurationProblem]
     ) {
@@ -57,17 +71,23 @@ struct ConfigurationFile {
             let tables = document.sections.filter { $0.name == section.name }
             let keys = section.keys.map(\.name)
             for entry in tables.flatMap(\.entries) where !keys.contains(entry.key) {
-                problems.append(unknownKey(entry, keys, in: " in [[\(section.name)]]"))
+                problems.append(unknownKey(entry, keys, in: section.name))
             }
             section.read(tables, &settings, &problems)
         }
     }
 
     private func unknownKey(
-        _ entry: ConfigurationEntry, _ known: [String], in place: String = ""
+        _ entry: ConfigurationEntry, _ known: [String], in section: String? = nil
     ) -> ConfigurationProblem {
         if sections.contains(where: { $0.name == entry.key }) {
             return .init(line: entry.line, "\"\(entry.key)\" is no key: write tables headed [[\(entry.key)]]")
+        }
+        let place = section.map { " in [[\($0)]]" } ?? ""
+        // Where one appends to the file.
+        if let section, ConfigurationKey.named(entry.key) != nil {
+            let advice = "it is one of the whole daemon, which stand above the first [[\(section)]]"
+            return .init(line: entry.line, "unknown key \"\(entry.key)\"\(place): \(advice)")
         }
         let meant = nearestSpelling(to: entry.key, among: known).map { ": did you mean \"\($0)\"?" } ?? ""
         return .init(line: entry.line, "unknown key \"\(entry.key)\"\(place)\(meant)")

@@ -150,12 +150,28 @@ extension ConfigurationKey {
         Self(
             name, form: form, change: .newSessions, summary, details: details,
             value: { $0.server.settingDefault(name).map(ConfigurationValue.string) },
-            set: { (_, value, settings) throws(StartError) in
+            set: { (shown, value, settings) throws(StartError) in
+                let text: String
+                switch value {
+                case .string(let string): text = string
+                case .integer(let number): text = String(number)
+                case .boolean(let isOn): text = isOn ? "on" : "off"
+                default: throw wrong(shown, form, value)
+                }
+                do { try settings.server.setDefault(name, text) } catch { throw wrong(shown, form, value) }
+            })
+    }
+
+    /// A time that a session starts with; `zero` says what 0 is.
+    static func sessionTime(_ name: String, zero: String = "no limit", _ summary: String, details: String = "") -> Self {
+        Self(
+            name, form: "a time; 0: \(zero)", change: .newSessions, summary, details: details,
+            value: { $0.server.settingDefault(name).map(ConfigurationValue.string) },
+            set: { (shown, value, settings) throws(StartError) in
                 switch value {
                 case .string(let text): try settings.server.setDefault(name, text)
                 case .integer(let number): try settings.server.setDefault(name, String(number))
-                case .boolean(let isOn): try settings.server.setDefault(name, isOn ? "on" : "off")
-                default: throw wrong(name, form, value)
+                default: throw wrong(shown, timeInAnError, value)
                 }
             })
     }
@@ -164,8 +180,16 @@ extension ConfigurationKey {
         switch value {
         case .string(let text): return try ServerConfiguration.milliseconds(name, text, upTo: longest)
         case .integer(let number): return try ServerConfiguration.milliseconds(name, String(number), upTo: longest)
-        default: throw wrong(name, "a number of milliseconds or a time such as \"5s\"", value)
+        default: throw wrong(name, timeInAnError, value)
         }
+    }
+
+    private static let timeInAnError = "a number of milliseconds or a time such as \"5s\""
+
+    /// The form as an error has it, which has to say what a time is: the manual has a paragraph for that.
+    static func inAnError(_ form: String) -> String {
+        let word = "a time"
+        return form.hasPrefix(word) ? timeInAnError + form.dropFirst(word.count) : form
     }
 }
 

@@ -12,11 +12,14 @@ public struct ConfigurationSection: Sendable {
         /// What it takes, in words.
         public let form: String
         public let summary: String
+        /// A text is one of the values it takes.
+        public let takesText: Bool
 
-        public init(_ name: String, form: String, _ summary: String) {
+        public init(_ name: String, form: String, _ summary: String, takesText: Bool = true) {
             self.name = name
             self.form = form
             self.summary = summary
+            self.takesText = takesText
         }
     }
 

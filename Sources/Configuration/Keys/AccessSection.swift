@@ -13,7 +13,7 @@ extension ConfigurationSection {
             """,
         keys: [
             Key("user", form: "a name, a list of names, or \"all\"", "Whom the rule is about: users of this machine, or everybody"),
-            Key("uid", form: "a user ID or a list of them", "Instead of user"),
+            Key("uid", form: "a user ID or a list of them", "Instead of user", takesText: false),
             Key(
                 "group", form: "a name or a list of names",
                 "Instead of user: members of these groups, by their own or by a supplementary group"),
@@ -24,7 +24,9 @@ extension ConfigurationSection {
                 "claim", form: "\"any\", \"same\" or a list of names",
                 "Which PostgreSQL user names they may give: any, which is the default because the name decides nothing; that "
                     + "of their user on this machine; or these"),
-            Key("max_sessions", form: "an integer from 0 to 100000", "Sessions at a time of all that the rule lets in; 0: any number"),
+            Key(
+                "max_sessions", form: "an integer from 0 to 100000", "Sessions at a time of all that the rule lets in; 0: any number",
+                takesText: false),
             Key("statement_timeout", form: "a time", "The longest statement_timeout that a session may have, and has at first; 0: none"),
             Key("transaction_timeout", form: "a time", "Likewise"),
             Key("idle_in_transaction_session_timeout", form: "a time", "Likewise"),

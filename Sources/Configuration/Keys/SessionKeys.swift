@@ -1,23 +1,21 @@
 extension ConfigurationKey {
-    private static let time = "a time; 0: no limit"
-
     static let sessions: [ConfigurationKey] = [
-        .sessionDefault(
-            "statement_timeout", form: time, "A statement takes no longer, waiting included",
+        .sessionTime(
+            "statement_timeout", "A statement takes no longer, waiting included",
             details: "It ends with 57014."),
-        .sessionDefault(
-            "lock_timeout", form: time, "A statement waits no longer for the writer, a reader or another process",
+        .sessionTime(
+            "lock_timeout", "A statement waits no longer for the writer, a reader or another process",
             details: "It ends with 55P03."),
-        .sessionDefault(
-            "transaction_timeout", form: time, "A transaction block takes no longer",
+        .sessionTime(
+            "transaction_timeout", "A transaction block takes no longer",
             details: "The session ends with 25P04."),
-        .sessionDefault(
-            "idle_in_transaction_session_timeout", form: time, "An open transaction block is idle no longer",
+        .sessionTime(
+            "idle_in_transaction_session_timeout", "An open transaction block is idle no longer",
             details: "The session ends with 25P03."),
-        .sessionDefault(
-            "client_write_timeout", form: time, "A client that takes nothing of its result for this long is disconnected"),
-        .sessionDefault(
-            "queue_notice", form: "a time; 0: never",
+        .sessionTime(
+            "client_write_timeout", "A client that takes nothing of its result for this long is disconnected"),
+        .sessionTime(
+            "queue_notice", zero: "never",
             "A client that waits this long for the writer, or for a reader, gets a NOTICE",
             details: "It tells the client's place and who has the writer."),
         .sessionDefault(
