@@ -37,6 +37,7 @@ struct ConfigurationFile {
             do { try key.set(key.name, entry.value, &settings) } catch {
                 problems.append(.init(line: entry.line, error.description))
             }
+            settings.given.insert(key.name)
         }
     }
 

@@ -4,9 +4,12 @@ import Server
 public struct ConfigurationInForce: Sendable {
     private let started: StartSettings
     public private(set) var settings: StartSettings
+    /// The socket, where the service manager made it.
+    private let socket: SocketInForce?
 
-    public init(_ started: StartSettings) {
+    public init(_ started: StartSettings, socket: SocketInForce? = nil) {
         self.started = started
+        self.socket = socket
         settings = started
     }
 
@@ -25,7 +28,9 @@ public struct ConfigurationInForce: Sendable {
             changes.needRestart.append(
                 "max_sessions = \(read.server.maximumSessions): above \(started.server.sessionRoom) it needs a restart")
         }
-        for key in ConfigurationKey.all {
+        // A restart would not apply them to it either.
+        changes.changed += socket?.notApplied(read) ?? []
+        for key in ConfigurationKey.all where socket == nil || !SocketInForce.has(key) {
             let inForce = value(of: key)
             let new = key.value(next)
             guard inForce != new else { continue }
@@ -51,7 +56,8 @@ public struct ConfigurationInForce: Sendable {
 
     /// What is in force of a key.
     public func value(of key: ConfigurationKey) -> ConfigurationValue? {
-        key.value(key.change == .restart ? started : settings)
+        if let socket, SocketInForce.has(key) { return socket.values[key.name] }
+        return key.value(key.change == .restart ? started : settings)
     }
 
     private static func shown(_ value: ConfigurationValue?) -> String { value?.text ?? "(not set)" }

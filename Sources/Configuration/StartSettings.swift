@@ -13,6 +13,8 @@ public struct StartSettings: Sendable {
     public private(set) var mustMakeSocketDirectory = false
     /// Nothing names a database and nothing needs to: the service manager will. Only when settings are checked without it.
     public private(set) var databaseOfService: String?
+    /// The keys that the file or the command line has.
+    public internal(set) var given: Set<String> = []
     /// Its paths and the database's name are filled in last, by `init(file:options:)`.
     public var server = ServerConfiguration(databasePath: "", databaseName: "", socketPath: "")
 
@@ -33,6 +35,7 @@ public struct StartSettings: Sendable {
         for option in options {
             guard let key = ConfigurationKey.named(option.key) else { preconditionFailure("no key \(option.key)") }
             do { try key.set("--\(key.option ?? key.name)", option.value, &self) } catch { problems.append(error.description) }
+            given.insert(key.name)
         }
         if problems.isEmpty {
             do { try resolve(file, isForService) } catch { problems.append(error.description) }

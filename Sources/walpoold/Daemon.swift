@@ -20,8 +20,8 @@ enum Daemon {
         var settings = settings
         settings.server.descriptorLimit = raiseDescriptorLimit()
         let notifications = ServiceNotifications(databaseName: settings.server.databaseName, log: log)
-        let server = try start(settings, notifications, log) { server in
-            let running = RunningConfiguration(settings, file: file, options: options, server: server)
+        let server = try start(settings, notifications, log) { server, socket in
+            let running = RunningConfiguration(settings, file: file, options: options, server: server, socket: socket)
             server.onReload { reload(running, notifications, log) }
             // To the process, where every thread but this one has the signal blocked: as if an administrator had sent it.
             server.onShutdown { kill(getpid(), SIGTERM) }
@@ -75,10 +75,11 @@ enum Daemon {
 
     /// Opens the database and serves it, on the sockets the service manager has if it has any.
     ///
-    /// - Parameter prepare: what has to be there before anybody can connect and ask for it.
+    /// - Parameter prepare: what has to be there before anybody can connect and ask for it; it is told of the socket that the
+    ///   service manager made, if it did.
     private static func start(
         _ settings: StartSettings, _ notifications: ServiceNotifications, _ log: Logger,
-        _ prepare: (Server) -> Void
+        _ prepare: (Server, SocketInForce?) -> Void
     ) throws(StartError) -> Server {
         do throws(StartError) {
             var configuration = settings.server
@@ -87,11 +88,14 @@ enum Daemon {
             // Before the database is opened, which would make one that is then not served.
             if received.sockets.isEmpty, let problem = settings.problemOfSocket() { throw StartError(problem) }
             configuration.inheritedSockets = received.sockets
+            // One that is kept is our own: it has the path that is configured, and was given the mode. Of several the first is shown.
+            let socket = received.areKept ? nil : received.sockets.first.map { SocketInForce(path: $0.path) }
+            for line in socket?.notApplied(settings) ?? [] { log.warning(.started, "configuration: \(line)") }
             configuration.leavesSocketFile = notifications.isWanted
             configuration.reports = notifications.reports
             let server = try TimeoutExtension.during(notifications) { () throws(StartError) in
                 let server = try Server(configuration, log: log)
-                prepare(server)
+                prepare(server, socket)
                 try server.start()
                 return server
             }

@@ -11,11 +11,14 @@ final class RunningConfiguration: @unchecked Sendable {
     let server: Server
     private var inForce: ConfigurationInForce
 
-    init(_ started: StartSettings, file: String?, options: [StartSettings.Option], server: Server) {
+    /// - Parameter socket: that of the service manager, if it made one.
+    init(
+        _ started: StartSettings, file: String?, options: [StartSettings.Option], server: Server, socket: SocketInForce?
+    ) {
         self.file = file
         self.options = options
         self.server = server
-        inForce = ConfigurationInForce(started)
+        inForce = ConfigurationInForce(started, socket: socket)
         server.show(inForce.rows)
     }
 

@@ -90,6 +90,29 @@ def test_a_socket_that_nobody_listens_on_is_said(start_service, tmp_path):
         assert "not a listening Unix stream socket" in service.notify.wait_for_status("cannot start")["STATUS"]
 
 
+def test_keys_of_the_socket_beside_a_socket_unit_are_said_not_to_be_applied(start_service, tmp_path):
+    path = tmp_path / ".s.PGSQL.5432"
+
+    def shown(topic, key, column):
+        with wire.Client(path) as client:
+            client.start(database="walpool", user="root").check()
+            reply = client.query(f"SHOW {topic}").check()
+            names = [column.name for column in reply.of("T")[0].columns]
+            rows = [dict(zip(names, row)) for row in reply.texts]
+            return next(row[column] for row in rows if key is None or row["key"] == key)
+
+    with listening_socket(path) as listener:
+        path.chmod(0o660)
+        service = start_service(
+            sockets=[(listener.fileno(), "walpoold.socket")], config='port = 6000\nsocket_mode = "0600"\n')
+        directory = f'socket_directory = "{service.directory}", is "{tmp_path}"'
+        for given in (directory, "port = 6000, is 5432", 'socket_mode = "0600", is "0660"'):
+            line = f"warning: configuration: {given}: not applied to {path}"
+            eventually(lambda: line in service.errors, f"the line on {given}")
+        assert shown("CONFIG", "port", "value") == "5432" and shown("CONFIG", "socket_mode", "value") == "0660"
+        assert shown("CLIENTS", None, "port") == "5432"
+
+
 def test_clients_that_connect_while_it_is_away_lose_nothing(start_service, tmp_path):
     """A socket unit's socket outlives the daemon, and so does what waits in it."""
     path = tmp_path / ".s.PGSQL.5432"

@@ -1,3 +1,4 @@
+import Glibc
 import Server
 import Testing
 
@@ -40,6 +41,37 @@ struct ConfigurationInForceTests {
         #expect(rows["readers"] == ConfigurationRow(key: "readers", value: "8", defaultValue: "8", isChangeable: false))
         #expect(rows["log_level"] == ConfigurationRow(key: "log_level", value: "debug", defaultValue: "info", isChangeable: true))
         #expect(rows["backup_directory"]?.value == nil)
+    }
+
+    @Test("Of a socket that the service manager made its own place, port and permissions are in force, and who says others is told")
+    func handedOverSocket() throws {
+        let directory = "/tmp/walpool-socket-\(UInt64.random(in: 0...UInt64.max))"
+        #expect(mkdir(directory, 0o700) == 0)
+        defer { rmdir(directory) }
+        let path = directory + "/.s.PGSQL.5433"
+        let file = open(path, O_CREAT | O_WRONLY, 0o600)
+        #expect(file >= 0 && fchmod(file, 0o660) == 0)
+        close(file)
+        defer { unlink(path) }
+        let socket = SocketInForce(path: path)
+        #expect(socket.notApplied(try settings("readers = 4")) == [])
+        // One directory by another path, and what the unit says, too.
+        #expect(socket.notApplied(try settings("socket_directory = \"\(directory)/.\"\nport = 5433\nsocket_mode = \"0660\"")) == [])
+        let text = "socket_directory = \"/run\"\nport = 5432\nsocket_mode = \"0600\""
+        let rest = ": not applied to \(path), which the service manager made; that is"
+        let lines = [
+            "socket_directory = \"/run\", is \"\(directory)\"\(rest) ListenStream= of its socket unit",
+            "port = 5432, is 5433\(rest) ListenStream= of its socket unit",
+            "socket_mode = \"0600\", is \"0660\"\(rest) SocketMode= of its socket unit",
+        ]
+        #expect(socket.notApplied(try settings(text)) == lines)
+        var inForce = ConfigurationInForce(try settings(text), socket: socket)
+        let values = Dictionary(uniqueKeysWithValues: inForce.rows.map { ($0.key, $0.value) })
+        #expect(values["port"] == "5433" && values["socket_mode"] == "0660" && values["socket_directory"] == directory)
+        // Nor would a restart apply them.
+        #expect(try take(text, &inForce) == .init(changed: lines, needRestart: []))
+        let abstract = SocketInForce(path: "@/run/.s.PGSQL.5432")
+        #expect(abstract.notApplied(try settings(text)).map { String($0.prefix { $0 != " " }) } == ["socket_directory", "socket_mode"])
     }
 
     @Test("More sessions than there is room for need a restart, and change nothing until then")

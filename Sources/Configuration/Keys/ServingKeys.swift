@@ -49,10 +49,7 @@ extension ConfigurationKey {
         "socket_mode", form: "an octal number in a string, such as \"0660\"", change: .restart,
         "Permissions of the socket, in octal",
         details: "Whoever may write to the socket may connect to it. A socket from the service manager has its own.",
-        value: { settings in
-            let digits = String(settings.server.socketMode, radix: 8)
-            return .string(String(repeating: "0", count: max(0, 4 - digits.count)) + digits)
-        },
+        value: { ConfigurationValue(mode: $0.server.socketMode) },
         set: { (name, value, settings) throws(StartError) in
             guard case .string(let text) = value, let mode = mode_t(text, radix: 8), mode <= 0o777 else {
                 throw wrong(name, "an octal number in a string, such as \"0660\"", value)
@@ -60,4 +57,11 @@ extension ConfigurationKey {
             settings.server.socketMode = mode
         }
     ).option("socket-mode")
+}
+
+extension ConfigurationValue {
+    init(mode: mode_t) {
+        let digits = String(mode, radix: 8)
+        self = .string(String(repeating: "0", count: max(0, 4 - digits.count)) + digits)
+    }
 }

@@ -43,8 +43,8 @@ extension Server {
         }
     }
 
-    /// The number in the socket's name.
-    var port: Int { configuration.socketPath.split(separator: ".").last.flatMap { Int($0) } ?? 0 }
+    /// Of the socket that it listens on, whoever made it: the number in its name, or 0.
+    var port: Int { InheritedSocket.port(inPath: socketFile) ?? 0 }
 
     static func name(of client: ClientID) -> String { "client \(client)" }
 

@@ -134,4 +134,11 @@ public struct InheritedSocket: Equatable, Sendable {
         self.descriptor = descriptor
         self.path = path
     }
+
+    /// The number in the socket's name, which is what PostgreSQL's clients look for in its directory.
+    public static func port(inPath path: String) -> Int? {
+        let name = path.split(separator: "/").last ?? ""
+        let prefix = ".s.PGSQL."
+        return name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil
+    }
 }
