@@ -117,9 +117,10 @@ install: build man install-files
 
 install-files:
 	install -D --mode=755 $(WALPOOLD) $(DESTDIR)$(PREFIX)/sbin/walpoold
-	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/walpool
+	install -d --mode=755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/walpool
 	for unit in systemd/*.service systemd/*.socket; do \
-		sed 's|/usr/sbin/walpoold|$(PREFIX)/sbin/walpoold|' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; \
+		sed 's|/usr/sbin/walpoold|$(PREFIX)/sbin/walpoold|' "$$unit" | \
+			install --mode=644 /dev/stdin "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; \
 	done
 	install -D --mode=644 systemd/sysusers.d/walpool.conf $(DESTDIR)/usr/lib/sysusers.d/walpool.conf
 	install -D --mode=644 systemd/tmpfiles.d/walpool.conf $(DESTDIR)/usr/lib/tmpfiles.d/walpool.conf
@@ -128,7 +129,8 @@ install-files:
 	install -D --mode=644 systemd/walpoold.toml.example $(DESTDIR)$(DOCUMENTS)/examples/walpoold.toml
 # With a database and a directory for backups named, it works as it is. One that is there is its owner's.
 	[ -e $(DESTDIR)/etc/walpool/walpoold.toml ] || \
-		sed -E 's/^#(database|backup_directory) = /\1 = /' systemd/walpoold.toml.example > $(DESTDIR)/etc/walpool/walpoold.toml
+		sed -E 's/^#(database|backup_directory) = /\1 = /' systemd/walpoold.toml.example | \
+			install --mode=644 /dev/stdin $(DESTDIR)/etc/walpool/walpoold.toml
 
 deb: build man
 	@bench/support/install debhelper dpkg-dev

@@ -1,5 +1,7 @@
 """What `make install` puts where. Packages and what becomes of them: make package-test, make boot-test."""
 
+import json
+import os
 import re
 import subprocess
 
@@ -47,6 +49,19 @@ def test_what_is_installed(install):
         assert unit.read_text() == (REPOSITORY / "systemd" / unit.name).read_text()
         assert unit.stat().st_mode & 0o777 == 0o644
     assert (root / "usr/sbin/walpoold").stat().st_mode & 0o777 == 0o755
+
+
+def test_everybody_may_read_it_whatever_the_installers_umask_is(install):
+    before = os.umask(0o077)
+    try:
+        root = install("PREFIX=/usr")
+    finally:
+        os.umask(before)
+    modes = {str(path.relative_to(root)): path.stat().st_mode & 0o777 for path in root.rglob("*") if not path.is_dir()}
+    assert modes.pop("usr/sbin/walpoold") == 0o755
+    assert set(modes.values()) == {0o644}, modes
+    # The service's user looks into it.
+    assert (root / "etc/walpool").stat().st_mode & 0o777 == 0o755
 
 
 def test_elsewhere(install):
