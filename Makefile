@@ -127,6 +127,7 @@ install-files:
 	install -D --mode=644 $(MAN)/walpoold.8 $(DESTDIR)$(PREFIX)/share/man/man8/walpoold.8
 	install -D --mode=644 $(MAN)/walpoold.toml.5 $(DESTDIR)$(PREFIX)/share/man/man5/walpoold.toml.5
 	install -D --mode=644 systemd/walpoold.toml.example $(DESTDIR)$(DOCUMENTS)/examples/walpoold.toml
+	install --mode=644 systemd/examples/walpool-backup.* $(DESTDIR)$(DOCUMENTS)/examples
 # With a database and a directory for backups named, it works as it is. One that is there is its owner's.
 	[ -e $(DESTDIR)/etc/walpool/walpoold.toml ] || \
 		sed -E 's/^#(database|backup_directory) = /\1 = /' systemd/walpoold.toml.example | \

@@ -42,7 +42,8 @@ def test_what_is_installed(install):
         "usr/lib/systemd/system/walpoold@.service", "usr/lib/systemd/system/walpoold@.socket",
         "usr/lib/sysusers.d/walpool.conf", "usr/lib/tmpfiles.d/walpool.conf",
         "usr/share/man/man5/walpoold.toml.5", "usr/share/man/man8/walpoold.8",
-        "usr/share/doc/walpool/examples/walpoold.toml",
+        "usr/share/doc/walpool/examples/walpoold.toml", "usr/share/doc/walpool/examples/walpool-backup.service",
+        "usr/share/doc/walpool/examples/walpool-backup.timer",
     }
     units = root / "usr/lib/systemd/system"
     for unit in units.iterdir():

@@ -1,14 +1,18 @@
 """The unit files: systemd's own tools have nothing to say against them, and the daemon lives within their restrictions."""
 
+import datetime
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from daemon import REPOSITORY, binary, eventually
+from pages import blocks
 from service import Service
 
 SYSTEMD = REPOSITORY / "systemd"
@@ -83,6 +87,62 @@ def test_a_template_differs_in_its_instance_only():
         "Description=Walpool, a server for the SQLite database %i", "Wants=walpoold@%i.socket",
         "After=walpoold@%i.socket nss-user-lookup.target", "ExecStart=/usr/sbin/walpoold --config /etc/walpool/%i.toml",
         "StateDirectory=walpool/%i", "RuntimeDirectory=walpool/%i", "Also=walpoold@%i.socket"]
+
+
+# Units that are shown, and not installed
+
+
+EXAMPLES = SYSTEMD / "examples"
+
+
+def test_the_nightly_backup(root, start_daemon, tmp_path):
+    """Its units are right, its commands make a backup, and only those that are old go."""
+    units = root / "usr/lib/systemd/system"
+    for name in ("walpool-backup.service", "walpool-backup.timer"):
+        shutil.copy(EXAMPLES / name, units)
+    (root / "usr/bin/find").write_text("#!/bin/sh\n")
+    (root / "usr/bin/find").chmod(0o755)
+    result = run("systemd-analyze", "verify", "--man=no", f"--root={root}", "walpool-backup.timer", "walpool-backup.service")
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    daemon = start_daemon(config=f'backup_directory = "{backups}"\n')
+    fortnight = time.time() - 16 * 86400
+    for name in ("app-2020-01-01.db", "app-2020-01-02.db", "orders-2020-01-01.db"):
+        (backups / name).touch()
+        if name != "app-2020-01-02.db":
+            os.utime(backups / name, (fortnight, fortnight))
+    text = (EXAMPLES / "walpool-backup.service").read_text()
+    # systemd.service(5): "%%" is a percent sign, "$$" a dollar sign. Its quotes are the shell's here.
+    commands = [shlex.split(line.replace("%%", "%").replace("$$", "$")) for line in re.findall("^ExecStart=(.*)$", text, re.M)]
+    assert len(commands) == 2
+    statuses = []
+    for command in commands:
+        command = [word.replace("/run/walpool", str(daemon.directory)).replace("/var/backups/walpool", str(backups)) for word in command]
+        statuses.append(run(*command))
+    assert [status.returncode for status in statuses] == [0, 0], statuses
+    today = f"app-{datetime.date.today()}.db"
+    assert sorted(os.listdir(backups)) == sorted(["app-2020-01-02.db", "orders-2020-01-01.db", today])
+    # A second one on that day is refused, and the unit fails.
+    assert run(*[word.replace("/run/walpool", str(daemon.directory)) for word in commands[0]]).returncode == 1
+
+
+def test_a_users_own_unit(root):
+    (unit,) = [block for block in blocks("docs/administration.md") if "WantedBy=default.target" in block]
+    directory = root / "usr/lib/systemd/user"
+    directory.mkdir(parents=True)
+    shutil.copytree("/usr/lib/systemd/user", directory, dirs_exist_ok=True)
+    (directory / "walpoold.service").write_text(unit)
+    result = run("systemd-analyze", "verify", "--user", "--man=no", directory / "walpoold.service",
+                 env=os.environ | {"HOME": "/root", "XDG_RUNTIME_DIR": str(root)})
+    # It names the program that is installed.
+    said = [line for line in result.stderr.splitlines() if "walpoold" in line and "not executable" not in line]
+    assert said == []
+    # What the system's has of it, so that a reload works, a restart refuses nobody and one that hangs is started anew.
+    for line in ("Type=notify", "ExecReload=", "Restart=", "RestartPreventExitStatus=", "WatchdogSec=", "FileDescriptorStoreMax="):
+        (here,) = [each for each in unit.splitlines() if each.startswith(line)]
+        assert here in settings("walpoold.service")
 
 
 def test_users_and_directories(root):
