@@ -9,6 +9,7 @@ import pytest
 
 import wire
 from daemon import CRASH, REPOSITORY, binary
+from pages import blocks
 
 KEY = re.compile(r"^#(\w+) = ", re.M)
 
@@ -212,3 +213,9 @@ def test_the_manual_is_good_roff(tmp_path, page):
         assert done.returncode == 0 and not done.stderr, done.stderr
         # Bold is printed as a letter over itself.
         assert "FILES" in re.sub(".\b", "", done.stdout)
+
+
+def test_what_the_pages_show_is_a_configuration(tmp_path, config):
+    (shown,) = [block for block in blocks("docs/limits.md") if "[[access]]" in block]
+    result = run("--check-config", "--config", config(f'database = "{tmp_path}/app.db"\nsocket_directory = "{tmp_path}"\n{shown}'))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "ok\n", "")
