@@ -34,9 +34,9 @@ public struct CommandOption: Sendable {
         name: "check-config", argument: nil, summary: "Check the configuration, and start nothing",
         details: """
             Every error is told, a line each, with its place in the file; so is what would keep the daemon from starting on \
-            this machine, or from making backups, such as a directory it may not write to. Whoever asks is the measure: ask as the user it \
-            runs as. Prints ok if there is nothing to tell. The database is not opened. Where nothing names one, it says which one a \
-            service has.
+            this machine, or from making backups, such as a directory it may not write to. Permissions are checked for the user who \
+            runs the command: run it as the daemon's user. Prints ok if nothing is wrong. The database is not opened. Where nothing \
+            names one, it says which one a service has.
             """)
 
     private static let version = CommandOption(name: "version", argument: nil, summary: "Show the version", details: "")

@@ -14,7 +14,7 @@ extension ManualPage {
         for (syntax, summary) in ConsoleReference.topics + ConsoleReference.commands { page.item(syntax, "\(summary).") }
     }
 
-    /// The numbers by which journalctl finds a kind of line.
+    /// What each kind of line means, and the number by which journalctl finds it.
     static func log(_ page: inout Roff) {
         page.section("LOG")
         page.text("""
@@ -22,6 +22,6 @@ extension ManualPage {
             which statement, how long. MESSAGE_ID says what a line is about; for slow statements, for example:
             """)
         page.verbatim("journalctl -u walpoold MESSAGE_ID=\(EventKind.slowStatement.messageID)")
-        for kind in EventKind.allCases { page.item(kind.rawValue, kind.messageID) }
+        for kind in EventKind.allCases { page.item(kind.rawValue, "\(kind.summary).", "MESSAGE_ID=\(kind.messageID)") }
     }
 }

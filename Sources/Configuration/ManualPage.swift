@@ -40,7 +40,16 @@ public enum ManualPage {
         page.item("SIGUSR1, SIGUSR2", "Nothing, but a line in the log: the console has PAUSE and RESUME.")
         page.section("ENVIRONMENT")
         page.item("RUNTIME_DIRECTORY, XDG_RUNTIME_DIR, TMPDIR", "Where the socket's directory is without socket_directory.")
-        page.item("SQLITE_TMPDIR", "Where VACUUM makes its copy; without it, beside the database.")
+        page.item("SQLITE_TMPDIR", "Where SQLite's temporary files are, VACUUM's copy above all; without it, beside the database.")
+        page.item("STATE_DIRECTORY", "Where a service's database is, as NAME.db, if nothing else says where.")
+        page.item("LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES", """
+            Sockets that the service manager has opened: sd_listen_fds(3). Without them the daemon makes its own.
+            """)
+        page.item("NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID", """
+            Where the service manager is told how things are, and how often it wants to be: sd_notify(3), \
+            sd_watchdog_enabled(3).
+            """)
+        page.item("JOURNAL_STREAM", "Says that standard error is the journal's, which gets the log with its fields then.")
         page.section("FILES")
         page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
         page.item("DATABASE-wal, DATABASE-shm", """
@@ -72,22 +81,28 @@ public enum ManualPage {
             """)
         page.paragraph("""
             The service may write nothing but its directories and /var/backups/walpool, and sees no network. What lies \
-            elsewhere must belong to the user walpool and needs a drop-in (systemctl edit walpoold.service), and so does \
-            metrics_address:
+            elsewhere must belong to the user walpool and needs a drop-in (systemctl edit walpoold.service):
             """)
         page.verbatim("""
             [Service]
             ReadWritePaths=/srv/databases
             """)
-        page.paragraph("Below /home, add:")
-        page.verbatim("ProtectHome=no")
+        page.paragraph("For files below /home, also:")
+        page.verbatim("""
+            [Service]
+            ProtectHome=no
+            """)
+        page.paragraph("For metrics_address:")
         page.verbatim("""
             [Service]
             PrivateNetwork=no
             IPAddressAllow=localhost
             RestrictAddressFamilies=AF_INET AF_INET6
             """)
-        page.paragraph("Another group may connect with SocketGroup= in a drop-in for walpoold.socket.")
+        page.paragraph("""
+            Another group may connect with SocketGroup= in a drop-in for walpoold.socket (systemctl edit walpoold.socket). \
+            It holds when both units have been stopped and the socket is started again.
+            """)
     }
 
     /// walpoold.toml(5).

@@ -5,63 +5,35 @@
 /// (https://www.freedesktop.org/software/systemd/man/systemd.journal-fields.html). One that was released stays as it is
 /// and is never given to another kind.
 public enum EventKind: String, CaseIterable, Sendable {
-    /// The daemon serves its database.
     case started
-    /// A signal or a command asks it to stop.
     case stopping
-    /// Everything is closed.
     case stopped
-    /// The configuration was read again, or was found wrong.
     case reloaded
-    /// New transactions wait, or go on.
     case paused
-    /// A session has begun.
     case connected
-    /// A session has ended.
     case disconnected
-    /// Somebody was not let in.
     case accessDenied = "access_denied"
-    /// A statement or a session ended with an error.
     case clientError = "client_error"
-    /// A statement took longer than log_min_duration_statement.
     case slowStatement = "slow_statement"
-    /// A group of transactions took longer than that until it was committed.
     case slowGroup = "slow_group"
-    /// A session waits for the writer for longer than log_lock_waits_after.
     case lockWait = "lock_wait"
-    /// It has the writer now.
     case lockWaitEnded = "lock_wait_ended"
-    /// A session was ended because it kept something from the others, or for a timeout of its own.
+    case killed
     case sessionEvicted = "session_evicted"
-    /// Snapshots were ended that kept the WAL from being emptied.
     case snapshotsEnded = "snapshots_ended"
-    /// A checkpoint was made.
     case checkpoint
-    /// A checkpoint failed.
     case checkpointTrouble = "checkpoint_trouble"
-    /// VACUUM, from its beginning to its end.
     case vacuum
-    /// VACUUM failed, or it is not known when the last one was.
     case vacuumTrouble = "vacuum_trouble"
-    /// A backup was made.
     case backup
-    /// A backup failed, or the rest of one was found.
     case backupTrouble = "backup_trouble"
-    /// The disk failed, or the database's file is not what it was.
     case ioError = "io_error"
-    /// The database was opened again after that.
     case recovery
-    /// A step at the writer does not get on, or does again.
     case stuck
-    /// The daemon ends itself.
     case cannotGoOn = "cannot_go_on"
-    /// Another process has the database locked.
     case outsider
-    /// Connections wait, or fewer are let in than max_sessions says, because the process may not open more files.
     case outOfDescriptors = "out_of_descriptors"
-    /// A client asked for a catalog of PostgreSQL's.
     case catalogQuery = "catalog_query"
-    /// Lines were left out, because there were too many or their reader was too slow.
     case linesLeftOut = "lines_left_out"
 
     /// 32 hexadecimal digits, as the journal wants them.
@@ -80,6 +52,7 @@ public enum EventKind: String, CaseIterable, Sendable {
         case .slowGroup: "9acb276026324a1e9deffc467c388297"
         case .lockWait: "8499a8fc756e4beda2555b0c7914c7cf"
         case .lockWaitEnded: "a7b85c2d5fe943bb8c853f19451472bf"
+        case .killed: "5411a3545519491a82b6283a496839e3"
         case .sessionEvicted: "f88bd1308f88480ea9b3012ff63765c8"
         case .snapshotsEnded: "ad7afab137c447ba9ae868b42f4b0f8c"
         case .checkpoint: "11d8226340f943e6a9e234fa100d00b1"

@@ -130,8 +130,14 @@ def test_entries_of_the_journal(journal_daemon):
     holder.query("COMMIT").check()
     waiter.reply().check()
 
+    with daemon.raw() as console:
+        console.start(database="walpool", user="root").check()
+        console.query(f"KILL {client.process_id}").check()
+    assert entry(heard, "killed by an administrator")["WALPOOL_KILLED_SESSION"] == str(client.process_id)
+
     daemon.stop()
     entry(heard, "stopped")
+    assert [each for each in heard.entries if "MESSAGE_ID" not in each] == []
     ids = {each["MESSAGE_ID"] for each in (found, failed, waits, entry(heard, "stopping"), entry(heard, "stopped"))}
     assert len(ids) == 5
     names = {name for each in heard.entries for name in each}

@@ -45,7 +45,24 @@ struct TextsTests {
         for (syntax, _) in ConsoleStatement.help {
             #expect(page.contains("\n.TP\n.B \"\(syntax.replacing("'", with: "\\(aq"))\"\n"), "\(syntax)")
         }
-        for kind in EventKind.allCases { #expect(page.contains("\n.TP\n.B \"\(kind)\"\n\(kind.messageID)\n"), "\(kind)") }
+        for kind in EventKind.allCases {
+            let summary = kind.summary.replacing("'", with: "\\(aq").replacing("-", with: "\\-")
+            #expect(page.contains("\n.TP\n.B \"\(kind)\"\n\(summary).\n.br\nMESSAGE_ID=\(kind.messageID)\n"), "\(kind)")
+        }
+    }
+
+    @Test("The manual names the environment that the daemon acts on, and says of each drop-in what it is for")
+    func manualOfTheService() {
+        let page = ManualPage.daemon(version: "1")
+        for variable in [
+            "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR", "TMPDIR", "SQLITE_TMPDIR", "STATE_DIRECTORY", "LISTEN_FDS", "NOTIFY_SOCKET",
+            "WATCHDOG_USEC", "JOURNAL_STREAM",
+        ] {
+            let isItem = page.split(separator: "\n").contains { $0.hasPrefix(".B ") && $0.contains(variable) }
+            #expect(isItem, "\(variable)")
+        }
+        // Between two drop-ins there are words.
+        #expect(!page.contains(".EE\n.PP\n.EX\n"))
     }
 
     @Test("What means something to roff is escaped", arguments: [

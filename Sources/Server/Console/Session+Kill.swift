@@ -1,3 +1,4 @@
+import Journal
 import Pool
 import PostgresWire
 import Scheduling
@@ -20,7 +21,7 @@ extension Session {
             let introduction = victim.introduction
             let ofVictim = Self.identity(
                 id, user: introduction?.user ?? "", application: introduction?.applicationName ?? "", introduction?.peer, prefix: "killed_")
-            server.log.notice("killed by an administrator", metadata: identity.merging(ofVictim) { $1 })
+            server.log.notice(.killed, "killed by an administrator", metadata: identity.merging(ofVictim) { $1 })
             victim.isKilled.store(true, ordering: .sequentiallyConsistent)
             if server.end(victim) {
                 complete("KILL")
