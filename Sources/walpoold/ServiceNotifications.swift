@@ -3,6 +3,7 @@ import Glibc
 import Journal
 import Logging
 import Pool
+import Scheduling
 import Server
 
 /// What the service manager is told, and when its watchdog is pinged: sd_notify(3). Without a service manager (no
@@ -17,7 +18,8 @@ final class ServiceNotifications: Sendable {
     private struct Told {
         /// The last one that was reported; empty: something else was told since.
         var status = ""
-        var isStuck = false
+        /// Where it is stuck, if it is.
+        var stuckAt: ProgressCheck.Place?
         /// The configuration file is one that the next start would not take.
         var hasRefusedFile = false
     }
@@ -89,29 +91,28 @@ final class ServiceNotifications: Sendable {
 
     private func report(_ report: ServerReport) {
         let state = Self.status(name, report)
-        let isStuck = report.finding != .progress
-        let (status, isNews, wasStuck) = told.withLock { told in
+        let stuckAt: ProgressCheck.Place? = if case .stuck(let place, _) = report.finding { place } else { nil }
+        let (status, isNews, before) = told.withLock { told in
             let before = told
             let status = before.hasRefusedFile ? "\(state); the configuration file is refused, see the log" : state
-            (told.status, told.isStuck) = (status, isStuck)
-            return (status, before.status != status, before.isStuck)
+            (told.status, told.stuckAt) = (status, stuckAt)
+            return (status, before.status != status, before.stuckAt)
         }
         var lines: [String] = []
-        if watchdogMilliseconds != nil, !isStuck { lines.append("WATCHDOG=1") }
+        if watchdogMilliseconds != nil, stuckAt == nil { lines.append("WATCHDOG=1") }
         if isNews { lines.append("STATUS=\(status)") }
         if !lines.isEmpty { send(lines.joined(separator: "\n")) }
-        if isStuck, !wasStuck {
+        if stuckAt != nil, before == nil {
             let end = watchdogMilliseconds == nil ? "" : ": the watchdog is pinged no more until it gets on"
             log.critical(.stuck, "\(state)\(end)")
-        } else if wasStuck, !isStuck {
-            log.notice(.stuck, "the writer gets on again")
+        } else if let before, stuckAt == nil {
+            log.notice(.stuck, "\(Self.words(before)) gets on again")
         }
     }
 
     static func status(_ name: String, _ report: ServerReport) -> String {
         if case .stuck(let place, let milliseconds) = report.finding {
-            let what = place == .writer ? "the writer" : "a sync of the WAL"
-            return "\(what) is stuck for \(milliseconds / 1000) s, \(report.waitingForWriter) wait for the writer"
+            return "\(words(place)) is stuck for \(milliseconds / 1000) s, \(report.waitingForWriter) wait for the writer"
         }
         var parts = ["\(name): \(report.sessions) sessions"]
         if report.waitingForWriter > 0 { parts.append("\(report.waitingForWriter) wait for the writer") }
@@ -119,6 +120,13 @@ final class ServiceNotifications: Sendable {
         parts.append("WAL \(tenths(report.walBytes)) MB")
         if report.isVacuuming { parts.append("VACUUM runs") }
         return parts.joined(separator: ", ")
+    }
+
+    private static func words(_ place: ProgressCheck.Place) -> String {
+        switch place {
+        case .writer: "the writer"
+        case .sync: "a sync of the WAL"
+        }
     }
 
     /// Megabytes with one decimal, so that not every commit is news.

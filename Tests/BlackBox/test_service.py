@@ -129,8 +129,8 @@ def test_no_pings_without_a_watchdog(start_service):
     assert not [m for m in service.notify.received if "WATCHDOG" in m]
 
 
-@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
-def test_a_sync_that_never_returns_ends_the_pings(start_service, stalls, synchronous):
+@pytest.mark.parametrize("synchronous, what", [("full", "the writer"), ("pipelined", "a sync of the WAL")])
+def test_a_sync_that_never_returns_ends_the_pings(start_service, stalls, synchronous, what):
     service = start_service(watchdog_seconds=1, stalls=stalls, options=["--synchronous", synchronous])
     service.run("CREATE TABLE t (n INTEGER)")
     writer = service.client()
@@ -142,6 +142,7 @@ def test_a_sync_that_never_returns_ends_the_pings(start_service, stalls, synchro
         message = service.notify.receive()
         assert "WATCHDOG" not in message, message
         stuck.add(message["STATUS"])
+    assert all(status.startswith(f"{what} is stuck for") for status in stuck), stuck
     assert "the watchdog is pinged no more" in service.errors
     # Readers go on, which is why nobody else would notice.
     assert service.value("SELECT count(*) FROM t") in ("0", "1")
@@ -151,7 +152,7 @@ def test_a_sync_that_never_returns_ends_the_pings(start_service, stalls, synchro
     stalls.release()
     pings(service, 2)
     assert writer.reply().check().tag == "INSERT 0 1"
-    assert "the writer gets on again" in service.errors
+    assert f"{what} gets on again" in service.errors
 
 
 def test_a_crew_of_which_every_thread_hangs_pings_nobody(start_service, stalls):
