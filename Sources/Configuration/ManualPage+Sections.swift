@@ -18,8 +18,9 @@ extension ManualPage {
     static func log(_ page: inout Roff) {
         page.section("LOG")
         page.text("""
-            Lines go to standard error, or, where that is the journal's (JOURNAL_STREAM), to the journal with fields: who, \
-            which statement, how long. MESSAGE_ID says what a line is about; for slow statements, for example:
+            Lines go to standard error, each behind its time in UTC unless that is a terminal. Where standard error is the \
+            journal's (JOURNAL_STREAM), they go to the journal with fields: who, which statement, how long. MESSAGE_ID says \
+            what a line is about; for slow statements, for example:
             """)
         page.verbatim("journalctl -u walpoold MESSAGE_ID=\(EventKind.slowStatement.messageID)")
         for kind in EventKind.allCases { page.item(kind.rawValue, "\(kind.summary).", "MESSAGE_ID=\(kind.messageID)") }

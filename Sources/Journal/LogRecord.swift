@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 
 /// One thing to be logged: as a line a person reads, and as fields for the journal.
@@ -9,12 +10,20 @@ public struct LogRecord: Sendable {
     }
 
     public var level: Logger.Level
+    /// When it was logged, since 1970: it may be written later.
+    public var microseconds = Self.now
     /// Without its end, and without anything in front that says how important it is.
     public var line: String
     /// Empty unless they were asked for.
     public var fields: [Field] = []
 
     public init(level: Logger.Level, line: String) { (self.level, self.line) = (level, line) }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
 
     /// - Parameter withFields: the journal takes them; a terminal has no use for them.
     public init(_ event: LogEvent, metadata: Logger.Metadata, withFields: Bool) {

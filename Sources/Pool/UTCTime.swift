@@ -11,6 +11,12 @@ public enum UTCTime {
         return "\(date)T\(padded(parts.tm_hour, 2)):\(padded(parts.tm_min, 2)):\(padded(parts.tm_sec, 2))Z"
     }
 
+    /// The same with milliseconds, "2026-11-21T05:10:49.250Z".
+    public static func text(microseconds: Int64) -> String {
+        let milliseconds = max(0, microseconds) / 1000
+        return "\(text(milliseconds / 1000).dropLast()).\(padded(Int32(milliseconds % 1000), 3))Z"
+    }
+
     /// Nil for everything that `text` does not write.
     public static func seconds(_ text: some StringProtocol) -> Int64? {
         let numbers = text.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }

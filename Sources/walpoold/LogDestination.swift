@@ -1,13 +1,16 @@
 import CSystemd
 import Glibc
 import Journal
+import Pool
 
 /// Where a record is written to, and how: fields to the journal, or a line to stderr.
 enum LogDestination {
     /// stderr is the journal's, so that records may go to it with their fields; and lines on stderr have the prefix it
     /// understands.
     case journal
-    /// A terminal, a file, another program.
+    /// Somebody looks on, and knows when.
+    case terminal
+    /// A file, another program: only the line itself can say when.
     case standardError
 
     /// "If the standard output or standard error output of the executed processes are connected to the journal …
@@ -15,27 +18,32 @@ enum LogDestination {
     /// separated by a colon" (https://www.freedesktop.org/software/systemd/man/systemd.exec.html). The variable alone
     /// proves nothing: a child whose stderr was redirected inherits it.
     static var current: LogDestination {
-        guard let value = getenv("JOURNAL_STREAM") else { return .standardError }
+        if isJournals { return .journal }
+        return isatty(2) == 1 ? .terminal : .standardError
+    }
+
+    private static var isJournals: Bool {
+        guard let value = getenv("JOURNAL_STREAM") else { return false }
         let numbers = String(cString: value).split(separator: ":", omittingEmptySubsequences: false)
         var status = stat()
-        guard numbers.count == 2, fstat(2, &status) == 0, UInt64(numbers[0]) == UInt64(status.st_dev),
-            UInt64(numbers[1]) == UInt64(status.st_ino)
-        else { return .standardError }
-        return .journal
+        return numbers.count == 2 && fstat(2, &status) == 0 && UInt64(numbers[0]) == UInt64(status.st_dev)
+            && UInt64(numbers[1]) == UInt64(status.st_ino)
     }
 
     /// In front of an error that is written past the log, since there is none yet.
     var errorPrefix: String {
         switch self {
         case .journal: "<3>"
-        case .standardError: ""
+        case .terminal, .standardError: ""
         }
     }
 
     func write(_ record: LogRecord) {
         switch self {
-        case .standardError:
+        case .terminal:
             Self.writeToStandardError("\(record.level): \(record.line)\n")
+        case .standardError:
+            Self.writeToStandardError("\(UTCTime.text(microseconds: record.microseconds)) \(record.level): \(record.line)\n")
         case .journal:
             // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may
             // still be read.

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
+import logs
 import wire
 
 # What a client is told of a commit of which the daemon cannot say whether it will last.
@@ -15,7 +16,7 @@ NOT_ACKNOWLEDGED = {"08007", "58030"}
 
 
 def error_lines(daemon):
-    return [line for line in daemon.errors.splitlines() if line.startswith(("error:", "critical:"))]
+    return [line for line in logs.lines(daemon) if line.startswith(("error:", "critical:"))]
 
 
 def check_exit(daemon):

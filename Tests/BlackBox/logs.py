@@ -15,6 +15,9 @@ SCHEMA = """
     INSERT INTO accounts SELECT n, 'owner ' || n, 'name ' || n FROM c;
 """
 
+# In front of a line that goes neither to the journal nor to a terminal.
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
+
 # What would be another line and other fields if it were taken as it is.
 FORGERY = 'x"\nerror: forged duration=1ms\r\x1b[2J\u202e\u2028 session=0 hint="all is well'
 
@@ -30,7 +33,8 @@ def serve(start_daemon):
 
 
 def lines(daemon, *texts):
-    return [line for line in daemon.errors.splitlines() if all(text in line for text in texts)]
+    """Those with these texts, without their times."""
+    return [TIME.sub("", line) for line in daemon.errors.splitlines() if all(text in line for text in texts)]
 
 
 def line(daemon, *texts, count=1):

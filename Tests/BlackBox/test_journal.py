@@ -1,9 +1,12 @@
 """Who reads the log: a pipe, the journal, and either of them when it has stopped reading."""
 
+import contextlib
+import datetime
 import fcntl
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -11,7 +14,7 @@ import journal
 import wire
 from daemon import eventually
 from journal import Journal
-from logs import FAST_LIMIT, FORGERY, SCHEMA, SLOW, line
+from logs import FAST_LIMIT, FORGERY, SCHEMA, SLOW, TIME, line, lines
 
 
 # Who reads the log
@@ -64,6 +67,38 @@ def test_a_reader_of_the_log_that_goes_on_misses_nothing(start_daemon):
     assert "stopped" in found[-1]
     (left_out,) = [each for each in found if "lines were left out" in each]
     assert f"lines={2 * BURST - len(asked)} of_kind=catalog_query" in left_out
+
+
+def test_lines_in_a_file_say_when(start_daemon):
+    before = time.time()
+    daemon = start_daemon()
+    daemon.stop()
+    after = time.time()
+    found = daemon.errors.splitlines()
+    assert "stopped" in found[-1]
+    times = [datetime.datetime.fromisoformat(TIME.match(each)[0].strip()).timestamp() for each in found]
+    # Whole milliseconds.
+    assert int(before * 1000) / 1000 <= times[0] <= times[-1] <= after
+    assert all(re.match("(notice|warning): ", each) for each in lines(daemon))
+
+
+def test_lines_on_a_terminal_do_not(start_daemon):
+    daemon = start_daemon(start=False)
+    daemon._errors_path.touch()
+    reader, terminal = os.openpty()
+    daemon.process = subprocess.Popen(daemon.command(), stdin=subprocess.DEVNULL, stderr=terminal, cwd=daemon.directory)
+    os.close(terminal)
+    eventually(daemon._accepts, "a socket that accepts")
+    daemon.terminate()
+    assert daemon.wait() == 0
+    text = b""
+    # "EIO" is the end: nobody has the terminal open any more.
+    with contextlib.suppress(OSError):
+        while part := os.read(reader, 1 << 16):
+            text += part
+    os.close(reader)
+    found = text.decode().splitlines()
+    assert "stopped" in found[-1] and all(re.match("(notice|warning): ", each) for each in found), found
 
 
 # The journal

@@ -170,5 +170,5 @@ def test_nothing_a_client_sends_is_taken_for_a_line_or_a_field(serve):
     daemon.stop()
     text = daemon.errors
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", text)
-    assert all(re.match(r"(debug|info|notice|warning|error|critical): ", each) for each in text.splitlines())
-    assert not [each for each in text.splitlines() if each.startswith("error:")]
+    assert all(re.match(r"(debug|info|notice|warning|error|critical): ", each) for each in lines(daemon))
+    assert not [each for each in lines(daemon) if each.startswith("error:")]

@@ -130,6 +130,8 @@ import Testing
             #expect(UTCTime.seconds(UTCTime.text(seconds)) == seconds)
         }
         #expect(UTCTime.text(951_827_696) == "2000-02-29T12:34:56Z")
+        #expect(UTCTime.text(microseconds: 951_827_696_007_999) == "2000-02-29T12:34:56.007Z")
+        #expect(UTCTime.text(microseconds: -1) == "1970-01-01T00:00:00.000Z")
     }
 
     @Test func room() {
