@@ -15,6 +15,22 @@ public final class Backups: Sendable {
     private struct State {
         var running: Backup?
         var last: Backup?
+        var counts = Counts()
+    }
+
+    /// What has become of them since the start.
+    public struct Counts: Sendable {
+        public var succeeded = 0
+        public var failed = 0
+        public var lastSuccess: Success?
+    }
+
+    /// One that was made.
+    public struct Success: Sendable {
+        /// Seconds since 1970.
+        public var at: Int64
+        public var durationMilliseconds: Int64
+        public var bytes: Int
     }
 
     init(database: String, files: ServedFiles, settings: ConnectionSettings, log: Logger) {
@@ -28,6 +44,7 @@ public final class Backups: Sendable {
     public var running: Backup? { state.withLock { $0.running } }
     /// The last that has ended, well or not.
     public var last: Backup? { state.withLock { $0.last } }
+    public var counts: Counts { state.withLock { $0.counts } }
 
     /// Makes one, on the calling thread, which should be one of its own.
     public func make(
@@ -42,9 +59,13 @@ public final class Backups: Sendable {
         }
         if let other { throw .alreadyRunning(other.name) }
         defer {
+            let success = Self.success(backup)
             state.withLock { state in
                 state.running = nil
                 state.last = backup
+                state.counts.succeeded += success == nil ? 0 : 1
+                state.counts.failed += success == nil ? 1 : 0
+                state.counts.lastSuccess = success ?? state.counts.lastSuccess
             }
             report(backup)
         }
@@ -52,12 +73,23 @@ public final class Backups: Sendable {
         return backup.status
     }
 
+    /// nil: it failed.
+    private static func success(_ backup: Backup) -> Success? {
+        let status = backup.status
+        guard status.phase == .done else { return nil }
+        return Success(
+            at: MaintenanceSchedule.Clocks.now.wallSeconds, durationMilliseconds: milliseconds(backup, status), bytes: status.bytes)
+    }
+
+    private static func milliseconds(_ backup: Backup, _ status: Backup.Status) -> Int64 {
+        (status.ended ?? MonotonicClock.now).milliseconds(since: backup.began)
+    }
+
     private func report(_ backup: Backup) {
         let status = backup.status
         var metadata: Logger.Metadata = [
             "name": "\(backup.name)", "bytes": "\(status.bytes)",
-            "duration": .stringConvertible(
-                LoggedDuration(milliseconds: (status.ended ?? MonotonicClock.now).milliseconds(since: backup.began))),
+            "duration": .stringConvertible(LoggedDuration(milliseconds: Self.milliseconds(backup, status))),
         ]
         guard let error = status.error else { return log.notice(.backup, "backup made", metadata: metadata) }
         metadata["error"] = "\(error)"

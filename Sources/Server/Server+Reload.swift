@@ -1,3 +1,4 @@
+import Glibc
 import Pool
 
 /// How reading the configuration again ended.
@@ -6,6 +7,8 @@ public enum ReloadOutcome: Equatable, Sendable {
     case applied(changes: [String], needRestart: [String])
     /// Nothing has changed. Each problem is a line, with its place in the file.
     case refused(problems: [String])
+
+    var isRefused: Bool { if case .refused = self { true } else { false } }
 }
 
 /// A key of the configuration as `SHOW CONFIG` gives it.
@@ -38,6 +41,14 @@ extension Server {
         let turn = Turn()
         let read = Locked<(@Sendable () -> ReloadOutcome)?>(nil)
         let rows = Locked<[ConfigurationRow]>([])
+        let last = Locked(LastReload())
+    }
+
+    /// What became of the configuration file when it was last read. The start has taken it.
+    struct LastReload {
+        var isRefused = false
+        /// When it was last taken, in seconds since 1970.
+        var takenWallSeconds = time(nil)
     }
 
     /// Says what `reload` does.
@@ -51,7 +62,12 @@ extension Server {
             guard let read = reloading.read.withLock({ $0 }) else {
                 return .refused(problems: ["there is no configuration to read again"])
             }
-            return read()
+            let outcome = read()
+            reloading.last.withLock { last in
+                last.isRefused = outcome.isRefused
+                if !last.isRefused { last.takenWallSeconds = time(nil) }
+            }
+            return outcome
         }
     }
 

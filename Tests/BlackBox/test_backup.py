@@ -7,12 +7,14 @@ import sqlite3
 import stat
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import wire
 from daemon import eventually
+from metrics import values
 
 FILL = """INSERT INTO t (v) WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {})
 SELECT printf('%0{}d', n) FROM c"""
@@ -128,6 +130,29 @@ def test_what_would_be_taken_for_a_part_of_it(served, backups, ending):
     reply = console(served).query("BACKUP TO 'monday.db'")
     assert reply.errors and f"monday.db{ending}" in str(reply.error), reply.errors
     assert os.listdir(backups) == [f"monday.db{ending}"]
+
+
+def backup_metrics(daemon):
+    found = values(daemon)
+    counts = {result: found["walpool_backups_total", ("result", result)] for result in ("succeeded", "failed")}
+    return counts | {name: found[f"walpool_backup_{name}",] for name in (
+        "running", "last_success_timestamp_seconds", "last_duration_seconds", "last_size_bytes")}
+
+
+def test_metrics_say_when_the_last_one_was_made(served, backups):
+    none = {"succeeded": 0, "failed": 0, "running": 0, "last_success_timestamp_seconds": 0, "last_duration_seconds": 0,
+            "last_size_bytes": 0}
+    assert backup_metrics(served) == none
+    admin = console(served)
+    before = int(time.time())
+    admin.query("BACKUP TO 'copy.db'").check()
+    first = backup_metrics(served)
+    assert before <= first["last_success_timestamp_seconds"] <= time.time()
+    assert first["last_size_bytes"] == (backups / "copy.db").stat().st_size
+    assert (first["succeeded"], first["failed"], first["running"]) == (1, 0, 0)
+    # One that fails is no news of the last that did not.
+    assert admin.query("BACKUP TO 'copy.db'").state == "58P02"
+    assert backup_metrics(served) == first | {"failed": 1}
 
 
 def test_not_configured(daemon):

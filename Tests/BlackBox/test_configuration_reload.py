@@ -3,6 +3,7 @@
 import re
 import signal
 import threading
+import time
 
 import pytest
 
@@ -130,6 +131,9 @@ def test_vacuum_is_turned_on(start_daemon):
 def test_a_bad_file_changes_nothing(start_daemon, text, words):
     daemon = start_daemon(config='statement_timeout = "3s"\nbackup_directory = "/"\n')
     path = daemon.directory / "walpoold.toml"
+    successful, at = ("walpool_config_last_reload_successful",), ("walpool_config_last_reload_success_timestamp_seconds",)
+    started = values(daemon)
+    assert started[successful] == 1 and started[at] <= time.time()
     if text is None:
         path.unlink()
         path.symlink_to("nowhere/file")
@@ -141,10 +145,15 @@ def test_a_bad_file_changes_nothing(start_daemon, text, words):
         for word in words:
             assert word in said
     assert shown(daemon, "statement_timeout") == "3s"
+    # The metrics say that the next start would fail.
+    refused = eventually(lambda: (found := values(daemon))[successful] == 0 and found, "the refusal in the metrics")
+    assert refused[at] == started[at]
     if path.is_symlink():
         path.unlink()
     # And it is read again once it is good.
     reload(daemon, 'statement_timeout = "4s"\n')
+    eventually(lambda: values(daemon)[successful] == 1, "the success in the metrics")
+    assert values(daemon)[at] >= started[at]
     assert shown(daemon, "statement_timeout") == "4s"
 
 

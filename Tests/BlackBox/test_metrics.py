@@ -43,12 +43,15 @@ def test_both_formats_say_the_same(shared):
             assert names == {family.name + "_total"}
 
 
-def test_promtool(shared):
+def promtool(*arguments, **keywords):
     tool = subprocess.run(
         [REPOSITORY / "bench/support/promtool"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, **keywords)
+
+
+def test_promtool(shared):
     shared.client().query("SELECT nonsense FROM nowhere")
-    result = subprocess.run(
-        [tool, "check", "metrics"], input=get(shared, "Accept: text/plain").text, capture_output=True, text=True)
+    result = promtool("check", "metrics", input=get(shared, "Accept: text/plain").text)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
@@ -65,6 +68,27 @@ def test_the_dashboard_names_what_there_is(shared):
     expressions += [variable["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
     used = set(re.findall(r"\bwalpool_\w+", " ".join(expressions)))
     assert len(used) > 20 and used <= names, used - names
+
+
+RULES = REPOSITORY / "systemd/prometheus/walpool.rules.yml"
+TESTS_OF_RULES = REPOSITORY / "Tests/BlackBox/walpool.rules.test.yml"
+
+
+@pytest.mark.parametrize("command, path", [("check", RULES), ("test", TESTS_OF_RULES)])
+def test_the_alerts_are_rules_and_fire(command, path):
+    result = promtool(command, "rules", path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_alerts_name_what_there_is(shared):
+    rules = RULES.read_text()
+    shared.client().query("SELECT nonsense FROM nowhere")
+    names = {sample.name for f in open_metrics_families(get(shared).text) for sample in f.samples}
+    used = set(re.findall(r"\bwalpool_\w+", rules))
+    assert len(used) > 10 and used <= names, used - names
+    # And each of them is seen to fire.
+    alerts = set(re.findall(r"alert: (\w+)", rules))
+    assert len(alerts) > 8 and alerts == set(re.findall(r'alertname="(\w+)"', TESTS_OF_RULES.read_text()))
 
 
 # HTTP's other requests

@@ -52,6 +52,15 @@ extension Server {
         page.gauge(
             "walpool_start_time_seconds", "When the daemon was started, in seconds since 1970.", unit: .seconds,
             metrics.startedWallSeconds)
+        let reload = reloading.last.withLock { $0 }
+        page.gauge(
+            "walpool_config_last_reload_successful",
+            "0 while the configuration file, as it was last read, is refused: the next start would not take it; else 1.",
+            reload.isRefused ? 0 : 1)
+        page.gauge(
+            "walpool_config_last_reload_success_timestamp_seconds",
+            "When the configuration file was last taken, at the start or since, in seconds since 1970.", unit: .seconds,
+            reload.takenWallSeconds)
         page.gauge(
             "walpool_sessions", "Sessions by what they are doing: starting, idle, active, or waiting for a connection.",
             samples: states.sorted { $0.key < $1.key }.map { (["state": $0.key], Double($0.value)) })

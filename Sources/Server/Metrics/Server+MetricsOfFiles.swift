@@ -2,7 +2,7 @@ import Glibc
 import Pool
 import Scheduling
 
-/// The metrics about the files: the database, the WAL, what keeps it from being emptied, upkeep, and the caches.
+/// The metrics about the files: the database, the WAL, what keeps it from being emptied, upkeep, backups, and the caches.
 extension Server {
     func writeFiles(_ page: inout Exposition, _ now: Instant) {
         let wal = pool.walStatus
@@ -32,6 +32,7 @@ extension Server {
         page.counter("walpool_snapshots_ended", "Snapshots ended because they kept the WAL from being emptied.", history.snapshotsEnded)
         page.counter("walpool_recoveries", "How often the database was opened anew after an I/O error.", pool.statistics.recoveries)
         writeMaintenance(&page)
+        writeBackups(&page)
     }
 
     private func writeMaintenance(_ page: inout Exposition) {
@@ -57,6 +58,22 @@ extension Server {
         page.gauge(
             "walpool_vacuum_next_timestamp_seconds", "When the next is due, in seconds since 1970; 0 when it is off.",
             unit: .seconds, Int(status.nextDue ?? 0))
+    }
+
+    private func writeBackups(_ page: inout Exposition) {
+        let counts = pool.backups.counts
+        page.counter(
+            "walpool_backups", "Backups since the start, by result.",
+            samples: [(["result": "succeeded"], Double(counts.succeeded)), (["result": "failed"], Double(counts.failed))])
+        page.gauge("walpool_backup_running", "1 while a backup is made.", pool.backups.running == nil ? 0 : 1)
+        page.gauge(
+            "walpool_backup_last_success_timestamp_seconds",
+            "When the last backup since the start succeeded, in seconds since 1970; 0 for none.", unit: .seconds,
+            Int(counts.lastSuccess?.at ?? 0))
+        page.gauge(
+            "walpool_backup_last_duration_seconds", "How long that took.", unit: .seconds,
+            samples: [([:], Double(counts.lastSuccess?.durationMilliseconds ?? 0) / 1000)])
+        page.gauge("walpool_backup_last_size_bytes", "What is in it.", unit: .bytes, counts.lastSuccess?.bytes ?? 0)
     }
 
     func writeCaches(_ page: inout Exposition) {
