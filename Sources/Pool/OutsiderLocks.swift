@@ -61,7 +61,7 @@ public enum OutsiderLocks {
     ///
     /// nil: that is not shown to this process.
     private static func has(_ process: String, _ file: String) -> Bool? {
-        guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT ? false : nil }
+        guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT && isGone(process) ? false : nil }
         defer { closedir(directory) }
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         while let entry = readdir(directory) {
@@ -72,6 +72,14 @@ public enum OutsiderLocks {
             if count > 0, target[..<count].elementsEqual(file.utf8) { return true }
         }
         return false
+    }
+
+    /// Where another user's processes are not shown, as in the service (ProtectProc=), they have no directory either, which "doesn't hide
+    /// the fact that a process with a specific PID value exists (it can be learned … by "kill -0 $PID")": proc(5), hidepid. Those of
+    /// another PID namespace have no number.
+    private static func isGone(_ process: String) -> Bool {
+        guard let number = pid_t(process), number > 0 else { return false }
+        return kill(number, 0) != 0 && errno == ESRCH
     }
 
     private static func read(_ path: String) -> String {

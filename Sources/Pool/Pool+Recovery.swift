@@ -244,6 +244,22 @@ extension Pool {
         return readlink(path, &byte, 1) >= 0
     }
 
+    /// Where a process does not show its files, that there is no -wal tells as much: SQLite opens it, and makes it, before it takes a lock
+    /// in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c). The last one that closes a database deletes the -wal
+    /// before it lets go of its locks, so it has a moment to.
+    static func holderOfDeletedWAL(_ path: String) -> String? {
+        if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) { return holder }
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let wal = String(cString: resolved) + "-wal"
+        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        while let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: access(wal, F_OK) != 0) {
+            if MonotonicClock.now >= end { return holder }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+        return nil
+    }
+
     /// A process that has the database open by a -shm that was deleted: it and whoever makes a new one have no locks in common, and
     /// each would write over what the other has committed. Every connection in WAL mode keeps a shared lock on the database's file
     /// (https://www.sqlite.org/lockingv3.html), on these bytes of it.

@@ -169,7 +169,7 @@ public final class Pool: Sendable {
             throw SQLiteError(
                 extendedCode: 5, message: "process \(process) has the database open, but its -shm was deleted: end that process first")
         }
-        if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) {
+        if let holder = holderOfDeletedWAL(path) {
             throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
         }
         let isNew = try DatabaseFiles.isToBeMade(path)

@@ -189,6 +189,41 @@ def test_an_outsider_that_keeps_a_deleted_wal(watched, noticed):
     assert set(range(1, 30)) | {31, 32, 33} <= set(rows(watched.database))
 
 
+# As ProtectProc=invisible does, which the service has.
+HIDING = 'mount --make-rprivate / && mount -t proc -o hidepid=invisible proc /proc && exec "$@"'
+
+
+@pytest.mark.parametrize("noticed", ["by a commit", "at the start"])
+def test_an_outsider_whose_files_are_not_shown_keeps_a_deleted_wal(start_daemon, noticed):
+    """Only its locks tell of it, and that there is no -wal in its place."""
+    hide = ["unshare", "--mount", "sh", "-c", HIDING, "sh"]
+    if os.getuid() != 0 or subprocess.run([*hide, "true"], capture_output=True).returncode != 0:
+        pytest.skip("mount namespaces need root, and a container that lets it")
+    daemon = start_daemon(start=False)
+    os.chown(daemon.directory, 65534, 65534)
+    command = daemon.command
+    daemon.command = lambda: [*hide, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command()]
+    daemon.start()
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+        if noticed == "at the start":
+            daemon.stop()
+        os.unlink(wal(daemon))
+        if noticed == "by a commit":
+            daemon.may_fail = True
+            check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (2)")])
+            check_exit(daemon)
+        refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+        holder = f"(process {os.getpid()}) has {daemon.database} open by a -wal that was deleted"
+        assert refused.returncode != 0 and holder in refused.stderr
+        if noticed == "by a commit":
+            assert holder in daemon.errors
+    # One that has closed it is in nobody's way.
+    daemon.restart()
+    assert daemon.value("SELECT min(x) FROM t") == "1"
+
+
 @pytest.mark.parametrize("stays", [True, False])
 def test_a_wal_and_an_index_that_are_both_lost(watched, stays):
     for number in range(2, 20):
