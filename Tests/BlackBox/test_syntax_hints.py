@@ -65,6 +65,14 @@ def test_arrays_side_by_side(db):
         assert client.extended(sql, ["{2,1}", "{x,y}"]).check().texts == [("2", "x"), ("1", "y")]
 
 
+def test_what_is_there_by_another_name_is_no_hint(db):
+    """now() is a function here; one whose name only begins so has nothing to do with it."""
+    client = db.client()
+    assert client.value("SELECT length(now())") == "23"
+    reply = client.query("SELECT nowhere()")
+    assert reply.state == "42883" and "H" not in reply.error, reply.errors
+
+
 def test_a_unit_that_is_none(db):
     client = db.client()
     for function in ["date_trunc", "date_part"]:

@@ -68,7 +68,7 @@ extension Session {
             // Whether one rejects it is not said: see AccessRules.Decision.
             return Self.notAdmitted(
                 message,
-                "An [[access]] table of walpoold's configuration can; the first that is about this user decides, and none behind it.")
+                "An [[access]] table of walpoold's configuration can. The first that matches decides, and later ones are not looked at.")
         }
         return Self.notAdmitted(
             message,

@@ -180,8 +180,6 @@ enum ErrorTranslation {
             SyntaxHints.interval
         case Code.error where error.message.hasPrefix("unit \""):
             "Units are millisecond, second, minute, hour, day, week, month, quarter and year; date_part also has dow, isodow, doy, epoch."
-        case Code.error where error.message.hasPrefix("no such function: now"):
-            "SQLite's spelling is datetime('now') or CURRENT_TIMESTAMP."
         case Code.error where sessionWord(error.message) != nil:
             sessionWord(error.message).map { "Beside other columns and inside expressions it is a function: \($0)()." }
         case Code.error where error.message == "unrecognized token: \":\"":
