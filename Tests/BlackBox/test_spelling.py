@@ -187,6 +187,8 @@ def test_default_as_a_value(dated):
     rows = "INSERT INTO dated (id, date, n) VALUES (DEFAULT, '2024-01-05', DEFAULT), (DEFAULT, '2024-01-06', DEFAULT) RETURNING id, n"
     assert dated.query(rows).check().texts == [("4", "7"), ("5", "7")]
     assert dated.query("INSERT INTO dated (id) VALUES (DEFAULT) RETURNING id, date").check().texts == [("6", None)]
+    assert dated.query("INSERT INTO dated(id) VALUES(DEFAULT)RETURNING id, date").check().texts == [("7", None)]
+    assert dated.query("INSERT INTO dated(id) VALUES (DEFAULT) ON CONFLICT DO NOTHING").state == "0A000"
     for refused in ["INSERT INTO dated VALUES (DEFAULT, '2024-01-07', 'x', 1)", "INSERT INTO dated (n) VALUES (DEFAULT), (1)"]:
         reply = dated.query(refused)
         assert reply.state == "0A000" and reply.error["H"]

@@ -208,6 +208,9 @@ import Testing
         ("insert into t (id, a) values (default, $1)", "insert into t (a) VALUES ($1)"),
         ("INSERT INTO t AS x (\"id\", a, b) VALUES (DEFAULT, f($1, 2), DEFAULT), (DEFAULT, $2, DEFAULT) RETURNING id", "INSERT INTO t AS x (a) VALUES (f($1, 2)), ($2) RETURNING id"),
         ("insert into t (id) values (default) returning id", "insert into t DEFAULT VALUES returning id"),
+        ("insert into t(id) values(default)", "insert into t DEFAULT VALUES"),
+        ("insert into \"t\"(id, a) values(default, default)returning id;", "insert into \"t\" DEFAULT VALUES returning id;"),
+        ("insert into t(id)values(default);", "insert into t DEFAULT VALUES;"),
         ("with c as (select 1) insert into t (id, a) values (default, (select * from c)) on conflict do nothing", "with c as (select 1) insert into t (a) VALUES ((select * from c)) on conflict do nothing"),
         ("insert into t default values", nil), ("insert into t (a) values ('default')", nil), ("insert into t (\"default\") values (1)", nil),
         ("insert into t (a, b) values (default)", nil), ("insert into t (a) select 1 where default", nil), ("insert into t (a) values (default", nil),
@@ -220,6 +223,7 @@ import Testing
 
     @Test(arguments: [
         "insert into t values (default, 1)", "insert into t (a, b) values (default, 1), (2, 3)", "insert into t (a) values (default), (default)",
+        "insert into t (a) values (default) on conflict do nothing",
     ])
     func defaultsRefused(sql: String) {
         #expect(throws: WireError.self) { _ = try onBytes(sql) { try DefaultValues.rewritten($0) } }

@@ -39,8 +39,22 @@ enum DefaultValues {
             return Array("(".utf8) + texts.joined(separator: ", ".utf8) + Array(")".utf8)
         }
         let head = Array(sql[..<table.tokens[open].start]), tail = Array(sql[table.tokens[end].end...])
-        if kept.isEmpty { return head + Array("DEFAULT VALUES".utf8) + tail }
+        if kept.isEmpty {
+            // https://www.sqlite.org/syntax/insert-stmt.html: there it is for VALUES and SELECT.
+            if table[end + 1]?.matches("on") == true {
+                throw refusal("ON CONFLICT stands behind columns that are all DEFAULT", "Name one of them with a value.")
+            }
+            // The parenthesis needs no space before it, and the word does.
+            return head + Array(isApart(head.last) ? "DEFAULT VALUES".utf8 : " DEFAULT VALUES".utf8)
+                + (isApart(tail.first) ? [] : [UInt8(ascii: " ")]) + tail
+        }
         return head + list(columns) + Array(" VALUES ".utf8) + rows.map(list).joined(separator: ", ".utf8) + tail
+    }
+
+    /// Whether nothing that stands there can become a part of a word.
+    private static func isApart(_ byte: UInt8?) -> Bool {
+        guard let byte else { return true }
+        return byte <= UInt8(ascii: " ") || byte == UInt8(ascii: ";")
     }
 
     private static func refusal(_ message: String, _ hint: String) -> WireError {
