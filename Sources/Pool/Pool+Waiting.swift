@@ -76,7 +76,7 @@ extension Pool {
     public var load: Load {
         state.withLock {
             Load(
-                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount,
+                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount + $0.analystQueue.waitingCount,
                 holder: $0.writerQueue.holder)
         }
     }

@@ -27,6 +27,8 @@ public struct ServerReport: Sendable {
     /// Of the WAL's frames, those that have been copied back among them.
     public var walBytes: Int
     public var isVacuuming: Bool
+    /// An administrator holds new transactions back, or is about to.
+    public var isPaused: Bool
     /// Whether the writer gets on. That the crew does, is proved by the report.
     public var finding: ProgressCheck.Finding
 }
@@ -108,7 +110,8 @@ final class Heartbeat: Sendable {
         if case .running = server.pool.maintenanceStatus.activity { isVacuuming = true }
         return ServerReport(
             sessions: server.table.count, waitingForWriter: load.waitingWriters, waitingForReader: load.waitingReaders,
-            walBytes: wal.frames * wal.frameBytes, isVacuuming: isVacuuming, finding: finding)
+            walBytes: wal.frames * wal.frameBytes, isVacuuming: isVacuuming, isPaused: server.pool.isPausingNow,
+            finding: finding)
     }
 }
 

@@ -115,6 +115,7 @@ final class ServiceNotifications: Sendable {
             return "\(words(place)) is stuck for \(milliseconds / 1000) s, \(report.waitingForWriter) wait for the writer"
         }
         var parts = ["\(name): \(report.sessions) sessions"]
+        if report.isPaused { parts.append("PAUSED until RESUME") }
         if report.waitingForWriter > 0 { parts.append("\(report.waitingForWriter) wait for the writer") }
         if report.waitingForReader > 0 { parts.append("\(report.waitingForReader) wait for a reader") }
         parts.append("WAL \(tenths(report.walBytes)) MB")

@@ -10,6 +10,7 @@ import wire
 from console import Pausing, admin, client_row, console, db, show, state, until_waiting  # admin and db are fixtures
 from daemon import eventually
 from interleaving import interleave
+from metrics import values
 
 
 def test_new_statements_wait(db, admin):
@@ -39,6 +40,7 @@ def test_what_the_console_says_of_it(db, admin):
     writer.send(wire.query("INSERT INTO t VALUES (2)"))
     until_waiting(admin, reader, writer)
     assert state(admin) == {"paused"}
+    assert values(db)[("walpool_paused",)] == 1
     assert [row["paused"] for row in show(admin, "DATABASES")] == [1, 0]
     assert client_row(admin, reader)["waits_for"] == "reader" and client_row(admin, writer)["waits_for"] == "writer"
     pool, _ = show(admin, "POOLS")
@@ -46,6 +48,7 @@ def test_what_the_console_says_of_it(db, admin):
     assert [row["purpose"] for row in show(admin, "WRITER")] == ["member"]
     admin.execute("RESUME")
     assert reader.reply().value == "1" and writer.reply().tag == "INSERT 0 1"
+    assert values(db)[("walpool_paused",)] == 0
 
 
 def test_extended_protocol_and_drivers_wait(db, admin):

@@ -63,6 +63,23 @@ def test_status_says_what_is_going_on(start_service):
     service.notify.wait_for_status("app: 2 sessions, WAL ")
 
 
+def test_status_says_that_it_is_paused(start_service):
+    """Somebody forgot it, and clients hang. A write waits to be prepared then, which is a reader's work."""
+    service = start_service(watchdog_seconds=1)
+    service.run("CREATE TABLE t (n INTEGER)")
+    waiting = service.client()
+    with service.raw() as console:
+        console.start(database="walpool", user="root").check()
+        console.query("PAUSE").check()
+        waiting.send(wire.query("INSERT INTO t VALUES (1)"))
+        status = service.notify.wait_for_status("PAUSED until RESUME, 1 wait for a reader")["STATUS"]
+        assert status.startswith("app: 2 sessions, PAUSED")
+        console.query("RESUME").check()
+    waiting.reply().check()
+    while "PAUSED" in service.notify.wait_for_status("app: ")["STATUS"]:
+        pass
+
+
 def test_status_after_a_reload(start_service):
     service = start_service(watchdog_seconds=1, config="readers = 3\n")
     service.notify.wait_for_status("app: ")

@@ -110,6 +110,7 @@ extension Server {
                 (["connection": "writer"], Double(view.writerQueue.count { $0.purpose != .job })),
                 (["connection": "reader"], Double(view.readerQueue.count)),
             ])
+        page.gauge("walpool_paused", "1 while the console's PAUSE holds new transactions back.", pool.isPausingNow ? 1 : 0)
         page.gauge(
             "walpool_longest_wait_seconds", "How long the client has waited that has waited longest.", unit: .seconds,
             samples: [([:], Double(view.longestWaitMilliseconds(now: now)) / 1000)])
