@@ -1,7 +1,7 @@
 import Glibc
 
 /// Whether the file system has room for what VACUUM or a backup writes.
-enum DiskSpace {
+public enum DiskSpace {
     /// What is to be written, and where.
     struct Need: Equatable {
         var directory: String
@@ -17,6 +17,17 @@ enum DiskSpace {
         let blocks = Int64(clamping: space.f_bavail)
         let (bytes, overflow) = blocks.multipliedReportingOverflow(by: Int64(clamping: space.f_frsize))
         return (UInt64(status.st_dev), overflow ? .max : bytes)
+    }
+
+    /// A -wal and a -shm take less than that for a start.
+    private static let startBytes: Int64 = 256 << 10
+
+    /// Why a database cannot be opened here, in words; nil: not for that.
+    public static func littleRoom(forDatabase path: String) -> String? {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard let (_, bytes) = available(in: directory), bytes < startBytes else { return nil }
+        return "the file system of \(directory) has \(bytes) bytes left"
     }
 
     /// What is missing, in words; nil when there is room. Needs in one file system are added up.

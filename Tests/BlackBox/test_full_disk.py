@@ -1,13 +1,16 @@
 """What a full disk, a quota and a limit of file sizes cost: the statement that meets them, and nothing else."""
 
+import os
 import resource
 import sqlite3
+import subprocess
 from contextlib import closing
 
 import pytest
 
 import wire
 from daemon import eventually
+from test_lifecycle import check_refusal, run
 from test_pipelined import faulty  # noqa: F401: a fixture
 
 ALWAYS = 1_000_000
@@ -35,6 +38,23 @@ def test_no_room(faulty, error, how):  # noqa: F811
         assert client.query("SELECT id FROM t").texts == [("2",)]
         assert reader.query("SELECT count(*) FROM t").texts == [("0",)], "its snapshot stays"
     assert "opened again" not in daemon.errors
+
+
+def test_no_room_for_a_start(tmp_path):
+    """SQLite says "disk I/O error", and no word of why."""
+    small = tmp_path / "small"
+    small.mkdir()
+    if os.getuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], capture_output=True).returncode:
+        pytest.skip("cannot mount a small file system")
+    try:
+        with closing(sqlite3.connect(small / "app.db")) as connection:
+            connection.execute("CREATE TABLE t (x)")
+        (small / "full").write_bytes(bytes(44 << 10))
+        result = run(small / "app.db", "--socket-directory", tmp_path)
+        check_refusal(result, "cannot open", "bytes left")
+        (small / "full").unlink()
+    finally:
+        subprocess.run(["umount", small], check=True)
 
 
 def test_a_limit_of_file_sizes(start_daemon):

@@ -142,6 +142,9 @@ enum ErrorTranslation {
         if error.code == Code.readOnly || error.code == Code.cannotOpen, let reason = DatabaseFiles.unwritable(path) {
             return "\(error.message): \(reason)"
         }
+        if error.code == Code.inputOutput || error.code == Code.full, let room = DiskSpace.littleRoom(forDatabase: path) {
+            return "\(error.message): \(room)"
+        }
         // The daemon's own errors of that code say who it is.
         if error.code == Code.busy, error.message == "database is locked" {
             let holders = OutsiderLocks.holders(ofDatabase: path, withReaders: true)
