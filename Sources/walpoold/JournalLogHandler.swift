@@ -1,3 +1,4 @@
+import Glibc
 import Journal
 import Logging
 
@@ -30,5 +31,13 @@ struct JournalLogHandler: LogHandler {
 
 /// Descriptor 2, for what is said before there is a log and when there is none any more.
 enum StandardError {
+    /// Where the descriptors of the standard streams are closed, the next file that is opened would be one of them, and the log
+    /// would be written into it.
+    static func keepDescriptors() {
+        var opened = open("/dev/null", O_RDWR)
+        while opened >= 0, opened <= 2 { opened = open("/dev/null", O_RDWR) }
+        if opened >= 0 { close(opened) }
+    }
+
     static func write(_ line: String) { LogDestination.writeToStandardError(line) }
 }

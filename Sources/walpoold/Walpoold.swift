@@ -54,6 +54,7 @@ struct Walpoold: ParsableCommand {
 
     /// One clear line on stderr for each thing that is wrong, in place of the library's several.
     static func main() {
+        StandardError.keepDescriptors()
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -101,6 +101,17 @@ def test_lines_on_a_terminal_do_not(start_daemon):
     assert "stopped" in found[-1] and all(re.match("(notice|warning): ", each) for each in found), found
 
 
+def test_a_stderr_that_is_closed_is_no_other_file(start_daemon):
+    """The next file that is opened would get its number, and the log's lines."""
+    daemon = start_daemon(start=False)
+    daemon._errors_path.touch()
+    daemon.process = subprocess.Popen(
+        ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *daemon.command()], cwd=daemon.directory)
+    eventually(daemon._accepts, "a socket that accepts")
+    assert {os.readlink(f"/proc/{daemon.pid}/fd/{number}") for number in (0, 1, 2)} == {"/dev/null"}
+    daemon.check_alive()
+
+
 # The journal
 
 
