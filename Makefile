@@ -128,10 +128,10 @@ install-files:
 	install -D --mode=644 $(MAN)/walpoold.toml.5 $(DESTDIR)$(PREFIX)/share/man/man5/walpoold.toml.5
 	install -D --mode=644 systemd/walpoold.toml.example $(DESTDIR)$(DOCUMENTS)/examples/walpoold.toml
 	install --mode=644 systemd/examples/walpool-backup.* $(DESTDIR)$(DOCUMENTS)/examples
-# With a database and a directory for backups named, it works as it is. One that is there is its owner's.
+# With a database and a directory for backups named, it works as it is. One that is there is its owner's. It says little, so that
+# no release changes it: an upgrade would ask whoever has changed a key, and fail where nobody can answer.
 	[ -e $(DESTDIR)/etc/walpool/walpoold.toml ] || \
-		sed -E 's/^#(database|backup_directory) = /\1 = /' systemd/walpoold.toml.example | \
-			install --mode=644 /dev/stdin $(DESTDIR)/etc/walpool/walpoold.toml
+		install --mode=644 systemd/walpoold.toml $(DESTDIR)/etc/walpool/walpoold.toml
 
 deb: build man
 	@bench/support/install debhelper dpkg-dev
