@@ -102,7 +102,7 @@ def test_rules_in_their_order(serve):
         # The same words, whether a rule rejects or none admits.
         assert error["M"] == f"no access rule lets user ID {user} in" and "[[access]]" in error["H"]
         # One more table would not help whom an earlier one rejects.
-        assert "the first that is about this user decides" in error["H"]
+        assert "The first that matches decides" in error["H"]
 
 
 def test_a_process_in_many_groups(serve):

@@ -10,7 +10,7 @@ import pytest
 
 import wire
 from daemon import eventually
-from test_lifecycle import check_refusal, run
+from lifecycle_fixtures import check_refusal, run
 from test_pipelined import faulty  # noqa: F401: a fixture
 
 ALWAYS = 1_000_000

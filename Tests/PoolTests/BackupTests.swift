@@ -339,7 +339,7 @@ import Testing
         _ = try subject.make { _ in
             let before = try? subject.files
             other.backups.removeStale(in: subject.directory)
-            #expect(try subject.files == before && before?.contains(".copy.db.walpool-backup") == true)
+            #expect((try? subject.files) == before && before?.contains(".copy.db.walpool-backup") == true)
             guard case .alreadyRunning("copy.db") = other.failure(in: subject.directory) else {
                 Issue.record("two write one file")
                 return
