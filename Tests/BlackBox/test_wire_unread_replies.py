@@ -82,6 +82,22 @@ def test_the_time_of_the_next_statement_begins_with_it(db, second):
     client.reply().check()
 
 
+COPY = wire.query("COPY t FROM STDIN") + wire.message("d", b"1\n") + wire.message("c")
+
+
+@pytest.mark.parametrize("second", [wire.query(f"INSERT INTO t {BUSY}"), COPY], ids=["insert", "copy"])
+def test_the_next_statement_has_its_time_all_the_same(db, second):
+    """It runs out where the statement is long, however much of the reply before it the socket had no room for."""
+    db.run(f"CREATE TRIGGER slow AFTER INSERT ON t BEGIN SELECT ({BUSY}); END")
+    for size in SIZES:
+        client = db.client()
+        client.query("SET statement_timeout = '500ms'").check()
+        client.send(wire.query(rows(size)), second)
+        db.settle()
+        assert comes_whole(client, size)
+        assert client.reply().state == "57014"
+
+
 def test_beside_a_long_statement(db):
     for size in SIZES:
         client = db.client()

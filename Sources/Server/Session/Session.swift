@@ -277,9 +277,12 @@ extension Session: PoolClient {
         guard owesReplyEnd, !hasWriterGrant else { return nil }
         guard flush() else { return .closed }
         guard owesReplyEnd else { return nil }
-        // The statement has not begun: its message is handled again, and its time is not its client's.
+        // A COPY has begun, and its time goes on.
+        guard state.copyIn == nil else { return .output }
+        // Any other statement has not: its message is handled again, and its time is not its client's.
         isStatementActive = false
         statementDeadline = .distantFuture
+        state.query?.hasStarted = false
         return .output
     }
 
