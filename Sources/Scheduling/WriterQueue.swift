@@ -37,6 +37,8 @@ public struct WriterQueue: Sendable {
         var deadline: Instant
         /// It is granted the writer although it is paused: see WriterQueue+Pause.
         var passesPause: Bool
+        /// A job that nothing may be written before.
+        var isFirst = false
     }
 
     /// Who has the lease.
@@ -98,7 +100,7 @@ public struct WriterQueue: Sendable {
         }
         if !isContended { contention.begins(now: now) }
         waiting.prepend(
-            Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true))
+            Entry(client: client, purpose: .job, enqueued: now, deadline: .distantFuture, passesPause: true, isFirst: true))
         return nil
     }
 
@@ -121,19 +123,20 @@ public struct WriterQueue: Sendable {
     }
 
     /// Members of a granted group that it had no time for: back to the head of the queue, in their order, as if they
-    /// had never left it. The holder stays the holder.
+    /// had never left it. The holder stays the holder. Only jobs that nothing may be written before stay before them.
     ///
     /// - Parameter passing: those of them whose transactions began before a pause.
     public mutating func returnToFront(
         _ members: [(client: ClientID, deadline: Instant)], passing: Set<ClientID> = [], now: Instant
     ) {
         if !isContended { contention.begins(now: now) }
-        for member in members.reversed() {
-            waiting.prepend(
+        let place = waiting.firstIndex { !$0.isFirst } ?? waiting.count
+        waiting.insert(
+            contentsOf: members.map {
                 Entry(
-                    client: member.client, purpose: .member, enqueued: now, deadline: member.deadline,
-                    passesPause: passing.contains(member.client)))
-        }
+                    client: $0.client, purpose: .member, enqueued: now, deadline: $0.deadline,
+                    passesPause: passing.contains($0.client))
+            }, at: place)
     }
 
     /// Takes a waiting client out of the queue. False when it is not (or no longer) in it: then it has been granted

@@ -159,6 +159,25 @@ import Testing
         #expect(queue.drained() == "2 t3 4")
     }
 
+    ///     group 1+2+3 runs, the disk fails      j9 waits, before t4
+    ///     2 and 3 go back                       j9, 2, 3, t4 wait: recovery comes before whatever is written next
+    @Test func returnedMembersStandBehindAJobThatComesFirst() {
+        var queue = WriterQueue(waiting: "mmmt")
+        #expect(queue.release(now: ms(10)) == .group([1, 2, 3]))
+        #expect(queue.requestFirst(9, now: ms(11)) == nil)
+        queue.returnToFront([(2, .distantFuture), (3, .distantFuture)], now: ms(12))
+        #expect(queue.drained() == "j9 2+3 t4")
+    }
+
+    ///     group 1+2 runs        j3 waits, as any job
+    ///     2 goes back           2, j3 wait
+    @Test func returnedMembersStandBeforeAJobInItsTurn() {
+        var queue = WriterQueue(waiting: "mmj")
+        #expect(queue.release(now: ms(10)) == .group([1, 2]))
+        queue.returnToFront([(2, .distantFuture)], now: ms(12))
+        #expect(queue.drained() == "2 j3")
+    }
+
     @Test func returnedMembersMayWithdrawAndExpire() {
         var queue = WriterQueue(waiting: "mmmm")
         _ = queue.release(now: ms(10))
