@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 import wire
-from console import console
+from console import console, show
 from daemon import Daemon, eventually
 from groups_fixtures import Group, insert
 from hostile import bystander, served  # fixtures
@@ -152,6 +152,20 @@ def test_a_question_to_the_catalogs(db):
     slow = select(200).replace("s t", "pg_class t").replace(".a", ".oid").replace(".b", ".relname")
     assert client.query(slow + " FROM pg_class").state == "57014"
     assert client.query("SELECT relname FROM pg_class WHERE relname = 't'").value == "t"
+
+
+def test_many_questions_to_the_catalogs(start_daemon):
+    """Each takes a thread for as long as it is prepared: as many as there are readers, and one that only prepares."""
+    daemon = start_daemon(options=["--readers", "2"])
+    slow = select(200).replace("s t", "pg_class t").replace(".a", ".oid").replace(".b", ".relname")
+    clients = [daemon.client() for _ in range(8)]
+    for number, client in enumerate(clients):
+        client.send(wire.parse(f"{slow}, {number} FROM pg_class"), wire.sync())
+    with console(daemon) as admin:
+        eventually(lambda: sum(row["state"] == "waiting" for row in show(admin, "CLIENTS")) == 5, "those who wait")
+    for client in clients:
+        client.cancel()
+        assert client.reply().state == "57014"
 
 
 def test_its_plan_is_not_waited_for(start_daemon):

@@ -6,9 +6,18 @@ import Scheduling
 
 /// Statements about the catalogs: answered at once and whole, from a private connection.
 extension Session {
-    /// The statement's columns, which are the same in every schema.
-    func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement) throws(WireError) -> Analysis {
-        if let known = query.analysis { return known }
+    /// The statement's columns, which are the same in every schema; nil: it has to wait for a reader. It needs none, but to prepare it takes
+    /// seconds sometimes, and as many threads as there are readers may be at long work.
+    func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement, _ wait: inout Wait?) throws(WireError) -> Analysis? {
+        if let known = query.analysis {
+            if readerIsOnlyToPrepare { releaseReader() }
+            return known
+        }
+        if writerMode == .none {
+            wait = try acquireReader(onlyToPrepare: true)
+            guard wait == nil else { return nil }
+        }
+        defer { if readerIsOnlyToPrepare { releaseReader() } }
         let catalog: CatalogConnection
         do { catalog = try server.catalogs.takeAny() } catch { throw ErrorTranslation.wireError(error) }
         defer { server.catalogs.giveBack(catalog) }
@@ -47,7 +56,8 @@ extension Session {
     }
 
     func run(_ statement: CatalogStatement, _ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
-        let analysis = try analysisOfCatalog(query, statement)
+        var wait: Wait?
+        guard let analysis = try analysisOfCatalog(query, statement, &wait) else { return wait }
         guard (invocation.parameters?.count ?? 0) == statement.parameterCount else {
             throw WireError(
                 state: .undefinedParameter, message: "there is no parameter $1",

@@ -49,7 +49,7 @@ extension Session {
     private func analysisIfNeeded(of query: Query, _ wait: inout Wait?) throws(WireError) -> Analysis? {
         switch query.kind {
         case .sqlite: return try analysis(of: query, &wait)
-        case .catalog(.success(let statement)): return try analysisOfCatalog(query, statement)
+        case .catalog(.success(let statement)): return try analysisOfCatalog(query, statement, &wait)
         case .catalog(.failure(let refusal)): throw refusedCatalog(query, refusal)
         case .session(.declare): return try query.inner.flatMap { query throws(WireError) in try analysis(of: query, &wait) }
         case .session(.prepare):
