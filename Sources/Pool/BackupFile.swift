@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SQLite
 
 /// A backup's file: temporary until it is complete and on the disk, and then under its name at once. Whoever is at work on it
 /// has its lock.
@@ -52,10 +53,10 @@ struct BackupFile: ~Copyable {
         }
         if let existing = Self.existing(path) { throw .fileExists(existing) }
         try moveToName()
-        do { try Self.sync(directory: directory) } catch {
+        if let failure = Directory.sync(of: path) {
             // It would be gone after a power failure, perhaps.
             unlink(path)
-            throw error
+            throw .system(call: failure.call, path: directory, errorNumber: failure.errorNumber)
         }
     }
 
@@ -93,15 +94,6 @@ struct BackupFile: ~Copyable {
     private static func remove(_ path: String) {
         for ending in BackupName.reservedEndings { unlink(path + ending) }
         unlink(path)
-    }
-
-    /// "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has also reached
-    /// disk. For that an explicit fsync() on a file descriptor for the directory is also needed." fsync(2)
-    private static func sync(directory: String) throws(BackupError) {
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(call: "open", path: directory, errorNumber: errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system(call: "fsync", path: directory, errorNumber: errno) }
     }
 }
 

@@ -29,6 +29,9 @@ public struct DatabaseFiles: Sendable {
     private var wal: FileIdentity?
     private var index: FileIdentity?
     private let wasEmpty: Bool
+    /// Before nobody had them open: see `lookedAt`.
+    private var hadFrames = false
+    private var databaseBefore: walpool_file?
 
     /// - Parameter path: without symbolic links.
     private init(path: String) {
@@ -91,6 +94,21 @@ public struct DatabaseFiles: Sendable {
         var files = DatabaseFiles(path: path)
         files.database = database
         return files
+    }
+
+    /// They are about to be closed and opened again.
+    var lookedAt: DatabaseFiles {
+        var files = self
+        files.hadFrames = hasFrames
+        files.databaseBefore = databaseInPlace
+        return files
+    }
+
+    /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another process that was
+    /// the last to close the database may have copied them; then it has written into that.
+    func haveLostWAL(since before: DatabaseFiles) -> Bool {
+        guard before.hadFrames, !hasFrames || !haveSameWAL(as: before), let then = before.databaseBefore else { return false }
+        return databaseInPlace.map { $0.modified == then.modified && $0.bytes == then.bytes } ?? false
     }
 
     var hasWAL: Bool { walInPlace != nil }
@@ -159,6 +177,8 @@ public struct DatabaseFiles: Sendable {
         }
         guard rename(path + "-wal", name) == 0 else { throw Self.lost("rename: \(String(cString: strerror(errno)))") }
         if !keepsIndex, hasIndex { unlink(path + "-shm") }
+        // What took the database's place may be on the disk before that is, and a -wal that comes back after a power failure is its own.
+        Directory.sync(of: path)
         return name
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import SQLite
 import Scheduling
 
 /// The maintenance record as it lies beside the database, in `<database>-maintenance`: a few lines of text with a
@@ -62,12 +63,9 @@ struct MaintenanceFile: Sendable {
         let new = path + ".new"
         try fill(new, Array(record.stored.utf8))
         guard rename(new, path) == 0 else { throw WriteError(operation: "rename", code: errno) }
-        // "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has also
-        // reached disk": fsync(2).
-        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw WriteError(operation: "open directory", code: errno) }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw WriteError(operation: "fsync directory", code: errno) }
+        if let failure = Directory.sync(of: path) {
+            throw WriteError(operation: "\(failure.call) directory", code: failure.errorNumber)
+        }
     }
 
     private func fill(_ path: String, _ bytes: [UInt8]) throws(WriteError) {

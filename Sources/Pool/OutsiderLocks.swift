@@ -31,6 +31,13 @@ public enum OutsiderLocks {
         return processes(thatLock: [file + "-shm"], withReaders: true).first { has($0, "\(file)-wal (deleted)") ?? isDeleted }.map(name)
     }
 
+    /// One that has the database open by a -shm that was deleted, or nil when none is shown. Its locks are not those of whoever has made
+    /// another since.
+    static func holder(ofDeletedIndexOf path: String) -> String? {
+        guard let file = file(path) else { return nil }
+        return processes(thatLock: [file], withReaders: true).first { has($0, "\(file)-shm (deleted)") ?? false }.map(name)
+    }
+
     private static func processes(thatLock files: [String], withReaders: Bool) -> [String] {
         var inodes: Set<String> = []
         for file in files {

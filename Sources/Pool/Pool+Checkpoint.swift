@@ -245,6 +245,8 @@ extension Pool {
                 result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",
                 metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
         } catch {
+            // Its second try, as the connection is closed, might "succeed", and the -wal be deleted.
+            writer.connection.keepWALWhenClosed()
             log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
         }
     }

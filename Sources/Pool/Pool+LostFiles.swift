@@ -19,6 +19,8 @@ extension Pool {
             {
                 let result = try writer.connection.checkpoint(.truncate)
                 isCopied = places.hasWAL && result.frames >= 0 && result.frames == result.copiedFrames
+                // The file that came in the database's place may be on the disk already.
+                try writer.connection.walFile()?.sync()
             }
         } catch {
             log.error(.ioError, "\(path)-wal cannot be emptied", metadata: ["error": "\(error.message)"])
@@ -42,11 +44,13 @@ extension Pool {
     }
 
     /// A -wal may have come since it was last asked whose it is, and SQLite would take its frames for this database's.
+    ///
+    /// The writer is closed next, so they are looked at now: what is there, and not what was there when they were opened.
     func filesToOpenAgain() throws(SQLiteError) -> DatabaseFiles {
         if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
             throw DatabaseFiles.lost(reason)
         }
-        return filesLeft
+        return filesLeft.lookedAt
     }
 
     /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next

@@ -20,7 +20,10 @@ extension Pool {
         log.error(
             .ioError, "the writer cannot go on: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
-        guard closeGate(endSnapshots) else { return giveUp("statements did not end, so \(path) cannot be opened again") }
+        guard closeGate(endSnapshots) else {
+            saveDeletedWAL()
+            return giveUp("statements did not end, so \(path) cannot be opened again")
+        }
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
         do {
@@ -32,8 +35,8 @@ extension Pool {
             let left = try filesToOpenAgain()
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
-            guard limits.durability == .full || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds)
-            else {
+            let isOnDisk = limits.durability == .full && DatabaseFiles.isLoss(failure)
+            guard isOnDisk || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds) else {
                 return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
             }
             try openWriterAgain(left)
@@ -113,17 +116,22 @@ extension Pool {
         // For all of it: a stop may wait for this.
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         var foreign: DatabaseFiles?
-        if writer.places.hasOtherWAL {
-            switch rescueIntoNewWAL(until: end) {
-            case .complete: return nil
-            case .foreign: foreign = writer.places.whatIsLeft
-            case .partial(let frames, let all):
-                return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), which "
-                    + "another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
-            case .impossible, nil: break
+        var isWhole = false
+        // What was waited for may be the first commit of somebody who has made a -wal, so who has one is asked again behind it.
+        for _ in 1...2 where !isWhole {
+            if writer.places.hasOtherWAL {
+                switch rescueIntoNewWAL(until: end) {
+                case .complete: return nil
+                case .foreign: foreign = writer.places.whatIsLeft
+                case .partial(let frames, let all):
+                    return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
+                        + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+                case .impossible, nil: break
+                }
             }
+            isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
         }
-        guard try whileNobodyWrites(until: end, { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }) else {
+        guard isWhole else {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
@@ -139,6 +147,27 @@ extension Pool {
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
         return foreign.flatMap(moveForeignWALAway)
+    }
+
+    /// The process ends beside statements that do not, so nothing can be closed; and what was committed into a -wal that was deleted ends
+    /// with it. A new one takes it up that the next start finds, for which only nobody may write.
+    ///
+    /// Only with the writer.
+    ///
+    /// - Returns: false when there is something to save, and it is not saved.
+    @discardableResult
+    private func saveDeletedWAL() -> Bool {
+        guard !writer.places.hasWAL else { return true }
+        writer.endSnapshot()
+        return rescueIntoNewWAL(until: MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)) == .complete
+    }
+
+    /// The same for a process that ends without `close`, since a statement does not end. What holds the writer may be that.
+    ///
+    /// - Returns: false when what was committed since the last checkpoint may be lost with this process.
+    public func savesDeletedWAL() -> Bool {
+        let isFree = state.withLock { $0.writerQueue.holder == .nobody }
+        return isFree ? saveDeletedWAL() : access(path + "-wal", F_OK) == 0
     }
 
     /// nil: the disk is full, for one; or the -wal would stand beside another file.
@@ -199,7 +228,8 @@ extension Pool {
         return nil
     }
 
-    /// Without a sync at each commit the WAL's index names frames before they are on the disk. Another process that has the database
+    /// Without a sync at each commit the WAL's index names frames before they are on the disk; and with one it may count frames as copied
+    /// that a failed sync of the database has dropped since. Another process that has the database
     /// open keeps it, so that closing every connection here does not make it anew: what is lost would be read by everybody, and
     /// what is committed behind it would be lost with it at the next start. A process in the middle of such a snapshot sees
     /// the database as it was before.

@@ -165,13 +165,10 @@ public final class Pool: Sendable {
         _ changeable: ChangeableLimits, _ schema: CommittedSchema, _ log: Logger, _ counters: PoolCounters,
         again left: DatabaseFiles? = nil, recoveries: Int = 0
     ) throws(SQLiteError) {
-        if let process = processWithoutIndex(path) {
-            throw SQLiteError(
-                extendedCode: 5, message: "process \(process) has the database open, but its -shm was deleted: end that process first")
-        }
         if let holder = holderOfDeletedWAL(path) {
             throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
         }
+        if let process = processWithoutIndex(path) { throw deletedIndex("process \(process)") }
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
@@ -179,6 +176,11 @@ public final class Pool: Sendable {
         let writer = try Writer(
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
             work: slot.atWriter, schema: schema, log: log, counters: counters)
+        // It may have been deleted since it was asked for, and the one that is open be new.
+        if let holder = OutsiderLocks.holder(ofDeletedIndexOf: path) {
+            writer.connection.keepWALWhenClosed()
+            throw deletedIndex(holder)
+        }
         if let left, !writer.places.areOfSameDatabase(as: left) {
             writer.connection.keepWALWhenClosed()
             throw DatabaseFiles.replaced
@@ -190,6 +192,10 @@ public final class Pool: Sendable {
                 PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)
             }
         }
+    }
+
+    private static func deletedIndex(_ holder: String) -> SQLiteError {
+        SQLiteError(extendedCode: 5, message: "\(holder) has the database open, but its -shm was deleted: end that process first")
     }
 
     /// Never another database, which may have come there meanwhile: then this throws, and nothing of the old one is left beside it.
@@ -209,6 +215,10 @@ public final class Pool: Sendable {
             guard !writer.places.hasFrames || writer.places.haveSameWAL(as: left) else {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost("another -wal has come beside it")
+            }
+            guard !writer.places.haveLostWAL(since: left) else {
+                writer.connection.keepWALWhenClosed()
+                throw DatabaseFiles.lost("its -wal was deleted or emptied while nobody had it open, and what was committed there may be lost")
             }
         } catch {
             moveAway(left)

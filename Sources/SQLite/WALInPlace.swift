@@ -19,7 +19,7 @@ final class WALInPlace: WALSource {
                 // The umask may have taken some; what fails here is what SQLite lets fail, too.
                 _ = fchmod(opened, mode)
                 if geteuid() == 0 { _ = fchown(opened, database.st_uid, database.st_gid) }
-                Self.sync(directoryOf: path)
+                Directory.sync(of: path)
             }
         }
         guard opened >= 0 else { throw Self.error("open", path) }
@@ -50,15 +50,6 @@ final class WALInPlace: WALSource {
 
     func sync() throws(SQLiteError) {
         guard fsync(descriptor) == 0 else { throw Self.error("fsync", "the new -wal") }
-    }
-
-    /// "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has also reached disk": fsync(2).
-    private static func sync(directoryOf path: String) {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
     }
 
     private static func error(_ call: String, _ path: String) -> SQLiteError {

@@ -187,7 +187,7 @@ public final class Server: Sendable {
 
     /// EX_IOERR of sysexits.h: the service manager starts the daemon again, which recovers what is on the disk. Nothing is
     /// closed in order, because closing would write.
-    private static let ioErrorStatus: Int32 = 74
+    static let ioErrorStatus: Int32 = 74
 
     private static func endProcess(_ reason: String, _ log: Logger) {
         log.critical(.cannotGoOn, "\(reason): the daemon ends, so that it is started again on what is on the disk")

@@ -100,6 +100,26 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
     }
 
+    /// A few milliseconds in which nobody has it open: what was committed there is gone with it, and nobody serves the database as if it
+    /// were whole.
+    @Test(arguments: [true, false]) func aWALThatGoesWhileTheDatabaseIsOpenedAgain(_ isDeleted: Bool) throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        let left = try test.pool.filesToOpenAgain()
+        if isDeleted { try files.removeItem(atPath: test.path + "-wal") } else { try #require(truncate(test.path + "-wal", 0) == 0) }
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(left) }
+    }
+
+    /// Another process may have closed the database as the last one: then all is in its file.
+    @Test func aWALThatIsCopiedWhileTheDatabaseIsOpenedAgain() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        let left = try test.pool.filesToOpenAgain()
+        _ = try test.pool.writer.checkpoint(.truncate)
+        try test.pool.openWriterAgain(left)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
+    }
+
     /// A connection that fails while it is opened does not copy the -wal into a file it does not belong to.
     @Test func aDamagedFileThatComesWhileTheDatabaseIsOpenedAgain() throws {
         let test = try TestPool()

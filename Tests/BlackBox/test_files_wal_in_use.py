@@ -1,0 +1,54 @@
+"""A -wal that was deleted, and who is in the way when what was committed in it is to be saved."""
+
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import wire
+from console import client_row, console
+from daemon import eventually
+from files_fixtures import check_exit, check_not_acknowledged, committing, rows, wal  # noqa: F401 (fixtures)
+from test_files_wal import all_rows, with_table_of_others  # noqa: F401 (fixtures)
+
+# Minutes in one call of a function, during which SQLite asks nobody whether it shall go on.
+ENDLESS = "SELECT replace(printf('%.60000000c', 'a'), printf('%.30000000c', 'a') || 'b', 'x') IS NULL"
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+def test_a_statement_that_does_not_end(start_daemon, how):
+    """Nothing can be opened again beside it, and the daemon ends; what was committed is in a new -wal for the next start."""
+    daemon = start_daemon(config='gate_limit = "100ms"\nshutdown_timeout = "100ms"\n')
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    daemon.may_fail = True
+    endless = daemon.client()
+    endless.send(wire.query(ENDLESS))
+    with console(daemon) as admin:
+        eventually(lambda: client_row(admin, endless)["state"] == "active", "the statement")
+    os.unlink(wal(daemon))
+    if how == "commit":
+        check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (2)")])
+        check_exit(daemon)
+    else:
+        daemon.terminate()
+        assert daemon.wait() == 0, daemon.errors
+        assert "the -wal has what was committed" in daemon.errors
+    assert rows(daemon.database)[0] == 1
+
+
+def test_an_outsider_whose_commit_is_the_first_in_a_new_wal(with_table_of_others):
+    """It writes when the daemon looks, so there is nothing in its -wal yet. Its commit is waited for, and then both are put together."""
+    daemon = with_table_of_others
+    os.unlink(wal(daemon))
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN IMMEDIATE")
+        outsider.execute("UPDATE u SET x = 'theirs' WHERE rowid = 2")
+        daemon.terminate()
+        eventually(lambda: "stopping" in daemon.errors, "the stop")
+        # It waits for the write lock by now, or will.
+        eventually(lambda: not daemon.socket_path.exists(), "the end of the sessions")
+        outsider.execute("COMMIT")
+    daemon.wait()
+    t, u = all_rows(daemon.database)
+    assert t[:24] == list(range(1, 25)) and u == ["ours", "theirs"], daemon.errors
