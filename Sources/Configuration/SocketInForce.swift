@@ -39,9 +39,8 @@ public struct SocketInForce: Sendable {
 
     /// One directory may have several paths.
     private func isSame(_ wanted: ConfigurationValue, _ present: ConfigurationValue?) -> Bool {
-        guard case .string(let one) = wanted, case .string(let other) = present, one != other, one.contains("/") else {
-            return wanted == present
-        }
+        guard case .string(let one) = wanted, case .string(let other) = present, one != other, one.utf8.contains(UInt8(ascii: "/"))
+        else { return wanted == present }
         var first = stat()
         var second = stat()
         return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino

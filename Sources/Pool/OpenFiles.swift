@@ -78,8 +78,8 @@ struct OpenFiles {
     /// as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell. A file system may take some
     /// of that back for reasons of its own: only then is anything read.
     ///
-    /// Or it is longer than by its frames, because another was written over it (`cp other.db-wal app.db-wal`); but so it is when room was made
-    /// ahead, or a transaction that was rolled back had made some: that is told by what is read, too.
+    /// Or it is longer than by its frames, because another was written over it (`cp other.db-wal app.db-wal`); but so it is when room was
+    /// made ahead, or a transaction that was rolled back had made some: that is told by what is read, too.
     private func problem(ofWAL status: walpool_file) -> SQLiteError? {
         if status.bytes < walBytes || status.blocks < walBlocks { return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL }
         guard status.bytes > walBytes, let walIndex, status.bytes > walIndex.copyHeader().leastWALBytes else { return nil }

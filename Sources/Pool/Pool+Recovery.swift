@@ -135,14 +135,14 @@ extension Pool {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
+        // Who only keeps it from being emptied is not waited for: the copy is what counts. It is the last chance, so that may take its time.
         var result = try truncate(patienceMilliseconds: 0)
-        if !result.isComplete {
-            // What somebody's snapshot keeps from being copied, or emptied, is saved where others will look for it, and nobody waits.
-            if foreign == nil, rescueIntoNewWAL(until: end) == .complete { return nil }
-            // It is the last chance, so it may take its time.
+        if result.frames < 0 || result.frames > result.copiedFrames {
             result = try truncate(patienceMilliseconds: end.milliseconds(since: MonotonicClock.now))
         }
         guard result.frames >= 0, result.frames == result.copiedFrames else {
+            // What somebody's snapshot keeps from being copied is saved where others will look for it.
+            if rescueIntoNewWAL(until: end) == .complete { return nil }
             throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")

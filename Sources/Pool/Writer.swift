@@ -163,8 +163,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if failure == nil, let walIndex { room?.make(behind: walIndex.frames, upTo: changeable.softFrames(pageBytes: pageBytes)) }
     }
 
-    /// All that is in the -wal was copied, so it is begun anew, which looks to a commit as if somebody had checkpointed; and what was written
-    /// over the database before may pass for that.
+    /// All that is in the -wal was copied, so it is begun anew, which looks to a commit as if somebody had checkpointed; and what was
+    /// written over the database before may pass for that.
     private func lookAtDatabaseBeforeFirstCommit() throws(SQLiteError) {
         guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, let problem = files.problemOfDatabase else { return }
         failure = problem

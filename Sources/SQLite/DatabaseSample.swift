@@ -2,8 +2,8 @@ import CSQLite
 
 /// The database's file as a connection has it open, to be read beside SQLite.
 ///
-/// `@unchecked Sendable`: the file object lives as long as its connection. Where nothing of it is mapped, its xRead only calls pread(2), on any
-/// thread.
+/// `@unchecked Sendable`: the file object lives as long as its connection. Where nothing of it is mapped, its xRead only calls pread(2),
+/// on any thread.
 public struct DatabaseFile: @unchecked Sendable {
     private let file: UnsafeMutablePointer<sqlite3_file>
 

@@ -208,7 +208,7 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["0"]])
     }
 
-    /// Everything could be copied, only the emptying meets a reader of another process: nobody waits for that, neither the clients nor a stop.
+    /// Everything could be copied, only the emptying meets a reader of another process: nobody waits for that, neither clients nor a stop.
     @Test(arguments: [false, true]) func aDeletedWALWithAnOutsiderThatReads(_ closes: Bool) throws {
         let test = try TestPool { $0.gateGraceMilliseconds = 3_600_000 }
         let pool = test.pool
