@@ -19,14 +19,19 @@ public enum DiskSpace {
         return (UInt64(status.st_dev), overflow ? .max : bytes)
     }
 
+    /// The same where a file is.
+    static func available(besideFile path: String) -> (directory: String, bytes: Int64)? {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        return available(in: directory).map { (directory, $0.bytes) }
+    }
+
     /// A -wal and a -shm take less than that for a start.
     private static let startBytes: Int64 = 256 << 10
 
     /// Why a database cannot be opened here, in words; nil: not for that.
     public static func littleRoom(forDatabase path: String) -> String? {
-        let slash = path.lastIndex(of: "/")
-        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        guard let (_, bytes) = available(in: directory), bytes < startBytes else { return nil }
+        guard let (directory, bytes) = available(besideFile: path), bytes < startBytes else { return nil }
         return "the file system of \(directory) has \(bytes) bytes left"
     }
 

@@ -60,6 +60,9 @@ public struct PoolLimits: Sendable {
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000
+    /// How long a full disk may take to get room for what a deleted -wal held. Less than the unit's watchdog gives the writer, which would
+    /// end the process, and with a stop's other waits less than the 90 s of a service manager's patience.
+    static let rescueRoomMilliseconds: Int64 = 20_000
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what

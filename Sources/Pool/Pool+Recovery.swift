@@ -135,6 +135,7 @@ extension Pool {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
+        if let reason = waitForRoomToRescue() { return reason }
         // Who only keeps it from being emptied is not waited for: the copy is what counts. It is the last chance, so that may take its time.
         var result = try truncate(patienceMilliseconds: 0)
         if result.frames < 0 || result.frames > result.copiedFrames {

@@ -29,6 +29,13 @@ public struct WALIndex {
             return end.frames > 0 ? UInt64(WALHistory.position(end.frames, end)) : 0
         }
 
+        /// So long is the database's file when all frames were copied: "Size of database in pages", at 20
+        /// (https://www.sqlite.org/walformat.html#the_wal_index_header).
+        public var databaseBytes: UInt64 {
+            let pages = withUnsafeBytes(of: words) { $0.load(fromByteOffset: 20, as: UInt32.self) }
+            return UInt64(pages) * UInt64(WALIndex.End(self, copiedFrames: 0).pageBytes)
+        }
+
         public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import wire
-from daemon import binary
+from daemon import binary, eventually
 from files_fixtures import check_exit, error_lines, NOT_ACKNOWLEDGED
 from identity import NOBODY
 from lifecycle_fixtures import check_refusal, run
@@ -105,6 +105,37 @@ def test_a_full_disk_keeps_nobody_out(small_disk, start_daemon, outsider, synchr
         other("ROLLBACK")
     client.query("INSERT INTO t VALUES (2, 'more')").check()
     assert stored(client) == [1, 2]
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+@pytest.mark.parametrize("makes_room", [True, False])
+def test_a_wal_that_is_deleted_for_its_room(small_disk, start_daemon, makes_room, how):
+    """Its room is not free before the daemon ends, and what is in it may have none in the database. Half of it would be damage."""
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(1_400_000))
+    daemon = start_daemon(small_disk / "app.db")
+    daemon.may_fail = True
+    client = daemon.client()
+    client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()
+    with daemon.client(database="walpool") as admin:
+        admin.query("CHECKPOINT").check()
+    acknowledged = fill(client, 0)
+    os.unlink(small_disk / "app.db-wal")
+    if how == "commit":
+        client.send(wire.query("INSERT INTO t VALUES (10000, 1)"))
+    else:
+        daemon.terminate()
+    eventually(lambda: "the disk has no room for what was committed in it" in daemon.errors, "the warning")
+    if makes_room:
+        ballast.unlink()
+        if how == "commit":
+            assert client.reply().state in ("08007", "58030")
+            daemon.stop()
+    daemon.wait()
+    with closing(sqlite3.connect(small_disk / "app.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        there = [x for x, in connection.execute("SELECT x FROM t WHERE x < 10000 ORDER BY x")]
+    assert there == (acknowledged if makes_room else []), daemon.errors
 
 
 def test_a_checkpoint_on_a_full_disk(small_disk, start_daemon):
