@@ -68,13 +68,20 @@ def reading_outside(daemon, query):
         reader.communicate()
 
 
-def test_two_histories_are_not_mixed_at_the_end(watched):
+@contextmanager
+def another_history(watched):
+    """Another process that has gone on in new files beside the database, as those with the daemon's commits were deleted."""
     watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
     os.unlink(wal(watched))
     os.unlink(shm(watched))
     with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
         outsider.execute("CREATE TABLE theirs (y)")
         outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+        yield outsider
+
+
+def test_two_histories_are_not_mixed_at_the_end(watched):
+    with another_history(watched) as outsider:
         watched.terminate()
         check_exit(watched)
         assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
@@ -129,12 +136,7 @@ def test_no_upkeep_of_lost_files(watched, what):
 
 def test_two_histories_are_not_mixed(watched):
     """What the deleted -wal holds belongs to the file as it was, and another process has gone on from there."""
-    watched.run("CREATE INDEX tx ON t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
-    os.unlink(wal(watched))
-    os.unlink(shm(watched))
-    with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
-        outsider.execute("CREATE TABLE theirs (y)")
-        outsider.execute("INSERT INTO theirs VALUES (zeroblob(20000))")
+    with another_history(watched) as outsider:
         check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
         check_exit(watched)
         assert outsider.execute("SELECT length(y) FROM theirs").fetchall() == [(20000,)]
