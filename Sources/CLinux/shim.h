@@ -54,11 +54,19 @@ static inline uint64_t walpool_event_word(const struct epoll_event *event) {
 /* An event takes microseconds, and the last of those that a thread takes at once waits for the others. */
 enum { WALPOOL_EVENTS_AT_ONCE = 16 };
 /* As many events as there are, up to `capacity`, but not more than that; 0 when a signal came instead, -1 with errno. */
-static inline int walpool_epoll_wait(int poller, uint64_t *words, int capacity) {
+static inline int walpool_epoll_events(int poller, uint64_t *words, int capacity, int milliseconds) {
     struct epoll_event events[WALPOOL_EVENTS_AT_ONCE];
-    int count = epoll_wait(poller, events, capacity < WALPOOL_EVENTS_AT_ONCE ? capacity : WALPOOL_EVENTS_AT_ONCE, -1);
+    if (capacity > WALPOOL_EVENTS_AT_ONCE) capacity = WALPOOL_EVENTS_AT_ONCE;
+    int count = epoll_wait(poller, events, capacity, milliseconds);
     for (int i = 0; i < count; i++) words[i] = walpool_event_word(&events[i]);
     return count < 0 && errno == EINTR ? 0 : count;
+}
+static inline int walpool_epoll_wait(int poller, uint64_t *words, int capacity) {
+    return walpool_epoll_events(poller, words, capacity, -1);
+}
+/* Without waiting: 0 when there are none now. */
+static inline int walpool_epoll_look(int poller, uint64_t *words, int capacity) {
+    return walpool_epoll_events(poller, words, capacity, 0);
 }
 
 static inline int walpool_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }

@@ -28,6 +28,8 @@ final class Crew: @unchecked Sendable {
     /// How many events a thread takes at once while it polls alone. Beside others it takes one: nobody shall sleep while
     /// another has events lying.
     private let quickBatch: Int
+    /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
+    private let isBusyPolling = Atomic<Bool>(false)
     /// Has others told of an event. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
     /// Has others look for what a stuck thread has left for later. Set as that is.
@@ -161,7 +163,23 @@ final class Crew: @unchecked Sendable {
 
     /// How many events a polling thread takes at once: one while more threads poll than quick events need.
     @inline(__always)
-    var eventsAtOnce: Int { lookAgainAt.load(ordering: .relaxed) == .max ? quickBatch : 1 }
+    var eventsAtOnce: Int { hasFewPollers ? quickBatch : 1 }
+
+    /// No more threads poll than quick events need.
+    @inline(__always)
+    private var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
+
+    /// What `look` finds, asked for again and again until then, or 0: nothing came, or others are needed more. See `BusyPolling`.
+    @inline(__always)
+    func pollBusily(until end: Instant, _ look: () -> Int) -> Int {
+        guard hasFewPollers, !isBusyPolling.exchange(true, ordering: .relaxed) else { return 0 }
+        defer { isBusyPolling.store(false, ordering: .relaxed) }
+        repeat {
+            let count = look()
+            if count > 0 { return count }
+        } while hasFewPollers && MonotonicClock.now < end
+        return 0
+    }
 
     /// Between two events: returns when the thread shall poll on, false when the crew stops.
     @inline(__always)

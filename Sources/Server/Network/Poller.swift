@@ -92,7 +92,15 @@ struct Poller: Sendable {
         }
     }
 
-    /// The same for a while; 0 when nothing has come by then.
+    /// The events there are now, if any, without waiting.
+    @inline(__always)
+    func look(_ words: UnsafeMutableBufferPointer<UInt64>, atMost capacity: Int) -> Int {
+        let count = walpool_epoll_look(descriptor, words.baseAddress, Int32(min(capacity, words.count)))
+        precondition(count >= 0, "epoll_wait on a live descriptor")
+        return Int(count)
+    }
+
+    /// Waits for events for a while; 0 when nothing has come by then.
     func waitForEvents(_ words: UnsafeMutableBufferPointer<UInt64>, until: Instant) -> Int {
         let left = until.nanoseconds &- MonotonicClock.now.nanoseconds
         let count = walpool_epoll_wait_many(descriptor, words.baseAddress, Int32(words.count), max(0, left))

@@ -19,6 +19,7 @@ final class Worker: @unchecked Sendable {
     private var hasEndedTurn = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
+    private var busyPolling = BusyPolling()
     private let isOfCrew: Bool
     let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
@@ -103,16 +104,16 @@ final class Worker: @unchecked Sendable {
                 guard server.crew.mayPollOn(now: now) else { return }
                 // It may have stood in reserve meanwhile.
                 if server.pool.gatheringEnd != nil { continue }
-                guard handle(waitForEvents(), &now) else { return }
+                guard handle(waitForEvents(since: now), &now) else { return }
             }
         }
     }
 
     /// The first of the events there are now.
     @inline(__always)
-    private func waitForEvents() -> Poller.Event {
+    private func waitForEvents(since now: Instant) -> Poller.Event {
         while true {
-            let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
+            let count = countOfEvents(since: now)
             guard count > 1 else {
                 note.batch.keep(words[1..<count])
                 return Poller.Event(word: words[0])
@@ -122,6 +123,18 @@ final class Worker: @unchecked Sendable {
             // Others may have taken them all.
             if let event = note.batch.take() { return event }
         }
+    }
+
+    /// How many events it got, of which there is at least one, having had nothing to do since then.
+    @inline(__always)
+    private func countOfEvents(since now: Instant) -> Int {
+        if let end = busyPolling.end(now: now) {
+            let count = server.crew.pollBusily(until: end) { server.poller.look(words, atMost: server.crew.eventsAtOnce) }
+            if count > 0 { return count }
+        }
+        let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
+        busyPolling.slept(since: now, until: MonotonicClock.now)
+        return count
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to

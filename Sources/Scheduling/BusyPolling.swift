@@ -1,0 +1,35 @@
+/// Whether a thread that has nothing to do asks for events for a while before it sleeps until there are any.
+///
+/// A core that sleeps takes its time to wake up: on a virtual machine some 20 µs, for the client's as for the daemon's, beside a
+/// point SELECT that takes 5. While requests follow each other closely, the next one is here before the thread has spent what waking
+/// it would have cost. Where they are far apart, it would ask for nothing. So the last wait tells about the next, as it does for a
+/// hypervisor whose guest waits: its interval "is increased and decreased based on the perceived effectiveness of the polling in an
+/// attempt to limit pointless polling" (https://docs.kernel.org/virt/kvm/halt-polling.html).
+///
+/// Only while every event is a quick one. While commits go on, the disk is what is waited for, and a thread that asks takes the core
+/// from the one that comes back from there.
+///
+/// A pure value, like `PollerCensus`.
+public struct BusyPolling: Sendable {
+    /// How long a thread asks: a client that was woken by the reply, and sends the next request at once, is back within it.
+    public static let limitNanoseconds: Int64 = 50_000
+    /// A wait that was slept through and was not longer than this would have been over while asking, had nobody had to wake up.
+    public static let shortWaitNanoseconds: Int64 = 120_000
+
+    /// Until something is known, nothing speaks for it.
+    private var lastWasShort = false
+
+    public init() {}
+
+    /// Whether to ask, and until when, by a thread that has nothing to do since `now`; nil: it sleeps at once.
+    @inline(__always)
+    public func end(now: Instant) -> Instant? {
+        lastWasShort ? Instant(nanoseconds: now.nanoseconds &+ Self.limitNanoseconds) : nil
+    }
+
+    /// The thread slept, and had nothing to do from `since` until `now`. Nothing is to be said of a wait that was over while it asked.
+    @inline(__always)
+    public mutating func slept(since: Instant, until now: Instant) {
+        lastWasShort = now.nanoseconds &- since.nanoseconds <= Self.shortWaitNanoseconds
+    }
+}
