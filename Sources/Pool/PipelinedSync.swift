@@ -213,6 +213,13 @@ final class PipelinedSync: @unchecked Sendable {
         return files
     }
 
+    /// A sync or a checkpoint goes on, which may take as long as the disk likes.
+    var isAtWork: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return isSyncing
+    }
+
     /// Returns when no thread uses the file any more; whoever still waits is told `error`. Before the connection closes.
     func close(_ error: SQLiteError) {
         pthread_mutex_lock(mutex)

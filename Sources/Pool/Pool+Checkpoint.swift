@@ -217,7 +217,9 @@ extension Pool {
         let failure = writer.failure ?? pipelinedSync?.error
         guard failure.map(DatabaseFiles.isLoss) ?? true else {
             // What is in memory may differ from what is on the disk: the next start recovers from that.
+            let loss = lossWithoutClosing(after: failure)
             writer.connection.keepWALWhenClosed()
+            if let loss { return cannotGoOn(loss) }
             return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
         }
         do {

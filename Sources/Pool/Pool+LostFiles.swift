@@ -36,6 +36,39 @@ extension Pool {
         return files.places.isDatabaseEmptied || files.isDatabaseWrittenOver || files.isDatabaseCut
     }
 
+    /// The process ends without closing anything, since a statement does not end, or after an I/O error without its last checkpoint. Nothing of
+    /// a file that was lost may stay beside another in its place even so. And what was committed into a -wal that was deleted ends with the
+    /// process: a new one takes it up that the next start finds, for which only nobody may write.
+    ///
+    /// Only with the writer.
+    ///
+    /// - Returns: what may be lost, or nil.
+    func lossWithoutClosing(after failure: SQLiteError?) -> String? {
+        writer.endSnapshot()
+        guard writer.places.obstacle == nil else { return nil }
+        guard writer.places.databaseInPlace != nil else {
+            emptyWALOfLostFile()
+            return Self.loss(of: path)
+        }
+        if let reason = writtenOverDatabase(failure) { return reason }
+        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        return writer.places.hasWAL || rescueIntoNewWAL(until: end) == .complete ? nil : Self.lossOfDeletedWAL(of: path)
+    }
+
+    /// The same for a process that ends without `close`.
+    public func lossWithoutClosing() -> String? {
+        let isFree = state.withLock { $0.writerQueue.holder == .nobody }
+        if isFree, pipelinedSync?.isAtWork != true { return lossWithoutClosing(after: writer.failure ?? pipelinedSync?.error) }
+        // The statement that does not end may be the writer's, or the sync does not, and nothing can be copied then.
+        guard let places = files.places, places.obstacle == nil else { return nil }
+        moveAway(places)
+        return places.databaseInPlace == nil ? Self.loss(of: path) : places.hasWAL ? nil : Self.lossOfDeletedWAL(of: path)
+    }
+
+    private static func lossOfDeletedWAL(of path: String) -> String {
+        "\(path)-wal was deleted while it was served, and what was committed there may be lost"
+    }
+
     /// Those that belong to the database that is open. Another process may have gone on in another -wal, which does, too; one that comes
     /// from elsewhere belongs to what comes next (`mv backup.db-wal app.db-wal; mv backup.db app.db`).
     var filesLeft: DatabaseFiles {

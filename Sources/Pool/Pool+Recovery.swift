@@ -21,8 +21,7 @@ extension Pool {
             .ioError, "the writer cannot go on: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
         guard closeGate(endSnapshots) else {
-            saveDeletedWAL()
-            return giveUp("statements did not end, so \(path) cannot be opened again")
+            return giveUp(lossWithoutClosing(after: failure) ?? "statements did not end, so \(path) cannot be opened again")
         }
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
@@ -150,29 +149,8 @@ extension Pool {
         return foreign.flatMap(moveForeignWALAway)
     }
 
-    /// The process ends beside statements that do not, so nothing can be closed; and what was committed into a -wal that was deleted ends
-    /// with it. A new one takes it up that the next start finds, for which only nobody may write.
-    ///
-    /// Only with the writer.
-    ///
-    /// - Returns: false when there is something to save, and it is not saved.
-    @discardableResult
-    private func saveDeletedWAL() -> Bool {
-        guard !writer.places.hasWAL else { return true }
-        writer.endSnapshot()
-        return rescueIntoNewWAL(until: MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)) == .complete
-    }
-
-    /// The same for a process that ends without `close`, since a statement does not end. What holds the writer may be that.
-    ///
-    /// - Returns: false when what was committed since the last checkpoint may be lost with this process.
-    public func savesDeletedWAL() -> Bool {
-        let isFree = state.withLock { $0.writerQueue.holder == .nobody }
-        return isFree ? saveDeletedWAL() : access(path + "-wal", F_OK) == 0
-    }
-
     /// nil: the disk is full, for one; or the -wal would stand beside another file.
-    private func rescueIntoNewWAL(until end: Instant) -> WALRescue? {
+    func rescueIntoNewWAL(until end: Instant) -> WALRescue? {
         guard writer.places.hasIndex else { return nil }
         do {
             let rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in

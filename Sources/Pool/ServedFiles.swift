@@ -12,7 +12,8 @@ final class ServedFiles: Sendable {
     func wereOpened(_ places: DatabaseFiles, _ walIndex: WALIndex?) { files.withLock { $0 = (places, walIndex) } }
     func areClosed() { files.withLock { $0 = nil } }
 
-    private var places: DatabaseFiles? { files.withLock { $0?.places } }
+    /// nil while they are opened anew.
+    var places: DatabaseFiles? { files.withLock { $0?.places } }
 
     /// What the index says; it is there for as long as the lock is held.
     private var walHeader: WALIndex.Header? { files.withLock { $0?.walIndex?.copyHeader() } }

@@ -32,14 +32,15 @@ extension Server {
     }
 
     /// SQLite asks nobody during a call of a function, and `instr` of two large values takes a day. What was acknowledged is in the
-    /// -wal and on the disk, as after a kill, and the next start goes on from there. One that was deleted is to be saved before.
+    /// -wal and on the disk, as after a kill, and the next start goes on from there. One that was deleted is to be saved before, and one
+    /// that is left beside another database is to be moved away.
     private func endWithoutThem() -> Never {
-        let isSaved = pool.savesDeletedWAL()
-        let wal = isSaved ? "the -wal has what was committed" : "the -wal was deleted, and what was committed there may be lost"
+        let loss = pool.lossWithoutClosing()
+        let fate = loss ?? "the -wal has what was committed"
         log.critical(
-            .stopping, "a statement does not end: the daemon ends without its last checkpoint; \(wal)",
+            .stopping, "a statement does not end: the daemon ends without its last checkpoint; \(fate)",
             metadata: ["sessions": "\(table.sessions.map { "\($0.clientID)" }.joined(separator: ","))"])
-        _exit(isSaved ? 0 : Self.ioErrorStatus)
+        _exit(loss == nil ? 0 : Self.ioErrorStatus)
     }
 
     /// Ends every session nobody is at work for, again and again until none is left. One whose client is reading its reply is not

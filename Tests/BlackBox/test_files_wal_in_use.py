@@ -1,6 +1,7 @@
 """A -wal that was deleted, and who is in the way when what was committed in it is to be saved."""
 
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -16,16 +17,22 @@ from test_files_wal import all_rows, with_table_of_others  # noqa: F401 (fixture
 ENDLESS = "SELECT replace(printf('%.60000000c', 'a'), printf('%.30000000c', 'a') || 'b', 'x') IS NULL"
 
 
-@pytest.mark.parametrize("how", ["commit", "stop"])
-def test_a_statement_that_does_not_end(start_daemon, how):
-    """Nothing can be opened again beside it, and the daemon ends; what was committed is in a new -wal for the next start."""
-    daemon = start_daemon(config='gate_limit = "100ms"\nshutdown_timeout = "100ms"\n')
+@pytest.fixture(params=["full", "pipelined"])
+def beside_an_endless_statement(start_daemon, request):
+    daemon = start_daemon(options=["--synchronous", request.param], config='gate_limit = "100ms"\nshutdown_timeout = "100ms"\n')
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
     daemon.may_fail = True
     endless = daemon.client()
     endless.send(wire.query(ENDLESS))
     with console(daemon) as admin:
         eventually(lambda: client_row(admin, endless)["state"] == "active", "the statement")
+    return daemon
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+def test_a_statement_that_does_not_end(beside_an_endless_statement, how):
+    """Nothing can be opened again beside it, and the daemon ends; what was committed is in a new -wal for the next start."""
+    daemon = beside_an_endless_statement
     os.unlink(wal(daemon))
     if how == "commit":
         check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (2)")])
@@ -35,6 +42,25 @@ def test_a_statement_that_does_not_end(start_daemon, how):
         assert daemon.wait() == 0, daemon.errors
         assert "the -wal has what was committed" in daemon.errors
     assert rows(daemon.database)[0] == 1
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+@pytest.mark.parametrize("put", [os.replace, shutil.copyfile])
+def test_a_backup_that_is_put_in_place_beside_a_statement_that_does_not_end(beside_an_endless_statement, tmp_path, put, how):
+    """Nothing can be copied any more, but the -wal is not for the backup, and the next start would take it for that."""
+    daemon = beside_an_endless_statement
+    daemon.run("CREATE TABLE u (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    backup = tmp_path / "backup.db"
+    with closing(sqlite3.connect(backup)) as other:
+        other.executescript("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(300000)); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+    put(backup, daemon.database)
+    if how == "commit":
+        check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(daemon)
+    else:
+        daemon.terminate()
+        assert daemon.wait() == 74, daemon.errors
+    assert rows(daemon.database) == [1000], daemon.errors
 
 
 def test_an_outsider_whose_commit_is_the_first_in_a_new_wal(with_table_of_others):

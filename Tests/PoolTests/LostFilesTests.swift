@@ -149,6 +149,20 @@ import Testing
         #expect(try copy.rows("SELECT count(*) FROM t") == [["2"]])
     }
 
+    /// After an I/O error nothing is copied into the database, but what is only open ends with the process.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func aWALThatIsDeletedBeforeAnEndWithoutACheckpoint(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { $0.durability = durability }
+        commit(1...2, test)
+        let before = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        test.pool.writer.note(SQLiteError(extendedCode: 1034, message: "disk I/O error"))
+        try files.removeItem(atPath: test.path + "-wal")
+        test.pool.close()
+        #expect(test.ends.reasons.isEmpty)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == before)
+        #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
+    }
+
     /// It ends before its recovery.
     @Test(arguments: [PoolLimits.Durability.full, .pipelined])
     func nothingIsCopiedOutOfAWALThatWasTruncated(_ durability: PoolLimits.Durability) throws {
