@@ -102,38 +102,6 @@ extension Pool {
         }
     }
 
-    /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A copy that stops
-    /// half way would leave the file damaged, so it does not begin before there is room; until then this process has what nobody else has.
-    ///
-    /// - Returns: why nothing was copied, or nil.
-    func waitForRoomToRescue() -> String? {
-        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.rescueRoomMilliseconds)
-        var isTold = false
-        while let missing = roomMissingToRescue {
-            guard MonotonicClock.now < end else {
-                return "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: nothing was copied, "
-                    + "and what was committed since the last checkpoint is lost"
-            }
-            if !isTold {
-                log.critical(
-                    .ioError, "\(path)-wal was deleted, and the disk has no room for what was committed in it",
-                    metadata: ["missing": "\(missing)", "hint": "make room at once: it ends with this process, which waits for a while"])
-                isTold = true
-            }
-            MonotonicClock.sleepForOutsider(milliseconds: 10)
-        }
-        return nil
-    }
-
-    /// In bytes; nil: there is enough, as far as can be told.
-    private var roomMissingToRescue: Int64? {
-        guard let file = writer.places.databaseInPlace, let length = writer.walIndex?.copyHeader().databaseBytes, length > file.bytes,
-            let (_, free) = DiskSpace.available(besideFile: path)
-        else { return nil }
-        let needed = Int64(clamping: length - file.bytes)
-        return needed > free ? needed - free : nil
-    }
-
     /// Gives the -wal that is left of a file another name, if there is anything in it. Another process that has it open goes on as before,
     /// with the file that is gone, whatever the names are. But while nothing has come into that file's place it may
     /// come back itself, and would be damaged without what was not copied.

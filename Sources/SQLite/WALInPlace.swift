@@ -48,6 +48,14 @@ final class WALInPlace: WALSource {
         }
     }
 
+    /// How long it is; nil when that cannot be told.
+    var bytes: Int64? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    func truncate(to bytes: Int64) { _ = ftruncate(descriptor, off_t(bytes)) }
+
     func sync() throws(SQLiteError) {
         guard fsync(descriptor) == 0 else { throw Self.error("fsync", "the new -wal") }
     }

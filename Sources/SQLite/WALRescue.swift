@@ -14,8 +14,8 @@ extension Connection {
     /// Writes into the -wal in its place what that has not got, out of the one that was deleted and is open here. Both may have frames
     /// that the other has not: see `WALHistory`.
     ///
-    /// This connection must not be in a transaction, and is to be closed afterwards, without a checkpoint: what others write from now on
-    /// is not in the file it has open.
+    /// This connection must not be in a transaction, and is to be closed afterwards. A checkpoint before that copies all or fails: what others
+    /// write from now on is not in the file it has open, which ends where that begins.
     ///
     /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.
     public func rescueWAL() throws(SQLiteError) -> WALRescue? {
@@ -36,11 +36,31 @@ extension Connection {
             // Where more was copied into the database than is left here, what is left is older than that.
             let isPrefix = history.frames > 0 && history.frames < end.frames && history.frames >= end.copiedFrames
             guard history.isWhole || isPrefix else { return .impossible }
-            try Self.copy(history, end, from: old, oldFile, to: new)
+            let bytes = new.bytes
+            do { try Self.copy(history, end, from: old, oldFile, to: new) } catch {
+                // A part of it is of no use, and takes the room that a copy into the database may need.
+                if let bytes { new.truncate(to: bytes) }
+                throw error
+            }
             // Who has it open still must find nothing where the next frames belong, rather than zeros.
             let kept = WALHistory.position(history.parts.last { $0.file == oldFile }?.frames.upperBound ?? 0, end)
             if let bytes = old.bytes, bytes > kept { old.truncate(to: kept) }
             return history.isWhole ? .complete : .partial(frames: history.frames, of: end.frames)
+        }
+    }
+
+    /// What `rescueWAL` has written is in the database now, and the index has begun anew and names none of it: it goes, as with any checkpoint
+    /// that empties the -wal. What another has put there meanwhile stays.
+    ///
+    /// - Parameter header: of the index, when that was written.
+    /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.
+    public func emptyRescuedWAL(of header: WALIndex.Header) throws(SQLiteError) -> Void? {
+        guard let index = WALIndex(connection: handle) else { return () }
+        let rescued = WALIndex.End(header, copiedFrames: 0)
+        return try withWALLocked { () throws(SQLiteError) -> Void in
+            guard index.end.salts != rescued.salts else { return }
+            let new = try WALInPlace(beside: fileName)
+            if WALHistory.header(of: new)?.salts == rescued.salts { new.truncate(to: 0) }
         }
     }
 

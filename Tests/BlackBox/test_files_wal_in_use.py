@@ -1,6 +1,7 @@
 """A -wal that was deleted, and who is in the way when what was committed in it is to be saved."""
 
 import os
+import resource
 import shutil
 import sqlite3
 from contextlib import closing
@@ -52,7 +53,8 @@ def test_a_backup_that_is_put_in_place_beside_a_statement_that_does_not_end(besi
     daemon.run("CREATE TABLE u (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
     backup = tmp_path / "backup.db"
     with closing(sqlite3.connect(backup)) as other:
-        other.executescript("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(300000)); CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
+        other.executescript("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(300000));"
+                            "CREATE TABLE t (x); INSERT INTO t VALUES (1000)")
     put(backup, daemon.database)
     if how == "commit":
         check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (30)")])
@@ -78,3 +80,27 @@ def test_an_outsider_whose_commit_is_the_first_in_a_new_wal(with_table_of_others
     daemon.wait()
     t, u = all_rows(daemon.database)
     assert t[:24] == list(range(1, 25)) and u == ["ours", "theirs"], daemon.errors
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+def test_a_copy_into_the_database_that_fails_half_way(committing, how):
+    """What was deleted is beside the database before it is copied, so the next copy begins again from there."""
+    daemon = committing
+    daemon.run("CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(400000))")
+    daemon.stop()
+    daemon.restart()
+    daemon.run("UPDATE t SET x = x + 100", "CREATE TABLE u (x)", "INSERT INTO u VALUES (zeroblob(100000))")
+    os.unlink(wal(daemon))
+    # Pages of the file may be written, and one behind it.
+    longest = daemon.database.stat().st_size + 4096
+    resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (longest, longest))
+    daemon.may_fail = True
+    if how == "commit":
+        check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (30)")])
+        eventually(lambda: "opened again and is whole" in daemon.errors)
+    daemon.terminate()
+    daemon.wait()
+    assert "what the deleted -wal held cannot be copied into the database yet" in daemon.errors
+    assert set(range(101, 120)) <= set(rows(daemon.database)), daemon.errors
+    with closing(sqlite3.connect(daemon.database)) as connection:
+        assert connection.execute("SELECT length(x) FROM u").fetchall() == [(100000,)]

@@ -1,0 +1,132 @@
+import Logging
+import SQLite
+import Scheduling
+
+/// The -wal was deleted, and what was committed there is only to be had as long as this process has it open.
+extension Pool {
+    /// As long as the -shm is there, another process goes on behind it in a new -wal: a checkpoint would copy the zeros that stand in the
+    /// deleted one in that place. So the new one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Otherwise
+    /// the database itself gets it: the file that is open, whatever is moved into its place meanwhile.
+    ///
+    /// A copy that is cut short, by an error or with the process, would leave pages of two times in the database. So a new -wal is written
+    /// first even so, as for any checkpoint; but not without the -shm, and not beside another process, which may have the deleted one open
+    /// and copy out of it what is newer than the new one.
+    ///
+    /// - Returns: why what was committed is not all saved, or not gone on with; or nil.
+    func rescueWAL() throws(SQLiteError) -> String? {
+        guard !writer.places.hasWAL else { return nil }
+        // For all of it: a stop may wait for this.
+        let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        var foreign: DatabaseFiles?
+        var isWhole = false
+        // What was waited for may be the first commit of somebody who has made a -wal, so who has one is asked again behind it.
+        for _ in 1...2 where !isWhole {
+            if writer.places.hasOtherWAL {
+                switch rescueIntoNewWAL(until: end) {
+                case .complete: return nil
+                case .foreign: foreign = writer.places.whatIsLeft
+                case .partial(let frames, let all):
+                    return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
+                        + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+                case .impossible, nil: break
+                }
+            }
+            isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
+        }
+        guard isWhole else {
+            return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
+                + "what was committed since the last checkpoint may be lost"
+        }
+        let isServedAlone = OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty
+        if isServedAlone, let header = writer.walIndex?.copyHeader(), rescueIntoNewWAL(until: end) == .complete {
+            copyRescued(header, until: end)
+            return nil
+        }
+        if let reason = waitForRoomToRescue() { return reason }
+        // Who only keeps it from being emptied is not waited for: the copy is what counts. It is the last chance, so that may take its
+        // time.
+        var result = try truncate(patienceMilliseconds: 0)
+        if result.frames < 0 || result.frames > result.copiedFrames {
+            result = try truncate(patienceMilliseconds: end.milliseconds(since: MonotonicClock.now))
+        }
+        guard result.frames >= 0, result.frames == result.copiedFrames else {
+            // What somebody's snapshot keeps from being copied is saved where others will look for it.
+            if rescueIntoNewWAL(until: end) == .complete { return nil }
+            throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
+        }
+        log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
+        return foreign.flatMap(moveForeignWALAway)
+    }
+
+    /// What the deleted one held stands in a new one by now, so nothing is lost where this does not succeed.
+    ///
+    /// - Parameter header: of the index, before.
+    private func copyRescued(_ header: WALIndex.Header, until end: Instant) {
+        do {
+            guard try truncate(patienceMilliseconds: 0).isComplete else { return }
+            try whileNobodyWrites(until: end) { () throws(SQLiteError) in try writer.connection.emptyRescuedWAL(of: header) }
+            log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
+        } catch {
+            log.error(.ioError, "what the deleted -wal held cannot be copied into the database yet", metadata: ["error": "\(error.message)"])
+        }
+    }
+
+    /// nil: the disk is full, for one; or the -wal would stand beside another file.
+    func rescueIntoNewWAL(until end: Instant) -> WALRescue? {
+        guard writer.places.hasIndex else { return nil }
+        do {
+            let rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
+                writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
+            }
+            if rescue == .complete { log.warning(.recovery, "the -wal was deleted; what it held is in the new one now") }
+            return rescue
+        } catch {
+            log.error(.ioError, "the -wal was deleted and cannot be written anew", metadata: ["error": "\(error.message)"])
+            return nil
+        }
+    }
+
+    /// - Parameter end: so long it is tried, and once at least; nil: for as long as anything that ends is waited for.
+    func whileNobodyWrites<Result>(until end: Instant? = nil, _ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
+        let end = end ?? MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        while true {
+            if let result = try work() { return result }
+            guard MonotonicClock.now < end else {
+                throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process keeps the write lock")
+            }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+    }
+
+    /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A copy that stops
+    /// half way would leave the file damaged, so it does not begin before there is room; until then this process has what nobody else has.
+    ///
+    /// - Returns: why nothing was copied, or nil.
+    private func waitForRoomToRescue() -> String? {
+        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.rescueRoomMilliseconds)
+        var isTold = false
+        while let missing = roomMissingToRescue {
+            guard MonotonicClock.now < end else {
+                return "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: nothing was copied, "
+                    + "and what was committed since the last checkpoint is lost"
+            }
+            if !isTold {
+                log.critical(
+                    .ioError, "\(path)-wal was deleted, and the disk has no room for what was committed in it",
+                    metadata: ["missing": "\(missing)", "hint": "make room at once: it ends with this process, which waits for a while"])
+                isTold = true
+            }
+            MonotonicClock.sleepForOutsider(milliseconds: 10)
+        }
+        return nil
+    }
+
+    /// In bytes; nil: there is enough, as far as can be told.
+    private var roomMissingToRescue: Int64? {
+        guard let file = writer.places.databaseInPlace, let length = writer.walIndex?.copyHeader().databaseBytes, length > file.bytes,
+            let (_, free) = DiskSpace.available(besideFile: path)
+        else { return nil }
+        let needed = Int64(clamping: length - file.bytes)
+        return needed > free ? needed - free : nil
+    }
+}
