@@ -90,6 +90,13 @@ static inline int walpool_wal_index_lock(sqlite3_file *file) {
 static inline void walpool_wal_index_unlock(sqlite3_file *file) {
     file->pMethods->xShmLock(file, 0, 2, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
 }
+/* The second of them alone, which who writes does without. */
+static inline int walpool_wal_checkpoint_lock(sqlite3_file *file) {
+    return file->pMethods->xShmLock(file, 1, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+}
+static inline void walpool_wal_checkpoint_unlock(sqlite3_file *file) {
+    file->pMethods->xShmLock(file, 1, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+}
 /* Makes the WAL index say nothing, so that the connection that begins a transaction next makes it anew from the -wal, as after a
    crash: SQLite takes a header of zeros for one that was never written ("Malformed header - probably all zeros": walIndexTryHdr in
    src/wal.c, https://www.sqlite.org/src/file?name=src/wal.c). Only with the locks of walpool_wal_index_lock, which it gives back. */

@@ -31,7 +31,13 @@ extension Pool {
                 case .impossible, nil: break
                 }
             }
-            isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
+            do {
+                isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
+            } catch {
+                guard rescueIntoNewWAL(until: end) == .complete else { throw error }
+                return "\(path)-wal was deleted while it was served, and another process keeps the write lock: what was committed is in "
+                    + "\(path)-wal now"
+            }
         }
         guard isWhole else {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
@@ -75,8 +81,18 @@ extension Pool {
     func rescueIntoNewWAL(until end: Instant) -> WALRescue? {
         guard writer.places.hasIndex else { return nil }
         do {
-            let rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
-                writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
+            let rescue: WALRescue
+            do {
+                rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
+                    writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
+                }
+            } catch where error.code == SQLiteError.Code.busy && OutsiderLocks.holder(ofDeletedWALOf: path) == nil {
+                // Whoever writes, and does not end, does so behind what was committed: that can be saved before the process ends. One who has
+                // the deleted one open has it all, and will copy it.
+                let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
+                rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
+                    writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL(besideWriter: true)
+                }
             }
             if rescue == .complete { log.warning(.recovery, "the -wal was deleted; what it held is in the new one now") }
             return rescue

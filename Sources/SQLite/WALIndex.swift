@@ -121,6 +121,13 @@ extension Connection {
         return try work()
     }
 
+    /// Nobody checkpoints or makes the index anew meanwhile, but somebody may write. nil: another connection does so just now.
+    func withoutCheckpoints<Result>(_ work: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result? {
+        guard let file = walpool_shared_file(handle), walpool_wal_checkpoint_lock(file) == SQLITE_OK else { return nil }
+        defer { walpool_wal_checkpoint_unlock(file) }
+        return try work()
+    }
+
     /// Has everybody who has the database open read its -wal anew, for the index may name frames that the disk has not got.
     ///
     /// It is kept in memory for as long as any process has the database open, and SQLite compares frames with their checksums only

@@ -17,36 +17,46 @@ extension Connection {
     /// This connection must not be in a transaction, and is to be closed afterwards. A checkpoint before that copies all or fails: what others
     /// write from now on is not in the file it has open, which ends where that begins.
     ///
+    /// - Parameter besideWriter: another connection may have the write lock all the while. It writes behind the frames that the index names;
+    ///   and it begins the -wal anew only if all was copied before its transaction began (`walRestartLog` in
+    ///   https://www.sqlite.org/src/file/src/wal.c), and then nothing is done here.
     /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.
-    public func rescueWAL() throws(SQLiteError) -> WALRescue? {
+    public func rescueWAL(besideWriter: Bool = false) throws(SQLiteError) -> WALRescue? {
         guard let index = WALIndex(connection: handle), let old = walFile() else { return .impossible }
-        return try withWALLocked { () throws(SQLiteError) in
+        guard besideWriter else { return try withWALLocked { () throws(SQLiteError) in try rescue(index.end, from: old) } }
+        return try withoutCheckpoints { () throws(SQLiteError) in
             let end = index.end
-            guard !end.isEmpty else { return .impossible }
-            let new = try WALInPlace(beside: fileName)
-            if let header = WALHistory.header(of: new), header.salts != end.salts { return .foreign }
-            guard end.frames > 0 else { return .complete }
-            // What a failed sync has left at the place of another's commit is found where the others do not fit.
-            var history = WALHistory(end, in: [new, old])
-            var oldFile = 1
-            if !history.isWhole {
-                let other = WALHistory(end, in: [old, new])
-                if other.isWhole { (history, oldFile) = (other, 0) }
-            }
-            // Where more was copied into the database than is left here, what is left is older than that.
-            let isPrefix = history.frames > 0 && history.frames < end.frames && history.frames >= end.copiedFrames
-            guard history.isWhole || isPrefix else { return .impossible }
-            let bytes = new.bytes
-            do { try Self.copy(history, end, from: old, oldFile, to: new) } catch {
-                // A part of it is of no use, and takes the room that a copy into the database may need.
-                if let bytes { new.truncate(to: bytes) }
-                throw error
-            }
-            // Who has it open still must find nothing where the next frames belong, rather than zeros.
-            let kept = WALHistory.position(history.parts.last { $0.file == oldFile }?.frames.upperBound ?? 0, end)
-            if let bytes = old.bytes, bytes > kept { old.truncate(to: kept) }
-            return history.isWhole ? .complete : .partial(frames: history.frames, of: end.frames)
+            return try end.frames > end.copiedFrames ? rescue(end, from: old, besideWriter: true) : .impossible
         }
+    }
+
+    /// What it does with the frames up to this end, which stay where they are meanwhile.
+    private func rescue(_ end: WALIndex.End, from old: WALFile, besideWriter: Bool = false) throws(SQLiteError) -> WALRescue {
+        guard !end.isEmpty else { return .impossible }
+        let new = try WALInPlace(beside: fileName)
+        if let header = WALHistory.header(of: new), header.salts != end.salts { return .foreign }
+        guard end.frames > 0 else { return .complete }
+        // What a failed sync has left at the place of another's commit is found where the others do not fit.
+        var history = WALHistory(end, in: [new, old])
+        var oldFile = 1
+        if !history.isWhole {
+            let other = WALHistory(end, in: [old, new])
+            if other.isWhole { (history, oldFile) = (other, 0) }
+        }
+        // Where more was copied into the database than is left here, what is left is older than that.
+        let isPrefix = history.frames > 0 && history.frames < end.frames && history.frames >= end.copiedFrames
+        guard history.isWhole || isPrefix else { return .impossible }
+        // Behind the frames there may be the writer's, in either file.
+        let (newBytes, oldBytes): (Int64?, Int64?) = besideWriter ? (nil, nil) : (new.bytes, old.bytes)
+        do { try Self.copy(history, end, from: old, oldFile, to: new) } catch {
+            // A part of it is of no use, and takes the room that a copy into the database may need.
+            if let newBytes { new.truncate(to: newBytes) }
+            throw error
+        }
+        // Who has it open still must find nothing where the next frames belong, rather than zeros.
+        let kept = WALHistory.position(history.parts.last { $0.file == oldFile }?.frames.upperBound ?? 0, end)
+        if let oldBytes, oldBytes > kept { old.truncate(to: kept) }
+        return history.isWhole ? .complete : .partial(frames: history.frames, of: end.frames)
     }
 
     /// What `rescueWAL` has written is in the database now, and the index has begun anew and names none of it: it goes, as with any checkpoint

@@ -230,6 +230,32 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["3"]])
     }
 
+    /// What the outsider writes stands behind what was committed: that much is saved although it does not end.
+    @Test(arguments: PoolLimits.Durability.allCases)
+    func aDeletedWALWithAnOutsiderThatWrites(_ durability: PoolLimits.Durability) throws {
+        let test = try TestPool { limits in
+            limits.durability = durability
+            limits.gateGraceMilliseconds = 50
+        }
+        let pool = test.pool
+        // Who opens the database then finds its first page there.
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
+        try pool.commitToSync()?.waitUntilDurable()
+        pool.writer.endSnapshot()
+        try FileManager.default.removeItem(atPath: test.path + "-wal")
+        let outsider = try Outsider(test.path)
+        #expect(outsider.run("BEGIN IMMEDIATE") == "[]")
+        pool.close()
+        #expect(test.ends.reasons.count == 1 && test.ends.reasons[0].contains("what was committed is in"))
+        #expect(outsider.run("INSERT INTO parent VALUES(2)") == "[]" && outsider.run("COMMIT") == "[]")
+        let copy = test.directory + "/copy.db"
+        for name in ["", "-wal"] { try FileManager.default.copyItem(atPath: test.path + name, toPath: copy + name) }
+        let saved = try Connection(path: copy, mode: .readOnly, settings: ConnectionSettings())
+        #expect(try saved.rows("SELECT id FROM t") == [["1"]])
+        #expect(try saved.rows("SELECT id FROM parent") == [["2"]])
+    }
+
     /// SQLite asks the progress handler when a statement has done everything, too, and counts the steps of all its runs
     /// together: so sooner or later BEGIN IMMEDIATE is called interrupted after it has taken the lock.
     @Test func aBeginThatIsStoppedLateLeavesNoTransaction() throws {
