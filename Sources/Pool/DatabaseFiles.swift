@@ -49,20 +49,28 @@ public struct DatabaseFiles: Sendable {
         self.init(path: connection.fileName)
         if connection.hasMoved { database = nil }
         // The database's file is among them, where they are shown at all.
-        guard let database, let opened = Self.openHere, opened.contains(database) else { return }
+        guard let database, let opened = Self.openHere?.map(\.file), opened.contains(database) else { return }
         if let wal, !opened.contains(wal) { self.wal = nil }
         if let index, !opened.contains(index) { self.index = nil }
     }
 
+    /// By which this process has the file and its -shm open, to ask who else has them locked: nothing may be opened besides for that. nil:
+    /// that is not shown.
+    var descriptors: (database: Int32, index: Int32)? {
+        let opened = Self.openHere ?? []
+        guard let file = opened.first(where: { $0.file == database }), let shm = opened.first(where: { $0.file == index }) else { return nil }
+        return (file.descriptor, shm.descriptor)
+    }
+
     /// What this process has open.
-    private static var openHere: [FileIdentity]? {
+    private static var openHere: [(descriptor: Int32, file: FileIdentity)]? {
         guard let directory = opendir("/proc/self/fd") else { return nil }
         defer { closedir(directory) }
-        var files: [FileIdentity] = []
+        var files: [(descriptor: Int32, file: FileIdentity)] = []
         while let entry = readdir(directory) {
             let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
             // The links lead to the files themselves, whatever their names are by now.
-            if let file = identity("/proc/self/fd/\(number)") { files.append(file) }
+            if let descriptor = Int32(number), let file = identity("/proc/self/fd/\(number)") { files.append((descriptor, file)) }
         }
         return files
     }
@@ -70,7 +78,7 @@ public struct DatabaseFiles: Sendable {
     /// Whether this process has the same file open by another descriptor as well, or may have.
     static func isOpenHereBesides(_ descriptor: Int32) -> Bool {
         guard let openHere, let file = identity("/proc/self/fd/\(descriptor)") else { return true }
-        return openHere.count { $0 == file } != 1
+        return openHere.count { $0.file == file } != 1
     }
 
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for

@@ -198,37 +198,4 @@ extension Pool {
         }
         return nil
     }
-
-    /// A process that has the database open by a -shm that was deleted: it and whoever makes a new one have no locks in common, and
-    /// each would write over what the other has committed. Every connection in WAL mode keeps a shared lock on the database's file
-    /// (https://www.sqlite.org/lockingv3.html), on these bytes of it.
-    ///
-    /// Only while this process has no connection: closing the descriptor would drop its locks.
-    static func processWithoutIndex(_ path: String) -> Int32? {
-        let (firstSharedByte, sharedBytes) = (off_t(0x4000_0002), off_t(510))
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        let fileName = String(cString: resolved)
-        guard access(fileName + "-shm", F_OK) != 0 else { return nil }
-        let descriptor = open(fileName, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { Glibc.close(descriptor) }
-        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
-        // In another mode there is none, and readers have the same locks: "the read version", byte 19 of the file, is 2 in WAL mode
-        // (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
-        var version: UInt8 = 0
-        guard pread(descriptor, &version, 1, 19) == 1, version == 2 else { return nil }
-        // Who has just opened the database may be about to make one.
-        while access(fileName + "-shm", F_OK) != 0 {
-            var lock = flock()
-            lock.l_type = Int16(F_WRLCK)
-            lock.l_whence = Int16(SEEK_SET)
-            lock.l_start = firstSharedByte
-            lock.l_len = sharedBytes
-            guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
-            if MonotonicClock.now >= end { return lock.l_pid }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
-        }
-        return nil
-    }
 }

@@ -177,7 +177,7 @@ public final class Pool: Sendable {
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
             work: slot.atWriter, schema: schema, log: log, counters: counters)
         // It may have been deleted since it was asked for, and the one that is open be new.
-        if let holder = OutsiderLocks.holder(ofDeletedIndexOf: path) {
+        if let holder = OutsiderLocks.holder(ofDeletedIndexOf: path) ?? processWithAnotherIndex(writer.places).map({ "process \($0)" }) {
             writer.connection.keepWALWhenClosed()
             throw deletedIndex(holder)
         }

@@ -38,6 +38,25 @@ import Testing
         #expect(opened.problem() != nil && opened.places.problem != nil)
     }
 
+    /// It was deleted while the database was opened here, and another made: the two have no locks in common.
+    @Test func aProcessWithAnotherIndex() throws {
+        let test = try TestPool()
+        let path = test.directory + "/other.db"
+        func open() throws -> Connection {
+            let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
+            try connection.executeInternal("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS t(x); SELECT count(*) FROM t")
+            return connection
+        }
+        var connection = try open()
+        let outsider = try Outsider(path)
+        #expect(outsider.run("SELECT count(*) FROM t") == "[(0,)]")
+        #expect(Pool.processWithAnotherIndex(DatabaseFiles(of: connection), withinMilliseconds: 0) == nil)
+        connection = try Connection(path: ":memory:", mode: .readWrite, settings: ConnectionSettings())
+        try files.removeItem(atPath: path + "-shm")
+        connection = try open()
+        #expect(Pool.processWithAnotherIndex(DatabaseFiles(of: connection), withinMilliseconds: 0) == outsider.number)
+    }
+
     /// It would read the one's file with the other's -wal: it is closed before it has read anything.
     @Test func aReaderOfAnotherFile() throws {
         let test = try TestPool()

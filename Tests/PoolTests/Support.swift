@@ -284,6 +284,8 @@ final class Outsider: @unchecked Sendable {
         try process.run()
     }
 
+    var number: Int32 { process.processIdentifier }
+
     /// Its answer: the rows as Python prints them, or the words of an error.
     @discardableResult
     func run(_ sql: String) -> String {

@@ -1,0 +1,64 @@
+import Glibc
+import SQLite
+import Scheduling
+
+/// Processes that have the database open by a -shm that was deleted. The locks are there: they and whoever makes a new one have none in common,
+/// and each would write over what the other has committed.
+extension Pool {
+    /// Every connection in WAL mode keeps a shared lock on the database's file (https://www.sqlite.org/lockingv3.html), on these bytes of it.
+    private static let sharedBytes = (first: off_t(0x4000_0002), count: off_t(510))
+    /// And whoever has a -shm open one on this byte of that (`UNIX_SHM_DMS` in https://www.sqlite.org/src/file/src/os_unix.c).
+    private static let indexBytes = (first: off_t(128), count: off_t(1))
+
+    /// One that is there before the database is opened, while there is no -shm in its place.
+    ///
+    /// Only while this process has no connection: closing the descriptor would drop its locks.
+    static func processWithoutIndex(_ path: String) -> Int32? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let fileName = String(cString: resolved)
+        guard access(fileName + "-shm", F_OK) != 0 else { return nil }
+        let descriptor = open(fileName, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { Glibc.close(descriptor) }
+        let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        // In another mode there is none, and readers have the same locks: "the read version", byte 19 of the file, is 2 in WAL mode
+        // (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
+        var version: UInt8 = 0
+        guard pread(descriptor, &version, 1, 19) == 1, version == 2 else { return nil }
+        // Who has just opened the database may be about to make one.
+        while access(fileName + "-shm", F_OK) != 0 {
+            guard let process = processThatLocks(sharedBytes, of: descriptor) else { return nil }
+            if MonotonicClock.now >= end { return process }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+        return nil
+    }
+
+    /// One whose -shm was deleted while the database was opened, so that the one that is open here is new and nobody else has it open. Its
+    /// files need not be shown to this process, as they must be for `OutsiderLocks.holder(ofDeletedIndexOf:)`.
+    ///
+    /// - Parameter files: that are open here, by one connection.
+    static func processWithAnotherIndex(
+        _ files: DatabaseFiles, withinMilliseconds milliseconds: Int64 = Int64(ConnectionSettings.openTimeoutMilliseconds)
+    ) -> Int32? {
+        guard let (database, index) = files.descriptors else { return nil }
+        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
+        // Who has just opened the database may be about to open it.
+        while let process = processThatLocks(sharedBytes, of: database), processThatLocks(indexBytes, of: index) == nil {
+            if MonotonicClock.now >= end { return process }
+            MonotonicClock.sleepForOutsider(milliseconds: 1)
+        }
+        return nil
+    }
+
+    /// Another than this one; nil: nobody has any of them locked.
+    private static func processThatLocks(_ bytes: (first: off_t, count: off_t), of descriptor: Int32) -> Int32? {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = bytes.first
+        lock.l_len = bytes.count
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK) ? lock.l_pid : nil
+    }
+}
