@@ -29,7 +29,7 @@ public struct DatabaseFiles: Sendable {
     private var wal: FileIdentity?
     private var index: FileIdentity?
     private let wasEmpty: Bool
-    /// Before nobody had them open: see `lookedAt`.
+    /// Before nobody had them open: see `lookedAt(hadFrames:)`.
     private var hadFrames = false
     private var databaseBefore: walpool_file?
 
@@ -105,9 +105,11 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// They are about to be closed and opened again.
-    var lookedAt: DatabaseFiles {
+    ///
+    /// - Parameter hadFrames: something was committed that is not in the database. The -wal may have gone since.
+    func lookedAt(hadFrames: Bool) -> DatabaseFiles {
         var files = self
-        files.hadFrames = hasFrames
+        files.hadFrames = hadFrames || hasFrames
         files.databaseBefore = databaseInPlace
         return files
     }

@@ -224,9 +224,13 @@ extension Pool {
         }
         do {
             // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
-            if writer.places.obstacle == nil, let reason = try lostFiles(after: failure) {
-                writer.connection.keepWALWhenClosed()
-                return cannotGoOn(reason)
+            if writer.places.obstacle == nil {
+                var reason = try lostFiles(after: failure)
+                if reason == nil { reason = try rescueWALAgain() }
+                if let reason {
+                    writer.connection.keepWALWhenClosed()
+                    return cannotGoOn(reason)
+                }
             }
         } catch {
             writer.connection.keepWALWhenClosed()

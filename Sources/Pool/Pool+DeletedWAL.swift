@@ -25,9 +25,7 @@ extension Pool {
                 switch rescueIntoNewWAL(until: end) {
                 case .complete: return nil
                 case .foreign: foreign = writer.places.whatIsLeft
-                case .partial(let frames, let all):
-                    return "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
-                        + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+                case .partial(let frames, let all): return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
                 case .impossible, nil: break
                 }
             }
@@ -40,6 +38,10 @@ extension Pool {
             }
         }
         guard isWhole else {
+            // It may have been deleted once more, and what others had committed there with it.
+            if case .partial(let frames, let all) = rescueIntoNewWAL(until: end) {
+                return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
+            }
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
@@ -62,6 +64,19 @@ extension Pool {
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
         return foreign.flatMap(moveForeignWALAway)
+    }
+
+    private static func lossOfDeletedWAL(of path: String, behind frames: Int, of all: Int) -> String {
+        "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
+            + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+    }
+
+    /// The new one was deleted, too, before it was opened: then it is written once more.
+    ///
+    /// - Returns: as `rescueWAL` does.
+    func rescueWALAgain() throws(SQLiteError) -> String? {
+        guard !writer.places.hasWAL, !writer.connection.hasOwnWALInPlace, writer.walFrames.all > writer.walFrames.copied else { return nil }
+        return try rescueWAL()
     }
 
     /// What the deleted one held stands in a new one by now, so nothing is lost where this does not succeed.

@@ -83,7 +83,7 @@ extension Pool {
         if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
             throw DatabaseFiles.lost(reason)
         }
-        return filesLeft.lookedAt
+        return filesLeft.lookedAt(hadFrames: writer.walFrames.all > writer.walFrames.copied)
     }
 
     /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next

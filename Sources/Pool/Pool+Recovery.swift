@@ -31,6 +31,7 @@ extension Pool {
             if isWALDeleted, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
                 return giveUp(Self.deletedWAL(of: path, holder))
             }
+            if let reason = try rescueWALAgain() { return giveUp(reason) }
             let left = try filesToOpenAgain()
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()

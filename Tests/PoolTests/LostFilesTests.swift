@@ -121,6 +121,33 @@ import Testing
 
     /// A few milliseconds in which nobody has it open: what was committed there is gone with it, and nobody serves the database as if it
     /// were whole.
+    @Test(arguments: [true, false]) func aWALThatGoesBeforeTheDatabaseIsOpenedAgain(_ isDeleted: Bool) throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        if isDeleted { try files.removeItem(atPath: test.path + "-wal") } else { try #require(truncate(test.path + "-wal", 0) == 0) }
+        let left = try test.pool.filesToOpenAgain()
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(left) }
+    }
+
+    /// The new one that was written goes, too, before anybody has it open: what was committed here is written once more.
+    @Test func aWALThatIsDeletedOnceMore() throws {
+        let test = try TestPool()
+        #expect(try test.pool.writer.checkpoint(.truncate).isComplete)
+        commit(1...2, test)
+        test.pool.writer.endSnapshot()
+        try files.removeItem(atPath: test.path + "-wal")
+        let outsider = try Outsider(test.path)
+        #expect(outsider.run("INSERT INTO parent VALUES(1)") == "[]")
+        #expect(try test.pool.rescueWAL() == nil)
+        try files.removeItem(atPath: test.path + "-wal")
+        #expect(try test.pool.rescueWALAgain()?.contains("is in no -wal that is left and lost") == true)
+        let copy = test.directory + "/copy.db"
+        for name in ["", "-wal"] { try files.copyItem(atPath: test.path + name, toPath: copy + name) }
+        let saved = try Connection(path: copy, mode: .readOnly, settings: ConnectionSettings())
+        #expect(try saved.rows("SELECT count(*) FROM t") == [["2"]])
+    }
+
+    /// The same a moment later.
     @Test(arguments: [true, false]) func aWALThatGoesWhileTheDatabaseIsOpenedAgain(_ isDeleted: Bool) throws {
         let test = try TestPool()
         commit(1...2, test)
