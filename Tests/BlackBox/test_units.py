@@ -96,7 +96,7 @@ EXAMPLES = SYSTEMD / "examples"
 
 
 def test_the_nightly_backup(root, start_daemon, tmp_path):
-    """Its units are right, its commands make a backup, and only those that are old go."""
+    """Its units are right, its commands make a backup, and only those of its own that are old go."""
     units = root / "usr/lib/systemd/system"
     for name in ("walpool-backup.service", "walpool-backup.timer"):
         shutil.copy(EXAMPLES / name, units)
@@ -109,9 +109,11 @@ def test_the_nightly_backup(root, start_daemon, tmp_path):
     backups.mkdir()
     daemon = start_daemon(config=f'backup_directory = "{backups}"\n')
     fortnight = time.time() - 16 * 86400
-    for name in ("app-2020-01-01.db", "app-2020-01-02.db", "orders-2020-01-01.db"):
+    # One by hand, one of a database whose name begins like this one's, one that is not old.
+    kept = ["app-before-the-upgrade.db", "app-2020-01-01.db", "app-archive-nightly-2020-01-01.db", "app-nightly-2020-01-02.db"]
+    for name in [*kept, "app-nightly-2020-01-01.db"]:
         (backups / name).touch()
-        if name != "app-2020-01-02.db":
+        if name != "app-nightly-2020-01-02.db":
             os.utime(backups / name, (fortnight, fortnight))
     text = (EXAMPLES / "walpool-backup.service").read_text()
     # systemd.service(5): "%%" is a percent sign, "$$" a dollar sign. Its quotes are the shell's here.
@@ -122,10 +124,23 @@ def test_the_nightly_backup(root, start_daemon, tmp_path):
         command = [word.replace("/run/walpool", str(daemon.directory)).replace("/var/backups/walpool", str(backups)) for word in command]
         statuses.append(run(*command))
     assert [status.returncode for status in statuses] == [0, 0], statuses
-    today = f"app-{datetime.date.today()}.db"
-    assert sorted(os.listdir(backups)) == sorted(["app-2020-01-02.db", "orders-2020-01-01.db", today])
+    assert sorted(os.listdir(backups)) == sorted([*kept, f"app-nightly-{datetime.date.today()}.db"])
     # A second one on that day is refused, and the unit fails.
     assert run(*[word.replace("/run/walpool", str(daemon.directory)) for word in commands[0]]).returncode == 1
+    # "except when Type=oneshot is used, in which case the timeout is disabled by default": systemd.service(5).
+    assert "Type=oneshot" in text and re.search("^TimeoutStartSec=[1-9]", text, re.M)
+
+
+@pytest.mark.parametrize("zone, day_before", [
+    ("Europe/Berlin", "2026-03-28"), ("Europe/London", "2026-03-28"), ("America/New_York", "2026-03-07"),
+    ("Australia/Sydney", "2026-10-03")])
+def test_no_night_has_no_backup(zone, day_before):
+    """Where clocks are put forward, an hour of that night is not there, and nothing that is due in it comes."""
+    (time_of_day,) = re.findall("^OnCalendar=(.*)$", (EXAMPLES / "walpool-backup.timer").read_text(), re.M)
+    result = run("systemd-analyze", "calendar", f"--base-time={day_before} 12:00:00", time_of_day, env=os.environ | {"TZ": zone})
+    assert result.returncode == 0, result.stderr
+    night = datetime.date.fromisoformat(day_before) + datetime.timedelta(days=1)
+    assert f"{night} " in re.search("Next elapse: (.*)", result.stdout)[1], result.stdout
 
 
 def test_a_users_own_unit(root):
