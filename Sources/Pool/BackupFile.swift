@@ -43,7 +43,11 @@ struct BackupFile: ~Copyable {
     /// What has the name, or would be taken for a part of what has it: SQLite plays a -wal or -journal that it finds into the
     /// database beside it ("Mispairing database files and hot journals", https://www.sqlite.org/howtocorrupt.html).
     private static func existing(_ path: String) -> String? {
-        ([""] + BackupName.reservedEndings).map { path + $0 }.first { access($0, F_OK) == 0 }
+        ([""] + BackupName.reservedEndings).map { path + $0 }.first { path in
+            // Also a symbolic link that leads to a disk that is away.
+            var status = stat()
+            return lstat(path, &status) == 0
+        }
     }
 
     /// Brings the file onto the disk and gives it its name. Its connection must be closed.

@@ -233,6 +233,14 @@ def test_a_file_that_comes_in_the_last_moment_is_not_replaced(disk, served, back
     assert (backups / "copy.db").read_text() == "somebody's"
 
 
+@pytest.mark.parametrize("disk", ["", "lr"], indirect=True)
+def test_a_symbolic_link_that_leads_nowhere_is_not_replaced(disk, served, backups):
+    """What it leads to may be on a disk that is away."""
+    (backups / "copy.db").symlink_to("/nowhere/copy.db")
+    assert console(served).query("BACKUP TO 'copy.db'").state == "58P02"
+    assert os.listdir(backups) == ["copy.db"] and os.readlink(backups / "copy.db") == "/nowhere/copy.db"
+
+
 @pytest.mark.parametrize("disk", ["", "n"], indirect=True)
 def test_a_start_beside_one_at_work_removes_nothing(disk, large, backups):
     """And behind its end by kill -9 all of it."""
