@@ -69,13 +69,14 @@ public final class Backup: Sendable {
     /// - Parameters:
     ///   - owner: asked between two steps, and while the copy is checked, whether to go on.
     ///   - onStep: told how far it is, after each step.
+    ///   - onCopy: called when all is copied; returns what is wrong with the files that were read.
     func run(
-        into directory: String, for owner: any StatementOwner, onStep: (Status) -> Void
+        into directory: String, for owner: any StatementOwner, onStep: (Status) -> Void, onCopy: () -> SQLiteError?
     ) throws(BackupError) {
         do throws(BackupError) {
             let file = try BackupFile(directory: directory, name: name, mode: databaseMode)
             do throws(BackupError) {
-                try makeCopy(file.temporaryPath, directory, owner, onStep)
+                try makeCopy(file.temporaryPath, directory, owner, onStep, onCopy)
                 box.withLock { $0.phase = .syncing }
                 try file.publish()
             } catch {
@@ -104,12 +105,17 @@ public final class Backup: Sendable {
 
     /// Copies, and checks the copy. When this returns, its connection is closed.
     private func makeCopy(
-        _ path: String, _ directory: String, _ owner: any StatementOwner, _ onStep: (Status) -> Void
+        _ path: String, _ directory: String, _ owner: any StatementOwner, _ onStep: (Status) -> Void,
+        _ onCopy: () -> SQLiteError?
     ) throws(BackupError) {
         let watch = Watch(self, owner)
         do throws(SQLiteError) {
             let copy = try openCopy(path, watch)
             try copySnapshot(to: copy, directory, watch, onStep)
+            // Of a file that another was written over and the -wal of what was there it would be a mixture, which no check of the
+            // copy has to find.
+            try watch.requireNoStop()
+            if let problem = onCopy() { throw problem }
             box.withLock { status in
                 status.phase = .checking
                 status.cancellation = nil

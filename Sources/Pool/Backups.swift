@@ -47,8 +47,12 @@ public final class Backups: Sendable {
     public var counts: Counts { state.withLock { $0.counts } }
 
     /// Makes one, on the calling thread, which should be one of its own.
+    ///
+    /// - Parameters:
+    ///   - onCopy: called when all is copied; returns what is wrong with the files that were read, if anything is.
     public func make(
-        _ name: String, in directory: String, for owner: any StatementOwner, onStep: (Backup.Status) -> Void = { _ in }
+        _ name: String, in directory: String, for owner: any StatementOwner, onStep: (Backup.Status) -> Void = { _ in },
+        onCopy: () -> SQLiteError? = { nil }
     ) throws(BackupError) -> Backup.Status {
         try BackupName.require(name)
         let backup = Backup(database: database, files: files, settings: settings, snapshots: snapshots, name: name)
@@ -69,7 +73,7 @@ public final class Backups: Sendable {
             }
             report(backup)
         }
-        try backup.run(into: directory, for: owner, onStep: onStep)
+        try backup.run(into: directory, for: owner, onStep: onStep, onCopy: onCopy)
         return backup.status
     }
 

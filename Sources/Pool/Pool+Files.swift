@@ -1,5 +1,6 @@
 import Journal
 import Logging
+import SQLite
 import Scheduling
 import Synchronization
 
@@ -37,7 +38,7 @@ extension Pool {
                     .ioError, "the files of the database cannot be looked at, so it would not be noticed if they were lost",
                     metadata: ["reason": "\(obstacle)"])
             }
-            return lookIntoFiles()
+            return lookIntoFiles().next
         }
         return state.withLock { state in
             // Those that were looked at may be others by now, and those of a recovery are its own matter.
@@ -46,10 +47,13 @@ extension Pool {
         }
     }
 
-    /// Whether somebody has written into them, as long as nobody has the writer: who has it looks by itself. Returns the recovery, if so.
-    private func lookIntoFiles() -> Resumption? {
-        guard borrowWriter() else { return nil }
-        if let problem = writer.knownFiles.problemOfCopying { writer.note(problem) }
-        return releaseWriter()
+    /// Whether somebody has written into them, as long as nobody has the writer: who has it looks by itself.
+    ///
+    /// - Returns: what is wrong, if anything is, and who has the writer next: the recovery then.
+    public func lookIntoFiles() -> (problem: SQLiteError?, next: Resumption?) {
+        guard borrowWriter() else { return (nil, nil) }
+        let problem = writer.knownFiles.problemOfCopying
+        if let problem { writer.note(problem) }
+        return (problem, releaseWriter())
     }
 }

@@ -133,9 +133,10 @@ def test_the_wal_of_another_database(committing, snapshot):
 
 
 @pytest.fixture(params=["full", "pipelined", "normal"])
-def growing(start_daemon, request):
+def growing(start_daemon, request, tmp_path):
     """A daemon that copies its -wal soon; the database has rows, and some more are in the -wal."""
-    daemon = start_daemon(options=["--synchronous", request.param], config="checkpoint_frames = 50\n")
+    daemon = start_daemon(
+        options=["--synchronous", request.param], config=f'checkpoint_frames = 50\nbackup_directory = "{tmp_path}"\n')
     daemon.run("CREATE TABLE filler (x)", "CREATE TABLE t (x)", *[f"INSERT INTO t VALUES ({number})" for number in range(1, 20)])
     daemon.stop()
     daemon.restart()
@@ -161,9 +162,9 @@ def write_over(path, other):
     assert os.stat(path).st_ino == file
 
 
-@pytest.mark.parametrize("then", ["stop", "CHECKPOINT", "VACUUM", "commit"])
-def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, then):
-    """Nothing of it may get into the database, neither by a checkpoint nor by the next start."""
+@pytest.mark.parametrize("then", ["stop", "CHECKPOINT", "VACUUM", "BACKUP TO 'made.db'", "commit"])
+def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, tmp_path, then):
+    """Nothing of it may get into the database, neither by a checkpoint nor by the next start, or into a backup."""
     growing.may_fail = True
     client = growing.client()
     if then == "commit":
@@ -178,6 +179,7 @@ def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, then):
             admin.query(then)
     check_exit(growing)
     assert "app.db-wal was written over by one of another database" in growing.errors
+    assert not (tmp_path / "made.db").exists()
     assert rows(growing.database) == list(range(1, 20))
     if then == "stop":
         assert (growing.directory / "app.db-wal.lost").read_bytes() == larger_wal.read_bytes()
@@ -261,9 +263,9 @@ def backup_over(daemon, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["another", "an older one"])
-@pytest.mark.parametrize("then", ["commit", "stop", "CHECKPOINT", "VACUUM"])
+@pytest.mark.parametrize("then", ["commit", "stop", "CHECKPOINT", "VACUUM", "BACKUP TO 'made.db'"])
 def test_a_backup_that_is_written_over_the_database(growing, tmp_path, kind, then):
-    """Nobody gets a mixture of the two, and what was in the -wal is not for it."""
+    """Nobody gets a mixture of the two, neither there nor in a backup, and what was in the -wal is not for it."""
     growing.may_fail = True
     found = backup_over(growing, tmp_path, kind)
     if then == "stop":
@@ -275,6 +277,7 @@ def test_a_backup_that_is_written_over_the_database(growing, tmp_path, kind, the
             admin.query(then)
     check_exit(growing)
     assert "was written over while it was served" in growing.errors
+    assert not (tmp_path / "made.db").exists()
     assert rows(growing.database) == found
     growing.restart()
     assert growing.value("SELECT max(x) FROM t") == str(max(found))

@@ -16,12 +16,19 @@ extension Session {
         var told = 0
         let made: Backup.Status
         do throws(BackupError) {
-            made = try pool.backups.make(name, in: directory, for: self) { status in
-                let tenths = Self.noticesPerBackup * status.copiedPages / max(1, status.pages)
-                guard tenths > told, status.copiedPages < status.pages else { return }
-                told = tenths
-                tell("\(status.copiedPages) of \(status.pages) pages copied")
-            }
+            made = try pool.backups.make(
+                name, in: directory, for: self,
+                onStep: { status in
+                    let tenths = Self.noticesPerBackup * status.copiedPages / max(1, status.pages)
+                    guard tenths > told, status.copiedPages < status.pages else { return }
+                    told = tenths
+                    tell("\(status.copiedPages) of \(status.pages) pages copied")
+                },
+                onCopy: {
+                    let (problem, next) = pool.lookIntoFiles()
+                    if let next { server.ready.enqueue(next) }
+                    return problem
+                })
         } catch {
             throw Self.wireError(error)
         }
