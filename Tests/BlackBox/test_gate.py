@@ -5,6 +5,8 @@ import fcntl
 import pytest
 
 import wire
+from daemon import daemon_reads
+from test_preparing import select
 
 # 256 KiB: 63 pages, the gate at 47 of them.
 CONFIG = """
@@ -104,6 +106,31 @@ def test_a_running_statement(db):
     ended = reader.reply()
     assert ended.state == "57014" and "snapshot" in ended.error["M"]
     assert reader.value("SELECT count(*) FROM t") == "1"
+
+
+# Each is at a connection of the catalogs' own, and has a reader all the while.
+LONG_TO_PREPARE = select(200).replace("s t", "pg_class t").replace(".a", ".oid").replace(".b", ".relname") + " FROM pg_class"
+CATALOGS = {
+    "runs": wire.query("SELECT count(*) FROM " + ", ".join(f"pg_type t{number}" for number in range(12))),
+    "is prepared": wire.parse(LONG_TO_PREPARE) + wire.sync(),
+}
+
+
+@pytest.mark.parametrize("begin", ["", "BEGIN ISOLATION LEVEL REPEATABLE READ"], ids=["alone", "in a block"])
+@pytest.mark.parametrize("what", CATALOGS)
+def test_a_question_to_the_catalogs(db, what, begin):
+    reader = db.client()
+    if begin:
+        reader.query(begin).check()
+        assert reader.value("SELECT count(*) FROM t") == "1"
+    reader.send(CATALOGS[what])
+    daemon_reads(reader)
+    write(db)
+    ended = reader.reply()
+    assert ended.state == ("40001" if begin else "57014") and "snapshot" in ended.error["M"]
+    if begin:
+        reader.query("ROLLBACK").check()
+    assert reader.value("SELECT count(*) FROM pg_class WHERE relname = 't'") == "1"
 
 
 def test_a_cursor_in_a_transaction_that_pins_nothing(db):

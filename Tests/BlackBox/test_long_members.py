@@ -6,7 +6,7 @@ Each test lets a group gather behind a holder, as in groups_fixtures.
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import cancel_until_answered, eventually
 from groups_fixtures import Group, insert, pipeline
 from metrics import values
 
@@ -88,6 +88,22 @@ def test_its_timeout_goes_on(db):
     assert early.reply().tag == "INSERT 0 1"
     assert endless.reply().state == "57014"
     assert values(db)[("walpool_errors_total", ("sqlstate", "57014"))] == 1
+
+
+def test_a_question_to_the_catalogs(db):
+    """It runs on a connection of its own, and the writer waits for it as for any statement."""
+    group = Group(db)
+    early = group.add(insert(1))
+    question = "SELECT count(*) FROM " + ", ".join(f"pg_type t{number}" for number in range(12))
+    asking = group.add(f"BEGIN; INSERT INTO w VALUES (7); {question}; COMMIT")
+    late = group.add(insert(2))
+    group.release()
+    assert early.reply().tag == "INSERT 0 1"
+    cancel_until_answered(asking)
+    assert asking.reply().state == "57014"
+    asking.query("ROLLBACK").check()
+    assert late.reply().tag == "INSERT 0 1"
+    assert db.value("SELECT count(*) FROM w") == "0"
 
 
 def test_many_short_statements(db):

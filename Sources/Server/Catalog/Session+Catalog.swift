@@ -18,6 +18,8 @@ extension Session {
             guard wait == nil else { return nil }
         }
         defer { if readerIsOnlyToPrepare { releaseReader() } }
+        isAtCatalogs = true
+        defer { isAtCatalogs = false }
         let catalog: CatalogConnection
         do { catalog = try server.catalogs.takeAny() } catch { throw ErrorTranslation.wireError(error) }
         defer { server.catalogs.giveBack(catalog) }
@@ -26,6 +28,13 @@ extension Session {
         let found = Analysis(catalog: lease.statement, statement)
         query.analysis = found
         return found
+    }
+
+    /// What it would be stopped for on the connection it has in the pool, for the sake of others. Nothing runs there while it is at a
+    /// private one, whose progress handler knows neither of the gate nor of a group.
+    func reasonOfOwnConnection(now: Instant) -> StopReason? {
+        if writerMode == .group { return pool.writer.stopsMember(now: now) ? .groupTimeLimit : nil }
+        return readerIndex != nil && pool.isGateExpired ? .snapshotTooOld : nil
     }
 
     private func prepareCatalog(
@@ -65,6 +74,8 @@ extension Session {
         }
         if writerMode == .none, let wait = try acquireReader() { return wait }
         defer { releaseReaderIfUnused() }
+        isAtCatalogs = true
+        defer { isAtCatalogs = false }
         let catalog = try currentCatalog()
         defer { if catalog.version != nil { server.catalogs.giveBack(catalog) } }
         let lease = try prepareCatalog(query, statement, on: catalog)

@@ -98,6 +98,8 @@ final class Session: @unchecked Sendable {
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
     var hasWriterGrant = false
     let simplePortal: Portal
+    /// It is at a private connection of the catalogs: see `reasonOfOwnConnection`.
+    var isAtCatalogs = false
     /// Set by each worker that takes the session, before anything else, and used on that worker's thread only. Not retained, for that
     /// would be two atomic operations at every turn.
     unowned(unsafe) var worker: Worker? { didSet { counters = worker.map { $0.counters } } }
@@ -230,7 +232,7 @@ extension Session: PoolClient {
         if now >= statementDeadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }
         if now >= writerDeadline { return .writerTimeLimit }
-        return nil
+        return isAtCatalogs ? reasonOfOwnConnection(now: now) : nil
     }
 
     func isClientGone(now: Instant) -> Bool {
