@@ -169,10 +169,10 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     private var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
 
-    /// What `look` finds, asked for again and again until then, or 0: nothing came, or others are needed more. See `BusyPolling`.
+    /// What `look` finds, asked for again and again until then; 0: nothing came. nil: others are needed more. See `BusyPolling`.
     @inline(__always)
-    func pollBusily(until end: Instant, _ look: () -> Int) -> Int {
-        guard hasFewPollers, !isBusyPolling.exchange(true, ordering: .relaxed) else { return 0 }
+    func pollBusily(until end: Instant, _ look: () -> Int) -> Int? {
+        guard hasFewPollers, !isBusyPolling.exchange(true, ordering: .relaxed) else { return nil }
         defer { isBusyPolling.store(false, ordering: .relaxed) }
         repeat {
             let count = look()

@@ -128,12 +128,16 @@ final class Worker: @unchecked Sendable {
     /// How many events it got, of which there is at least one, having had nothing to do since then.
     @inline(__always)
     private func countOfEvents(since now: Instant) -> Int {
+        var asked: Int?
         if let end = busyPolling.end(now: now) {
-            let count = server.crew.pollBusily(until: end) { server.poller.look(words, atMost: server.crew.eventsAtOnce) }
-            if count > 0 { return count }
+            asked = server.crew.pollBusily(until: end) { server.poller.look(words, atMost: server.crew.eventsAtOnce) }
+            if let asked, asked > 0 {
+                busyPolling.found()
+                return asked
+            }
         }
         let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
-        busyPolling.slept(since: now, until: MonotonicClock.now)
+        busyPolling.slept(since: now, until: MonotonicClock.now, askedInVain: asked != nil)
         return count
     }
 
