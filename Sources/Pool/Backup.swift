@@ -112,14 +112,14 @@ public final class Backup: Sendable {
         do throws(SQLiteError) {
             let copy = try openCopy(path, watch)
             try copySnapshot(to: copy, directory, watch, onStep)
-            // Of a file that another was written over and the -wal of what was there it would be a mixture, which no check of the
-            // copy has to find.
-            try watch.requireNoStop()
-            if let problem = onCopy() { throw problem }
             box.withLock { status in
                 status.phase = .checking
                 status.cancellation = nil
             }
+            // Of a file that another was written over and the -wal of what was there it would be a mixture, which no check of the
+            // copy has to find.
+            try watch.requireNoStop()
+            if let problem = onCopy() { throw problem }
             // The copied header says WAL. In DELETE mode the file is all there is, and can be read where no -wal and no
             // -shm can be made beside it (https://www.sqlite.org/wal.html#read_only_databases).
             guard try copy.firstText("PRAGMA journal_mode = DELETE") == "delete" else {
