@@ -13,6 +13,8 @@ STATEMENTS = [INSERT, f"BEGIN; {INSERT}; COMMIT", "BEGIN IMMEDIATE", "SELECT cou
 def db(start_daemon):
     daemon = start_daemon(options=["--readers", "1"], config="max_sessions = 8\nwriter_idle_limit = 0\n")
     daemon.run("CREATE TABLE t (n INTEGER)")
+    # The session of that may end a moment later, and the sockets are counted below.
+    eventually(lambda: daemon.sockets == 1, "its end")
     return daemon
 
 
