@@ -77,6 +77,17 @@ static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
 }
 
 /* The calling thread's number, as the kernel has it. */
+/* The processors that this process may run on, by sched_getaffinity(2): what taskset, cpusets and CPUAffinity= leave it. 0: the kernel does
+   not say. */
+static inline int walpool_usable_processors(void) {
+    /* Linux is built for 8,192 at most. */
+    unsigned long mask[8192 / 8 / sizeof(unsigned long)];
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    int count = 0;
+    for (long i = 0; i < bytes / (long)sizeof mask[0]; i++) count += __builtin_popcountl(mask[i]);
+    return count;
+}
+
 static inline int32_t walpool_thread_number(void) { return (int32_t)syscall(SYS_gettid); }
 
 /* How long that thread has been on a processor so far, in nanoseconds; -1 when there is none of that number. The clock's

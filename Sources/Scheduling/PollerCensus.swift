@@ -21,6 +21,8 @@ public struct PollerCensus: Sendable {
     /// Threads that poll or are at short work, and those that wait to be needed.
     public private(set) var active = 0
     public private(set) var reserve = 0
+    /// Threads at long work.
+    public private(set) var long = 0
     /// While the target is the full one: when it goes back, unless there is new reason.
     public private(set) var fullUntil: Instant?
     private var windowBegan = Instant(nanoseconds: 0)
@@ -55,8 +57,7 @@ public struct PollerCensus: Sendable {
     /// and one that watches over it.
     public static func threads(cores: Int, readers: Int) -> Int { max(cores + 1, readers + longBesideReaders) + 2 }
 
-    /// A thread starts, or was long and is back. One that is woken out of the reserve does not join again: whoever had it woken has
-    /// counted it.
+    /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.
     public mutating func join() -> Role {
         if active < target {
             active += 1
@@ -66,14 +67,24 @@ public struct PollerCensus: Sendable {
         return .standBy
     }
 
+    /// A thread was long and is back.
+    public mutating func joinAgain() -> Role {
+        long -= 1
+        return join()
+    }
+
     /// A polling thread is about to be long. True: wake one thread of the reserve; it has been counted as polling.
     public mutating func willBeLong() -> Bool {
         active -= 1
+        long += 1
         return callReserve(upTo: active + 1) > 0
     }
 
     /// A thread was counted as long twice: once because it said so, once because it was found to be stuck.
-    public mutating func wasCountedTwice() { active += 1 }
+    public mutating func wasCountedTwice() {
+        active += 1
+        long -= 1
+    }
 
     private mutating func callReserve(upTo wanted: Int) -> Int {
         let called = min(reserve, wanted - active)

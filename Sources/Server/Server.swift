@@ -79,7 +79,7 @@ public final class Server: Sendable {
     /// Opens the database and its sockets; nobody is served before `start`. The error is one line for the person who started it.
     public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
-        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let cores = ProcessorTime.usableProcessors
         // Statements can use up the connections, never the threads that receive requests.
         threadCount = PollerCensus.threads(cores: cores, readers: configuration.pool.readers)
         descriptors = try DescriptorBudget.checked(configuration, threads: threadCount)
@@ -129,7 +129,7 @@ public final class Server: Sendable {
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
         // disk.
-        crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2)
+        crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2, processors: cores)
         stopSignal = walpool_eventfd()
     }
 

@@ -28,12 +28,13 @@ import Testing
             switch step {
             case "j": given += census.join() == .poll ? "P" : "S"
             case "l": given += census.willBeLong() ? "W" : "-"
-            default: given += census.join() == .poll ? "P" : "S"
+            default: given += census.joinAgain() == .poll ? "P" : "S"
             }
         }
         #expect(given == answers)
         #expect(census.active == active)
         #expect(census.reserve == reserve)
+        #expect(census.long == steps.filter { $0 == "l" }.count - steps.filter { $0 == "b" }.count)
     }
 
     /// Everything is at long work that can be: somebody still polls, and somebody else watches over who does.
@@ -56,8 +57,8 @@ import Testing
         _ = census.willBeLong()
         #expect(census.active == 2 && census.reserve == 1)
         census.wasCountedTwice()
-        let role = census.join()
-        #expect(role == .standBy && census.reserve == 2)
+        let role = census.joinAgain()
+        #expect(role == .standBy && census.reserve == 2 && census.long == 0)
     }
 
     /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. e: a polling thread looks

@@ -66,7 +66,7 @@ import Testing
     ///     is stuck
     ///                         or                  polls; what thread 1 had not come to is announced again
     @Test func anotherThreadPollsInPlaceOfOneThatIsStuck() throws {
-        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1)
+        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1, processors: 2)
         let announced = Locked<[UInt64]>([])
         crew.announceAgain = { event in announced.withLock { $0.append(event.word) } }
         let wakeUps = Locked(0)
@@ -89,7 +89,7 @@ import Testing
     /// It was found to be stuck just before it said that it would be long, so two were called for one. Commits that go on keep the
     /// full number of threads polling, and no more than that.
     @Test func oneTooManyStandsByWhileCommitsGoOn() throws {
-        let crew = Crew(threads: 5, pollers: 2, quickPollers: 1)
+        let crew = Crew(threads: 5, pollers: 2, quickPollers: 1, processors: 2)
         #expect(crew.joinOrStandBy())
         let (polling, ended) = threads(4, joining: crew)
         // The time of all that follows, so that the window cannot end meanwhile.

@@ -30,6 +30,9 @@ final class Crew: @unchecked Sendable {
     private let quickBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
     private let isBusyPolling = Atomic<Bool>(false)
+    /// Beside that thread, and those at long work, there is a processor for who is to send the next event.
+    private let hasProcessorForClients: Atomic<Bool>
+    private let processors: Int
     /// Has others told of an event. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
     /// Has others look for what a stuck thread has left for later. Set as that is.
@@ -38,7 +41,10 @@ final class Crew: @unchecked Sendable {
     /// - Parameters:
     ///   - threads: of the crew.
     ///   - quickPollers: how many of them poll while every event is a quick one.
-    init(threads: Int, pollers: Int, quickPollers: Int) {
+    ///   - processors: on which these, and clients, run.
+    init(threads: Int, pollers: Int, quickPollers: Int, processors: Int) {
+        self.processors = processors
+        hasProcessorForClients = Atomic(processors > 1)
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
         watch = Watch(threads: threads)
         quickBatch = census.quickTarget == 1 ? EventBatch.eventsAtOnce : 1
@@ -66,12 +72,18 @@ final class Crew: @unchecked Sendable {
         return body()
     }
 
-    /// A thread starts, or is back from long work: returns once it shall poll; false when the crew stops.
+    /// A thread starts: returns once it shall poll; false when the crew stops.
     func joinOrStandBy() -> Bool {
+        locked { !isStopping && (census.join() == .poll || standByInReserve()) }
+    }
+
+    /// Likewise, of one that is back from long work.
+    func joinAgainOrStandBy() -> Bool {
         locked {
             if isStopping { return false }
-            if census.join() == .poll { return true }
-            return standByInReserve()
+            let role = census.joinAgain()
+            noteProcessors()
+            return role == .poll || standByInReserve()
         }
     }
 
@@ -110,6 +122,7 @@ final class Crew: @unchecked Sendable {
                 // First, for the one who watches may be the one who is called.
                 unlocked { announceEventsOfStuckThreads() }
                 for _ in 0..<count where census.willBeLong() { call(1) }
+                noteProcessors()
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
         }
@@ -145,6 +158,7 @@ final class Crew: @unchecked Sendable {
     func willBeLong() {
         locked {
             if census.willBeLong() { call(1) }
+            noteProcessors()
         }
     }
 
@@ -169,10 +183,16 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     private var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
 
-    /// What `look` finds, asked for again and again until then; 0: nothing came. nil: others are needed more. See `BusyPolling`.
+    private func noteProcessors() {
+        hasProcessorForClients.store(processors - census.long > 1, ordering: .relaxed)
+    }
+
+    /// What `look` finds, asked for again and again until then; 0: nothing came. nil: others are needed more, or want the processor.
+    /// See `BusyPolling`.
     @inline(__always)
     func pollBusily(until end: Instant, _ look: () -> Int) -> Int? {
-        guard hasFewPollers, !isBusyPolling.exchange(true, ordering: .relaxed) else { return nil }
+        guard hasFewPollers, hasProcessorForClients.load(ordering: .relaxed), !isBusyPolling.exchange(true, ordering: .relaxed)
+        else { return nil }
         defer { isBusyPolling.store(false, ordering: .relaxed) }
         repeat {
             let count = look()
@@ -215,6 +235,7 @@ final class Crew: @unchecked Sendable {
         locked {
             census.wasCountedTwice()
             noteFullUntil()
+            noteProcessors()
         }
     }
 

@@ -1,8 +1,14 @@
 import CLinux
 import Glibc
 
-/// How long threads have been on a processor: what does not move hangs.
+/// Processors, and how long threads have been on one: what does not move hangs.
 public enum ProcessorTime {
+    /// How many processors this process may use: all that there are, unless somebody has bound it to some of them.
+    static var usableProcessors: Int {
+        let bound = Int(walpool_usable_processors())
+        return max(1, bound > 0 ? bound : sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    }
+
     /// nil when there is no such thread in this process.
     static func nanoseconds(ofThread number: Int32) -> Int64? {
         let used = walpool_processor_nanoseconds(number)

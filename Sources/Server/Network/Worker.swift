@@ -184,7 +184,7 @@ final class Worker: @unchecked Sendable {
             leaveGathering()
             if isLong && isReplaced { server.crew.wasReplacedTwice() }
             isLong = false
-            return server.crew.joinOrStandBy()
+            return server.crew.joinAgainOrStandBy()
         }
         if taken > PollerCensus.slowNanoseconds {
             server.crew.wasSlow(taken, now: now)
