@@ -37,6 +37,8 @@ extension Pool {
         writerSnapshotIsKept(now: now)
         let isSuspect = writer.failure != nil
         let frames = writer.walFrames
+        // It may have ended while it was idle.
+        holderIsAwaited.store(false, ordering: .relaxed)
         atWriter.ends()
         let next = state.withLock { state in
             state.walFrames = frames
@@ -123,8 +125,11 @@ extension Pool {
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now
+        // Who has the writer may look at it, until others see that it is idle.
+        let syncsBeside = pipelinedSync != nil
         atWriter.ends()
         let due = state.withLock { state in
+            holderIsAwaited.store(syncsBeside && state.writerQueue.waitingCount > 0, ordering: .relaxed)
             state.writerQueue.holderBecameIdle(client.clientID, now: now)
             return state.writerQueue.nextDeadline
         }
@@ -135,8 +140,16 @@ extension Pool {
     public func holderBecameActive(_ client: any PoolClient) {
         // Before it counts as active: then there is a thread.
         atWriter.begins()
-        state.withLock { $0.writerQueue.holderBecameActive(client.clientID) }
+        state.withLock {
+            holderIsAwaited.store(false, ordering: .relaxed)
+            $0.writerQueue.holderBecameActive(client.clientID)
+        }
     }
+
+    /// The writer's holder waits for its client's next message while others wait for the writer, and no sync is in that: with
+    /// `synchronous = pipelined` it keeps the writer for as long as its client and the daemon take.
+    @inline(__always)
+    public var isHolderAwaited: Bool { holderIsAwaited.load(ordering: .relaxed) }
 
     /// Whether the client has the writer and waits for its own next message.
     public func isIdleHolder(_ client: ClientID) -> Bool {

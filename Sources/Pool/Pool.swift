@@ -42,6 +42,8 @@ public final class Pool: Sendable {
     let writerSnapshotEnds = Atomic<Int64>(.max)
     /// See Pool+Outsiders.
     let mustMakeWay = Atomic<Bool>(false)
+    /// See `isHolderAwaited`.
+    let holderIsAwaited = Atomic<Bool>(false)
     /// When the gathering of a group is over, in nanoseconds; 0: there is none.
     let gatheringUntil = Atomic<Int64>(0)
     /// See Pool+Files.

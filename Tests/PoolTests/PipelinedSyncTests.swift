@@ -88,4 +88,28 @@ import Testing
         #expect(member.commitError?.extendedCode == 10)
         #expect(recovery?.picture == "recovery")
     }
+
+    ///     holder            others
+    ///     BEGIN, UPDATE
+    ///     answered                        nobody waits for its next message
+    ///                       INSERT
+    ///     UPDATE
+    ///     answered                        somebody does, and only the sync of others' commits is beside it
+    ///     COMMIT, or its end
+    @Test(arguments: [PoolLimits.Durability.pipelined, .full, .normal], [false, true])
+    func holderIsAwaited(durability: PoolLimits.Durability, commits: Bool) throws {
+        let test = try TestPool { $0.durability = durability }
+        let pool = test.pool
+        let holder = test.member(), other = test.member()
+        #expect(pool.requestWriter(holder, .transaction, deadline: .distantFuture).picture == "granted")
+        pool.holderBecameIdle(holder)
+        #expect(!pool.isHolderAwaited)
+        #expect(pool.requestWriter(other, .member, deadline: .distantFuture).picture == "parked")
+        pool.holderBecameActive(holder)
+        #expect(!pool.isHolderAwaited)
+        pool.holderBecameIdle(holder)
+        #expect(pool.isHolderAwaited == (durability == .pipelined))
+        if commits { pool.holderBecameActive(holder) }
+        #expect(pool.releaseWriter() != nil && !pool.isHolderAwaited)
+    }
 }

@@ -60,4 +60,27 @@ import Testing
         #expect(large.joinAgainOrStandBy())
         #expect(large.pollBusily(until: .distantFuture) { 1 } == 1)
     }
+
+    /// While commits go on, and one thread at a time as well. What is left is looked at once more.
+    @Test func asksBesideCommits() {
+        #expect(crew.joinOrStandBy())
+        crew.willBlock(now: MonotonicClock.now)
+        var asked = 0
+        let now = MonotonicClock.now
+        let found = crew.pollYielding(until: now, now: now) {
+            asked += 1
+            #expect(crew.pollYielding(until: .distantFuture, now: now) { 1 } == nil)
+            return asked == 2 ? 3 : 0
+        }
+        #expect(found == 3 && asked == 2)
+    }
+
+    /// Somebody has the core for long whenever it is given up.
+    @Test func asksForNothingBesideWhoComputes() {
+        let now = MonotonicClock.now
+        #expect(crew.pollYielding(until: .distantFuture, now: now) { 1 } == 1)
+        _ = crew.yielding.gaveUp(at: now, hadItAgainAt: now.advanced(byMilliseconds: 3))
+        #expect(crew.pollYielding(until: .distantFuture, now: now) { 1 } == nil)
+        #expect(crew.pollYielding(until: .distantFuture, now: now.advanced(byMilliseconds: 13)) { 1 } == 1)
+    }
 }

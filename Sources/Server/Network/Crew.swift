@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A pthread mutex and condition, because `Synchronization.Mutex` has no condition to wait on.
 ///
-/// `@unchecked Sendable`: everything mutable is touched with the mutex held.
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, or as it says there.
 final class Crew: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -29,9 +29,11 @@ final class Crew: @unchecked Sendable {
     /// another has events lying.
     private let quickBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
-    private let isBusyPolling = Atomic<Bool>(false)
+    let isBusyPolling = Atomic<Bool>(false)
+    /// Of the thread that asks, which has set `isBusyPolling`.
+    var yielding = CoreYielding()
     /// Beside that thread, and those at long work, there is a processor for who is to send the next event.
-    private let hasProcessorForClients: Atomic<Bool>
+    let hasProcessorForClients: Atomic<Bool>
     private let processors: Int
     /// Has others told of an event. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
@@ -181,24 +183,10 @@ final class Crew: @unchecked Sendable {
 
     /// No more threads poll than quick events need.
     @inline(__always)
-    private var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
+    var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
 
     private func noteProcessors() {
         hasProcessorForClients.store(processors - census.long > 1, ordering: .relaxed)
-    }
-
-    /// What `look` finds, asked for again and again until then; 0: nothing came. nil: others are needed more, or want the processor.
-    /// See `BusyPolling`.
-    @inline(__always)
-    func pollBusily(until end: Instant, _ look: () -> Int) -> Int? {
-        guard hasFewPollers, hasProcessorForClients.load(ordering: .relaxed), !isBusyPolling.exchange(true, ordering: .relaxed)
-        else { return nil }
-        defer { isBusyPolling.store(false, ordering: .relaxed) }
-        repeat {
-            let count = look()
-            if count > 0 { return count }
-        } while hasFewPollers && MonotonicClock.now < end
-        return 0
     }
 
     /// Between two events: returns when the thread shall poll on, false when the crew stops.

@@ -19,11 +19,12 @@ final class Worker: @unchecked Sendable {
     private var hasEndedTurn = false
     /// In this event it has waited for the disk, and has left its batch before.
     private var hasBlocked = false
-    private var busyPolling = BusyPolling()
+    /// See Worker+BusyPolling.
+    var busyPolling = BusyPolling()
     private let isOfCrew: Bool
     let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
-    private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
+    let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
     /// need not ask the clock. 0: too long ago.
     var time: Int64 = 0
@@ -123,22 +124,6 @@ final class Worker: @unchecked Sendable {
             // Others may have taken them all.
             if let event = note.batch.take() { return event }
         }
-    }
-
-    /// How many events it got, of which there is at least one, having had nothing to do since then.
-    @inline(__always)
-    private func countOfEvents(since now: Instant) -> Int {
-        var asked: Int?
-        if let end = busyPolling.end(now: now) {
-            asked = server.crew.pollBusily(until: end) { server.poller.look(words, atMost: server.crew.eventsAtOnce) }
-            if let asked, asked > 0 {
-                busyPolling.found()
-                return asked
-            }
-        }
-        let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
-        busyPolling.slept(since: now, until: MonotonicClock.now, askedInVain: asked != nil)
-        return count
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
