@@ -50,9 +50,15 @@ extension Pool {
             emptyWALOfLostFile()
             return Self.loss(of: path)
         }
-        if let reason = writtenOverDatabase(failure) { return reason }
+        if let reason = writtenOverDatabase(failure) ?? writtenOverWAL(after: failure, stays: true) { return reason }
+        guard !writer.places.hasWAL else { return nil }
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        return writer.places.hasWAL || rescueIntoNewWAL(until: end) == .complete ? nil : Self.lossOfDeletedWAL(of: path)
+        var rescue = rescueIntoNewWAL(until: end)
+        if rescue == .foreign {
+            if let reason = moveForeignWALAway(writer.places.whatIsLeft) { return reason }
+            rescue = rescueIntoNewWAL(until: end)
+        }
+        return rescue == .complete ? nil : Self.lossOfDeletedWAL(of: path)
     }
 
     /// The same for a process that ends without `close`.

@@ -84,12 +84,9 @@ extension Pool {
                 + "cannot be put together with that"
         }
         if let reason = try rescueWAL() { return reason }
-        let problem = failure ?? files.problem
-        let isLoss = problem.map(DatabaseFiles.isLoss) ?? false
-        // After another error the disk may lack what the index names, without anybody having written over it.
-        if isLoss || problem == nil, let reason = writtenOverWAL(isLoss: isLoss) { return reason }
+        if let reason = writtenOverWAL(after: failure) { return reason }
         // What was written into the -wal and not onto the disk must not get into the database.
-        if isLoss, let reason = emptyWALBeforeItIsClosed() { return reason }
+        if (failure ?? files.problem).map(DatabaseFiles.isLoss) == true, let reason = emptyWALBeforeItIsClosed() { return reason }
         guard !writer.places.isIndexReplaced else {
             return "\(path)-shm was deleted, and another process has made a new one: its locks are not the daemon's"
         }

@@ -41,12 +41,21 @@ extension Pool {
     /// more. Nothing is copied out of it; and where its header says that it is another database's, it is moved away, or the next start
     /// would take its frames for this one's.
     ///
-    /// - Parameter isLoss: it is asked even where the database has all that was committed.
+    /// - Parameters:
+    ///   - failure: what the writer has met.
+    ///   - stays: it is not emptied afterwards, and so it matters also where the database has all that was committed.
     /// - Returns: why this one cannot be opened again, or nil.
-    func writtenOverWAL(isLoss: Bool) -> String? {
+    func writtenOverWAL(after failure: SQLiteError?, stays: Bool = false) -> String? {
+        let problem = failure ?? files.problem
+        let isLoss = problem.map(DatabaseFiles.isLoss) ?? false
+        // After another error the disk may lack what the index names, without anybody having written over it.
+        guard isLoss || problem == nil else { return nil }
         let isCopied = writer.walFrames.all <= writer.walFrames.copied
-        guard writer.places.hasWAL, writer.places.hasIndex, isLoss || !isCopied, writer.files.walContent(isThorough: true) != .own else { return nil }
-        guard isWALForeign else { return Self.lossOfWAL(of: path) }
+        let isMissed = isLoss || !isCopied
+        guard writer.places.hasWAL, writer.places.hasIndex, isMissed || stays,
+            writer.files.walContent(isThorough: true) != .own
+        else { return nil }
+        guard isWALForeign else { return isMissed ? Self.lossOfWAL(of: path) : nil }
         guard !isDatabaseLost(withinMilliseconds: PoolLimits.replacementMilliseconds) else { return Self.loss(of: path) }
         // Asked again, for it has taken a while.
         guard isWALForeign else { return Self.lossOfWAL(of: path) }

@@ -19,15 +19,24 @@ ENDLESS = "SELECT replace(printf('%.60000000c', 'a'), printf('%.30000000c', 'a')
 
 
 @pytest.fixture(params=["full", "pipelined"])
-def beside_an_endless_statement(start_daemon, request):
+def impatient(start_daemon, request):
     daemon = start_daemon(options=["--synchronous", request.param], config='gate_limit = "100ms"\nshutdown_timeout = "100ms"\n')
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
     daemon.may_fail = True
+    return daemon
+
+
+def begin_endless_statement(daemon):
     endless = daemon.client()
     endless.send(wire.query(ENDLESS))
     with console(daemon) as admin:
         eventually(lambda: client_row(admin, endless)["state"] == "active", "the statement")
-    return daemon
+
+
+@pytest.fixture
+def beside_an_endless_statement(impatient):
+    begin_endless_statement(impatient)
+    return impatient
 
 
 @pytest.mark.parametrize("how", ["commit", "stop"])
@@ -63,6 +72,32 @@ def test_a_backup_that_is_put_in_place_beside_a_statement_that_does_not_end(besi
         daemon.terminate()
         assert daemon.wait() == 74, daemon.errors
     assert rows(daemon.database) == [1000], daemon.errors
+
+
+@pytest.mark.parametrize("how", ["commit", "stop"])
+@pytest.mark.parametrize("put", [os.replace, shutil.copyfile])
+def test_the_wal_of_another_database_beside_a_statement_that_does_not_end(impatient, tmp_path, put, how):
+    """The next start would take its frames for this database's. Where the daemon has its own open still, nothing is lost."""
+    daemon = impatient
+    daemon.stop()
+    daemon.restart()
+    daemon.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])
+    begin_endless_statement(daemon)
+    with closing(sqlite3.connect(tmp_path / "theirs.db", isolation_level=None)) as other:
+        other.executescript("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)")
+        for number in range(1000, 1200):
+            other.execute("INSERT INTO t VALUES (?)", (number,))
+        shutil.copyfile(tmp_path / "theirs.db-wal", tmp_path / "their-wal")
+    put(tmp_path / "their-wal", wal(daemon))
+    if how == "commit":
+        check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (30)")])
+        check_exit(daemon)
+    else:
+        daemon.terminate()
+        assert daemon.wait() == (0 if put is os.replace else 74), daemon.errors
+    found = rows(daemon.database)
+    assert found[:29] == list(range(1, 30)) if put is os.replace else found == [1], daemon.errors
+    assert max(found) < 1000 and (daemon.directory / "app.db-wal.lost").exists()
 
 
 def test_an_outsider_whose_commit_is_the_first_in_a_new_wal(with_table_of_others):
