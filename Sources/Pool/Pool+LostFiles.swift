@@ -61,10 +61,13 @@ extension Pool {
         return rescue == .complete ? nil : Self.lossOfDeletedWAL(of: path)
     }
 
-    /// The same for a process that ends without `close`.
+    /// The same for a process that ends without `close`, beside threads that do not end: none of them gets the writer any more.
     public func lossWithoutClosing() -> String? {
-        let isFree = state.withLock { $0.writerQueue.holder == .nobody }
-        if isFree, pipelinedSync?.isAtWork != true { return lossWithoutClosing(after: writer.failure ?? pipelinedSync?.error) }
+        let now = MonotonicClock.now
+        let isMine = state.withLock { state in
+            state.writerQueue.holder == .nobody && state.writerQueue.requestFirst(WriterJob.housekeeping.client, now: now) != nil
+        }
+        if isMine, pipelinedSync?.isAtWork != true { return lossWithoutClosing(after: writer.failure ?? pipelinedSync?.error) }
         // The statement that does not end may be the writer's, or the sync does not, and nothing can be copied then.
         guard let places = files.places, places.obstacle == nil else { return nil }
         moveAway(places)

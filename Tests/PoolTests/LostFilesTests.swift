@@ -209,6 +209,14 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["2"]])
     }
 
+    /// Nobody else may use the writer while the daemon looks at what it leaves behind, beside a thread that goes on after all.
+    @Test func anEndBesideThreadsThatGoOnHasTheWriterToItself() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        #expect(test.pool.lossWithoutClosing() == nil)
+        #expect(test.pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "parked")
+    }
+
     /// It ends before its recovery.
     @Test(arguments: [PoolLimits.Durability.full, .pipelined])
     func nothingIsCopiedOutOfAWALThatWasTruncated(_ durability: PoolLimits.Durability) throws {
