@@ -101,9 +101,11 @@ extension Pool {
                 rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
                     writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
                 }
-            } catch where error.code == SQLiteError.Code.busy && OutsiderLocks.holder(ofDeletedWALOf: path) == nil {
+            } catch where error.code == SQLiteError.Code.busy
+                && OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: writer.places.isNoWALInPlace) == nil
+            {
                 // Whoever writes, and does not end, does so behind what was committed: that can be saved before the process ends. One who has
-                // the deleted one open has it all, and will copy it.
+                // the deleted one open has it all, and will copy it; and so has whoever there is, where nobody has made another.
                 let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
                 rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
                     writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL(besideWriter: true)

@@ -192,9 +192,9 @@ def test_an_outsider_that_keeps_a_deleted_wal(watched, noticed):
 HIDING = 'mount --make-rprivate / && mount -t proc -o hidepid=invisible proc /proc && exec "$@"'
 
 
-@pytest.mark.parametrize("noticed", ["by a commit", "at the start"])
-def test_an_outsider_whose_files_are_not_shown_keeps_a_deleted_wal(start_daemon, noticed):
-    """Only its locks tell of it, and that there is no -wal in its place."""
+@pytest.fixture
+def without_other_processes(start_daemon):
+    """The daemon is another user's, and is shown nobody else's processes."""
     hide = ["unshare", "--mount", "sh", "-c", HIDING, "sh"]
     if os.getuid() != 0 or subprocess.run([*hide, "true"], capture_output=True).returncode != 0:
         pytest.skip("mount namespaces need root, and a container that lets it")
@@ -204,6 +204,20 @@ def test_an_outsider_whose_files_are_not_shown_keeps_a_deleted_wal(start_daemon,
     daemon.command = lambda: [*hide, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command()]
     daemon.start()
     daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    return daemon
+
+
+def check_start_is_refused(daemon):
+    refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+    holder = f"(process {os.getpid()}) has {daemon.database} open by a -wal that was deleted"
+    assert refused.returncode != 0 and holder in refused.stderr
+    return holder
+
+
+@pytest.mark.parametrize("noticed", ["by a commit", "at the start"])
+def test_an_outsider_whose_files_are_not_shown_keeps_a_deleted_wal(without_other_processes, noticed):
+    """Only its locks tell of it, and that there is no -wal in its place."""
+    daemon = without_other_processes
     with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
         assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
         if noticed == "at the start":
@@ -213,14 +227,32 @@ def test_an_outsider_whose_files_are_not_shown_keeps_a_deleted_wal(start_daemon,
             daemon.may_fail = True
             check_not_acknowledged([daemon.client().query("INSERT INTO t VALUES (2)")])
             check_exit(daemon)
-        refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
-        holder = f"(process {os.getpid()}) has {daemon.database} open by a -wal that was deleted"
-        assert refused.returncode != 0 and holder in refused.stderr
+        holder = check_start_is_refused(daemon)
         if noticed == "by a commit":
             assert holder in daemon.errors
     # One that has closed it is in nobody's way.
     daemon.restart()
     assert daemon.value("SELECT min(x) FROM t") == "1"
+
+
+def test_an_outsider_whose_files_are_not_shown_writes_into_a_deleted_wal(without_other_processes):
+    """It has all that was committed, and commits behind that: there must be no other -wal, or the next start would go on in it."""
+    daemon = without_other_processes
+    with closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN IMMEDIATE")
+        outsider.execute("INSERT INTO t VALUES (2)")
+        os.unlink(wal(daemon))
+        daemon.may_fail = True
+        daemon.terminate()
+        check_exit(daemon)
+        outsider.execute("COMMIT")
+        check_start_is_refused(daemon)
+        outsider.execute("INSERT INTO t VALUES (3)")
+    daemon.restart()
+    daemon.run("INSERT INTO t VALUES (4)")
+    daemon.may_fail = False
+    daemon.stop()
+    assert rows(daemon.database) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("stays", [True, False])
