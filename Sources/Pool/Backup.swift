@@ -111,7 +111,7 @@ public final class Backup: Sendable {
         let watch = Watch(self, owner)
         do throws(SQLiteError) {
             let copy = try openCopy(path, watch)
-            try copySnapshot(to: copy, directory, watch, onStep)
+            let problem = try copySnapshot(to: copy, directory, watch, onStep)
             box.withLock { status in
                 status.phase = .checking
                 status.cancellation = nil
@@ -119,7 +119,7 @@ public final class Backup: Sendable {
             // Of a file that another was written over and the -wal of what was there it would be a mixture, which no check of the
             // copy has to find.
             try watch.requireNoStop()
-            if let problem = onCopy() { throw problem }
+            if let problem = onCopy() ?? problem { throw problem }
             // The copied header says WAL. In DELETE mode the file is all there is, and can be read where no -wal and no
             // -shm can be made beside it (https://www.sqlite.org/wal.html#read_only_databases).
             guard try copy.firstText("PRAGMA journal_mode = DELETE") == "delete" else {
@@ -157,12 +157,13 @@ public final class Backup: Sendable {
         return copy
     }
 
+    /// Returns what is wrong with the files that were read.
     private func copySnapshot(
         to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
-    ) throws(SQLiteError) {
+    ) throws(SQLiteError) -> SQLiteError? {
         try awaitSnapshot(watch)
         defer { snapshots.end() }
-        try copyPages(to: copy, directory, watch, onStep)
+        return try copyPages(to: copy, directory, watch, onStep)
     }
 
     /// Leave to open the database; waits while the exclusive gate is closed.
@@ -174,9 +175,11 @@ public final class Backup: Sendable {
     }
 
     /// Copies the pages. When this returns, the connection it read from is closed.
+    ///
+    /// - Returns: what is wrong with the files that were read.
     private func copyPages(
         to copy: Connection, _ directory: String, _ watch: Watch, _ onStep: (Status) -> Void
-    ) throws(SQLiteError) {
+    ) throws(SQLiteError) -> SQLiteError? {
         let source = try files.open { (whenOpened) throws(SQLiteError) in
             try Connection(path: database, mode: .readOnly, settings: settings, whenOpened: whenOpened)
         }
@@ -201,6 +204,8 @@ public final class Backup: Sendable {
             onStep(status)
         }
         try backup.finish()
+        // Whoever is writing into the database just now may have written a half of what is looked at.
+        return files.problemOfReading(by: source).flatMap { _ in files.problemOfReading(by: source) }
     }
 
     /// Whether to go on, asked between steps and from inside of SQLite.

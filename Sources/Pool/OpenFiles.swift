@@ -10,7 +10,7 @@ struct OpenFiles {
     private var databaseBytes: UInt64
     private var databaseModified: UInt64
     private var sample: DatabaseSample?
-    private let database: DatabaseFile?
+    private var database: DatabaseFile?
     /// What the last checkpoint was to copy last.
     private var lastPage: DatabaseSample.Page?
     /// A checkpoint was made, by this process. It may make the file as long as VACUUM has left the database, as another one's may.
@@ -18,8 +18,8 @@ struct OpenFiles {
     /// The -wal when it was last looked at.
     private var walBytes: UInt64 = 0
     private var walBlocks: UInt64 = 0
-    private let wal: WALFile?
-    private let walIndex: WALIndex?
+    private var wal: WALFile?
+    private var walIndex: WALIndex?
     /// From before the last look, so that a checkpoint beside it is found at the next.
     private var marks: WALIndex.CheckpointMarks?
     /// After a crash the index looks as it does in the middle of a checkpoint.
@@ -38,6 +38,13 @@ struct OpenFiles {
         databaseModified = status?.modified ?? 0
         if let status = places.walInPlace { (walBytes, walBlocks) = (status.bytes, status.blocks) }
         takeSample()
+    }
+
+    /// What is known of them, for who has the same files open by another connection, for as long as that is open.
+    func seen(by connection: Connection) -> OpenFiles {
+        var files = self
+        (files.database, files.wal, files.walIndex) = (connection.databaseFile(), connection.walFile(), connection.walIndex())
+        return files
     }
 
     /// To be called before a checkpoint of this process's.

@@ -188,7 +188,8 @@ public final class Pool: Sendable {
             throw DatabaseFiles.replaced
         }
         slot.writer = writer
-        slot.files.wereOpened(writer.places, writer.walIndex)
+        slot.files.wereOpened(writer.files, writer.walIndex)
+        writer.whenCheckpointed = { [files = slot.files] in files.wereCheckpointed($0) }
         if limits.durability == .pipelined {
             writer.pipelinedSync = writer.connection.walFile().map {
                 PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)

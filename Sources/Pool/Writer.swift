@@ -39,6 +39,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
+    /// Told what is known of the files, behind each checkpoint.
+    var whenCheckpointed: (OpenFiles) -> Void = { _ in }
     /// Another process keeps the write lock, and may itself wait for readers: see Pool+Outsiders.
     var makeWay: () -> Void = {}
     /// When the member of a group that runs now is stopped, so that those before it need not wait.
@@ -232,6 +234,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         files.wereCheckpointed()
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         _ = files.problem()
+        whenCheckpointed(files)
         return result
     }
 

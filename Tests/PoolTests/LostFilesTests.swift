@@ -217,6 +217,32 @@ import Testing
         #expect(test.pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "parked")
     }
 
+    /// Who has the writer in a transaction that waits for its client does not look.
+    @Test(arguments: PoolLimits.Durability.allCases, ["", "-wal"])
+    func aBackupOfFilesThatWereWrittenOver(_ durability: PoolLimits.Durability, _ name: String) throws {
+        let test = try TestPool { $0.durability = durability }
+        let pool = test.pool
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        let older = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        commit(1...3, test)
+        #expect(try pool.writer.checkpoint(.truncate).isComplete)
+        commit(4...6, test)
+        try pool.commitToSync()?.waitUntilDurable()
+        #expect(pool.requestWriter(test.member(), .transaction, deadline: .distantFuture).picture == "granted")
+        func back(_ copy: String) throws {
+            _ = try pool.backups.make(copy, in: test.directory, for: test.member(), onCopy: { pool.lookIntoFiles().problem })
+        }
+        try back("before.db")
+        try writeOver(test.path + name, name.isEmpty ? older : foreignWAL(test))
+        do {
+            try back("copy.db")
+            Issue.record("a backup of two databases")
+        } catch let error as BackupError {
+            #expect("\(error)".contains("was written over while it was open"))
+        }
+        #expect(!files.fileExists(atPath: test.directory + "/copy.db"))
+    }
+
     /// It ends before its recovery.
     @Test(arguments: [PoolLimits.Durability.full, .pipelined])
     func nothingIsCopiedOutOfAWALThatWasTruncated(_ durability: PoolLimits.Durability) throws {
