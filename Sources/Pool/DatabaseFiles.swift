@@ -29,9 +29,11 @@ public struct DatabaseFiles: Sendable {
     private var wal: FileIdentity?
     private var index: FileIdentity?
     private let wasEmpty: Bool
-    /// Before nobody had them open: see `lookedAt(hadFrames:)`.
+    /// Before nobody had them open: see `lookedAt(hadFrames:keeping:)`.
     private var hadFrames = false
     private var databaseBefore: walpool_file?
+    /// The -wal as it was then, which somebody may delete while nobody has it open.
+    private(set) var keptWAL: KeptWAL?
 
     /// - Parameter path: without symbolic links.
     private init(path: String) {
@@ -49,7 +51,7 @@ public struct DatabaseFiles: Sendable {
         self.init(path: connection.fileName)
         if connection.hasMoved { database = nil }
         // The database's file is among them, where they are shown at all.
-        guard let database, let opened = Self.openHere?.map(\.file), opened.contains(database) else { return }
+        guard let database, let opened = Self.writableHere, opened.contains(database) else { return }
         if let wal, !opened.contains(wal) { self.wal = nil }
         if let index, !opened.contains(index) { self.index = nil }
     }
@@ -73,6 +75,11 @@ public struct DatabaseFiles: Sendable {
             if let descriptor = Int32(number), let file = identity("/proc/self/fd/\(number)") { files.append((descriptor, file)) }
         }
         return files
+    }
+
+    /// What SQLite has open is among them; what is only read (`KeptWAL`) is not.
+    private static var writableHere: [FileIdentity]? {
+        openHere?.filter { fcntl($0.descriptor, F_GETFL) & O_ACCMODE == O_RDWR }.map(\.file)
     }
 
     /// Whether this process has the same file open by another descriptor as well, or may have.
@@ -106,13 +113,29 @@ public struct DatabaseFiles: Sendable {
 
     /// They are about to be closed and opened again.
     ///
-    /// - Parameter hadFrames: something was committed that is not in the database. The -wal may have gone since.
-    func lookedAt(hadFrames: Bool) -> DatabaseFiles {
+    /// - Parameters:
+    ///   - hadFrames: something was committed that is not in the database. The -wal may have gone since.
+    ///   - wal: it is kept, unless the database may be written into without a trace of that, so that what is in the -wal may be older.
+    func lookedAt(hadFrames: Bool, keeping wal: KeptWAL? = nil) -> DatabaseFiles {
         var files = self
         files.hadFrames = hadFrames || hasFrames
         files.databaseBefore = databaseInPlace
+        if let databaseBefore = files.databaseBefore, Self.wouldTellOfChange(databaseBefore) { files.keptWAL = wal }
         return files
     }
+
+    /// Whoever writes into the file from now on gives it another time. "The kernel has always used coarse time values to stamp inodes. This
+    /// value is updated every jiffy, so any change that happens within that jiffy will end up with the same timestamp"
+    /// (https://docs.kernel.org/filesystems/multigrain-ts.html).
+    private static func wouldTellOfChange(_ status: walpool_file) -> Bool {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let now = UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+        return now > status.modified && now - status.modified > longestTickNanoseconds
+    }
+
+    /// Twice as long as the longest that a kernel is built with (CONFIG_HZ_100).
+    private static let longestTickNanoseconds: UInt64 = 20_000_000
 
     /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another process that was
     /// the last to close the database may have copied them; then it has written into that.

@@ -79,6 +79,22 @@ extension Pool {
         return try rescueWAL()
     }
 
+    /// It was deleted while nobody had it open: what was kept of it is written into the new one, which is to be opened again then. Not where
+    /// another process has the database open, which may have the deleted one open by right.
+    ///
+    /// - Parameter left: the files of before.
+    func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
+        guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left),
+            OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty
+        else { return false }
+        writer.connection.keepWALWhenClosed()
+        let isBack = try whileNobodyWrites { () throws(SQLiteError) in
+            try writer.connection.putBack(kept) { writer.places.haveLostWAL(since: left) }
+        }
+        if isBack { log.warning(.recovery, "the -wal was deleted while the database was opened again; what it held is in the new one now") }
+        return isBack
+    }
+
     /// What the deleted one held stands in a new one by now, so nothing is lost where this does not succeed.
     ///
     /// - Parameter header: of the index, before.

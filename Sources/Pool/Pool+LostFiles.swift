@@ -92,7 +92,8 @@ extension Pool {
         if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
             throw DatabaseFiles.lost(reason)
         }
-        return filesLeft.lookedAt(hadFrames: writer.walFrames.all > writer.walFrames.copied)
+        return filesLeft.lookedAt(
+            hadFrames: writer.walFrames.all > writer.walFrames.copied, keeping: writer.connection.keptWAL())
     }
 
     /// In the place of the -wal that was deleted there is one of another database. It may be that of a backup whose database comes next

@@ -2,7 +2,7 @@ import Glibc
 
 /// The -wal that stands beside a database now, while a connection has another open that was deleted. It carries no locks, so that
 /// opening it beside SQLite drops none.
-final class WALInPlace: WALSource {
+final class WALInPlace: WALSource, Sendable {
     private let descriptor: Int32
 
     /// Makes it where there is none, with the owner and the permissions of the database's file, as SQLite does (`findCreateFileMode`

@@ -99,8 +99,8 @@ extension Connection {
     }
 
     /// The header comes last: without it nobody takes the frames for any.
-    private static func copy(
-        _ history: WALHistory, _ end: WALIndex.End, from old: WALFile, _ oldFile: Int, to new: WALInPlace
+    static func copy(
+        _ history: WALHistory, _ end: WALIndex.End, from old: any WALSource, _ oldFile: Int, to new: WALInPlace
     ) throws(SQLiteError) {
         let frameBytes = WALHistory.frameHeaderBytes + end.pageBytes
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: frameBytes, alignment: 8)

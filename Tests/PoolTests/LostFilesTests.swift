@@ -23,9 +23,9 @@ import Testing
 
     private func replace(_ path: String, by other: String) throws { try #require(rename(other, path) == 0) }
 
-    /// What a path leads to when it is looked at is not what SQLite has opened.
-    @Test(arguments: ["", "-wal", "-shm"])
-    func anotherFileThatComesWhileTheyAreOpened(_ name: String) throws {
+    /// What a path leads to when it is looked at is not what SQLite has opened, although it may be read here besides.
+    @Test(arguments: ["", "-wal", "-shm"], [true, false])
+    func anotherFileThatComesWhileTheyAreOpened(_ name: String, _ isReadHere: Bool) throws {
         let test = try TestPool()
         commit(1...2, test)
         test.pool.close()
@@ -33,6 +33,8 @@ import Testing
         try Data(contentsOf: URL(fileURLWithPath: test.path + name)).write(to: URL(fileURLWithPath: test.path + ".copy"))
         var opened = OpenFiles(of: connection, walIndex: connection.walIndex())
         #expect(opened.problem() == nil)
+        let reader = isReadHere ? FileHandle(forReadingAtPath: test.path + ".copy") : nil
+        defer { try? reader?.close() }
         try replace(test.path + name, by: test.path + ".copy")
         opened = OpenFiles(of: connection, walIndex: connection.walIndex())
         #expect(opened.problem() != nil && opened.places.problem != nil)
@@ -148,12 +150,55 @@ import Testing
     }
 
     /// The same a moment later.
-    @Test(arguments: [true, false]) func aWALThatGoesWhileTheDatabaseIsOpenedAgain(_ isDeleted: Bool) throws {
+    @Test func aWALThatIsTruncatedWhileTheDatabaseIsOpenedAgain() throws {
         let test = try TestPool()
         commit(1...2, test)
+        try setLastChange(of: test.path, to: 1_000_000_000)
         let left = try test.pool.filesToOpenAgain()
-        if isDeleted { try files.removeItem(atPath: test.path + "-wal") } else { try #require(truncate(test.path + "-wal", 0) == 0) }
+        try #require(truncate(test.path + "-wal", 0) == 0)
         #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(left) }
+    }
+
+    /// What was in it is written anew, with what others have committed last.
+    @Test(arguments: PoolLimits.Durability.allCases, [true, false])
+    func aWALThatIsDeletedWhileTheDatabaseIsOpenedAgain(_ durability: PoolLimits.Durability, _ othersCommit: Bool) throws {
+        let test = try TestPool { $0.durability = durability }
+        #expect(try test.pool.writer.checkpoint(.truncate).isComplete)
+        commit(1...2, test)
+        try test.pool.commitToSync()?.waitUntilDurable()
+        test.pool.writer.endSnapshot()
+        try setLastChange(of: test.path, to: 1_000_000_000)
+        let left = try test.pool.filesToOpenAgain()
+        if othersCommit {
+            let outsider = try Outsider(test.path)
+            #expect(outsider.run("INSERT INTO parent VALUES(1)") == "[]")
+        }
+        try files.removeItem(atPath: test.path + "-wal")
+        try test.pool.openWriterAgain(left)
+        #expect(test.pool.writer.knownFiles.places.problem == nil)
+        commit(3...3, test)
+        try test.pool.commitToSync()?.waitUntilDurable()
+        let copy = test.directory + "/copy.db"
+        for name in ["", "-wal"] { try files.copyItem(atPath: test.path + name, toPath: copy + name) }
+        let saved = try Connection(path: copy, mode: .readOnly, settings: ConnectionSettings())
+        #expect(try saved.rows("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM parent)") == [["3", othersCommit ? "1" : "0"]])
+    }
+
+    /// Somebody who has copied it since, and more, need not have left a trace of that: what is older is not written over it.
+    @Test func aWALThatIsDeletedWhileTheDatabaseMayHaveBeenWritten() throws {
+        let test = try TestPool()
+        commit(1...2, test)
+        try setLastChange(of: test.path, to: 4_000_000_000)
+        let left = try test.pool.filesToOpenAgain()
+        try files.removeItem(atPath: test.path + "-wal")
+        #expect(throws: SQLiteError.self) { try test.pool.openWriterAgain(left) }
+        #expect(!test.pool.writer.places.hasFrames)
+    }
+
+    /// In seconds of 1970.
+    private func setLastChange(of path: String, to seconds: Int) throws {
+        let time = timeval(tv_sec: seconds, tv_usec: 0)
+        try #require(utimes(path, [time, time]) == 0)
     }
 
     /// Another process may have closed the database as the last one: then all is in its file.
