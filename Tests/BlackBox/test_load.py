@@ -3,8 +3,11 @@
 import json
 import re
 import signal
+import socket
 import sqlite3
+import struct
 import subprocess
+import time
 
 import pytest
 
@@ -167,6 +170,27 @@ def test_direct_ctrl_c(direct, query):
     assert process.returncode == 0
     result = json.loads(output)
     assert result["seconds"] < 60 and query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+def test_a_direct_client_says_nothing_that_nobody_reads(direct):
+    """Its parent reads how far it is only with --progress. A pair of sockets holds a few hundred such messages, and a client that had
+    sent them waited there to the end of the run: half of the transactions of a run of five minutes were missing."""
+    ours, its = socket.socketpair()
+    with ours:
+        with its:
+            process = direct.start("insert", "--seconds", 1.5, "--warm-up", 0, "--child", "0:0:0", stdin=its)
+        ready = ours.recv(5, socket.MSG_WAITALL)
+        assert ready == b"\0" * 5
+        ours.sendall(struct.pack("=q", time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
+        said = b"".join(iter(lambda: ours.recv(1 << 16), b""))
+    assert process.wait(60) == 0
+    kinds = []
+    while said:
+        kind, length = struct.unpack_from("=BI", said)
+        kinds.append(kind)
+        said = said[5 + length:]
+    # The tally, and no word before it.
+    assert kinds == [3]
 
 
 def test_in_process(in_process, query):

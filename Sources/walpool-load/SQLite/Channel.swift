@@ -3,7 +3,8 @@ import Glibc
 
 /// What a client's process and the one that started it say to each other, on a pair of sockets.
 ///
-/// The process says `ready` or `failed`; it is told the time to start; it says `progress` once a second and at last `tally`.
+/// The process says `ready` or `failed`; it is told the time to start; it says `progress` where that is asked for, and at last
+/// `tally`.
 struct Channel: Sendable {
     let descriptor: Int32
 

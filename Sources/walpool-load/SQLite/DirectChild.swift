@@ -27,13 +27,13 @@ struct DirectChild {
         guard let start = channel.readStart() else { return }
         let from = start + settings.warmUp
         var processorBefore: Double?
-        var nextReport = start + Self.reportNanoseconds
+        var nextReport = reportInterval.map { start + $0 } ?? .max
         Clock.sleep(until: start)
         client.run(start: start, from: from, until: start + settings.length, isStopping: isTold) { count in
             let now = Clock.now
             if processorBefore == nil, now >= from { processorBefore = Clock.processorSeconds }
-            guard now >= nextReport else { return }
-            nextReport = now + Self.reportNanoseconds
+            guard now >= nextReport, let reportInterval else { return }
+            nextReport = now + reportInterval
             channel.send(.progress(count))
         }
         let used = Clock.processorSeconds - (processorBefore ?? Clock.processorSeconds)
@@ -41,6 +41,13 @@ struct DirectChild {
     }
 
     private static let reportNanoseconds: Int64 = 500_000_000
+
+    /// Between two reports; nil: nobody reads them. What is not read fills the pair of sockets within minutes, and the client would
+    /// wait in it instead of for SQLite, to the end of the run. So it sends no more than two for each that is asked for.
+    private var reportInterval: Int64? {
+        guard settings.progressSeconds > 0 else { return nil }
+        return max(Self.reportNanoseconds, Int64(settings.progressSeconds * 1e9 / 2))
+    }
 
     /// Ctrl-C at a terminal is for the process that started this one, which passes it on as SIGTERM.
     private func takeSignals() {
