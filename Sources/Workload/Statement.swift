@@ -52,6 +52,17 @@ public struct Statement: Equatable, Sendable {
     /// The SQL cut at its parameters, outside of quotes.
     public var pieces: [Piece] { Self.pieces(of: sql) }
 
+    /// For SQLite, to which `$n` is a name, numbered in the order in which it meets them; `?n` has the number itself.
+    /// https://www.sqlite.org/lang_expr.html#parameters
+    public var sqlWithNumbers: String {
+        pieces.map { piece in
+            switch piece {
+            case .text(let text): text
+            case .parameter(let index): "?\(index + 1)"
+            }
+        }.joined()
+    }
+
     private static func pieces(of sql: String) -> [Piece] {
         var pieces: [Piece] = []
         var text = ""

@@ -151,6 +151,19 @@ def test_direct_transactions(direct, query):
     check_balances(query)
 
 
+def test_parameters_in_any_order(direct, in_process, query):
+    """`$2` is the second value wherever it stands, as to a server, though SQLite numbers names in the order in which it meets them."""
+    workload = direct.write("""
+        [[class]]
+        name = "writers"
+        [[class.transaction]]
+        statements = [ { sql = "INSERT INTO bench_insert (value, client) VALUES ($2, $1)", parameters = ["7", "9"] } ]
+        """)
+    for target in (direct, in_process):
+        assert target.run(workload)["classes"][0]["errors"] == 0
+        assert query("SELECT DISTINCT client, value FROM bench_insert") == [(7, "9")], target.target
+
+
 def test_direct_is_locked_out(direct, database):
     """Another process has the write lock: SQLITE_BUSY, as often as the timeout is over."""
     other = sqlite3.connect(database, isolation_level=None)

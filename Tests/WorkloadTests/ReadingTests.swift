@@ -121,5 +121,6 @@ import Testing
             .text("SELECT '$1', \"$2\", "), .parameter(1), .text(", "), .parameter(9), .text(""),
         ])
         #expect(Statement.highestParameter(statement.sql) == 10)
+        #expect(statement.sqlWithNumbers == "SELECT '$1', \"$2\", ?2, ?10")
     }
 }

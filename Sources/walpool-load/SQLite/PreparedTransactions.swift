@@ -35,7 +35,7 @@ final class PreparedTransactions {
             case .hold(let milliseconds): steps.append(.hold(nanoseconds: Int64(milliseconds * 1e6)))
             case .statement(let statement):
                 let takesLock = statement.kind == .begin && transaction.writes && beginMode == .immediate
-                let prepared = try prepare(takesLock ? "BEGIN IMMEDIATE" : statement.sql)
+                let prepared = try prepare(takesLock ? "BEGIN IMMEDIATE" : statement.sqlWithNumbers)
                 steps.append(.statement(prepared, parameters: plan.parameters[index]))
                 index += 1
             }

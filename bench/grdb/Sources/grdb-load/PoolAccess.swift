@@ -52,16 +52,8 @@ extension PoolAccess {
 
     private mutating func add(_ statement: Statement, _ parameters: [Program]) {
         if statement.kind == .write { kind = .write }
-        // SQLite numbers `$n` as names, in the order it meets them; `?n` has the number itself.
-        // https://www.sqlite.org/lang_expr.html#parameters
-        let sql = statement.pieces.map { piece in
-            switch piece {
-            case .text(let text): text
-            case .parameter(let place): "?\(place + 1)"
-            }
-        }.joined()
         let returnsRows = statement.kind == .read || statement.sql.uppercased().contains("RETURNING")
-        steps.append(.statement(sql: sql, parameters: parameters, returnsRows: returnsRows))
+        steps.append(.statement(sql: statement.sqlWithNumbers, parameters: parameters, returnsRows: returnsRows))
         statements += 1
     }
 }
