@@ -26,8 +26,19 @@ struct ClassReader {
         }
         result.isIdle = try table.boolean("idle")
         result.readBytesPerSecond = try table.integer("read_bytes_per_s", 1...Int(Int32.max)) ?? 0
+        try requireMeaning(result)
         try readTransactions(into: &result)
         return result
+    }
+
+    /// A key that changes nothing would make the figures those of something else than is written.
+    private func requireMeaning(_ read: ClientClass) throws(WorkloadError) {
+        if read.ratePerSecond > 0, read.thinkMilliseconds > 0 {
+            throw table.wrong("think_ms", "think_ms is for a class without rate, whose clients wait for nobody")
+        }
+        for key in ["rate", "think_ms", "isolation", "messages", "connect", "read_bytes_per_s"] where read.isIdle && table.has(key) {
+            throw table.wrong(key, "a class that is idle only connects, and has no \(key)")
+        }
     }
 
     private func isolation() throws(WorkloadError) -> String? {

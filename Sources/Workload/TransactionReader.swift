@@ -17,7 +17,16 @@ struct TransactionReader {
             throw WorkloadError(line: table.line, "the transaction has no statements")
         }
         try requireBalance(transaction)
+        try requireHoldsInside(transaction)
         return transaction
+    }
+
+    /// At its ends not every target would wait, and count that as a part of it.
+    private func requireHoldsInside(_ transaction: Transaction) throws(WorkloadError) {
+        for step in [transaction.steps.first, transaction.steps.last] {
+            guard case .some(.hold) = step else { continue }
+            throw table.wrong("hold_ms", "hold_ms stands between two statements; think_ms is the time between two transactions")
+        }
     }
 
     private func readLocals() throws(WorkloadError) -> [Transaction.Local] {
@@ -45,6 +54,9 @@ struct TransactionReader {
         try step.requireOnly(["sql", "parameters", "repeat", "rows", "hold_ms"])
         if step.has("hold_ms") {
             guard !step.has("sql") else { throw step.wrong("hold_ms", "a step has sql or hold_ms, not both") }
+            for key in ["parameters", "repeat", "rows"] where step.has(key) {
+                throw step.wrong("hold_ms", "a step with hold_ms has no \(key)")
+            }
             return [.hold(milliseconds: try step.number("hold_ms", ClientClass.pausesMilliseconds))]
         }
         guard let sql = try step.string("sql") else {

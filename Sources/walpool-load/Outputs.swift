@@ -11,6 +11,7 @@ struct Outputs {
     ///   - json: a path; "-" is standard output.
     ///   - intervalLog: a path of HdrHistogram's interval log.
     init(json: String?, intervalLog: String?, hasTable: Bool) throws(LoadError) {
+        if let json, json == intervalLog { throw .usage("--json and --hdr-log are the same, \(json)") }
         self.json = try OutputFile.at(json)
         self.intervalLog = try OutputFile.at(intervalLog)
         // The table must not get into what programs read.

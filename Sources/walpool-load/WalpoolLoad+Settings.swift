@@ -83,17 +83,37 @@ extension WalpoolLoad {
         for index in workload.classes.indices { workload.classes[index].messages = value }
     }
 
+    /// What only a server takes, and whether it was given.
+    var optionsOfServers: [(name: String, isGiven: Bool)] {
+        [
+            ("--port", port != nil), ("--database", database != nil), ("--user", user != nil), ("--threads", threads != nil),
+            ("--messages", messages != nil), ("--protocol", queryProtocol != nil), ("--retries", retries != nil),
+        ]
+    }
+
+    /// What only a SQLite file takes.
+    var optionsOfFiles: [(name: String, isGiven: Bool)] {
+        [("--synchronous", synchronous != nil), ("--busy-timeout", busyTimeout != nil), ("--begin", beginMode != nil)]
+    }
+
+    /// With an option that changes nothing the figures would be of something else than was asked for.
+    func requireNone(of options: [(name: String, isGiven: Bool)], with target: String) throws(LoadError) {
+        if let option = options.first(where: { $0.isGiven }) { throw .usage("\(option.name) means nothing with \(target)") }
+    }
+
     func hostRun(_ settings: RunSettings, host: String) throws(LoadError) -> HostRun {
         guard let database else { throw LoadError.usage("--host needs --database") }
+        let queryProtocol = queryProtocol ?? QueryProtocol.prepared.rawValue
         guard let sent = QueryProtocol(rawValue: queryProtocol) else {
             throw LoadError.usage("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
         }
         if let threads, threads < 1 { throw LoadError.usage("--threads is at least 1") }
+        if let retries, retries < 0 { throw LoadError.usage("--retries is not below 0") }
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         return HostRun(
             settings: settings,
-            server: try ServerAddress(directory: host, port: port, user: user ?? Self.userName, database: database),
-            queryProtocol: sent, retries: retries, threads: min(threads ?? cores, settings.totalClients))
+            server: try ServerAddress(directory: host, port: port ?? 5432, user: user ?? Self.userName, database: database),
+            queryProtocol: sent, retries: retries ?? 0, threads: min(threads ?? cores, settings.totalClients))
     }
 
     /// What an option may be, in words.
@@ -102,12 +122,15 @@ extension WalpoolLoad {
     }
 
     func sqliteFile(_ path: String) throws(LoadError) -> SQLiteFile {
-        guard let synchronous = SQLiteFile.Synchronous(rawValue: synchronous) else {
-            throw LoadError.usage("--synchronous \(synchronous): one of \(Self.words(SQLiteFile.Synchronous.self))")
+        let word = synchronous ?? SQLiteFile.Synchronous.full.rawValue
+        guard let synchronous = SQLiteFile.Synchronous(rawValue: word) else {
+            throw LoadError.usage("--synchronous \(word): one of \(Self.words(SQLiteFile.Synchronous.self))")
         }
-        guard let mode = SQLiteFile.BeginMode(rawValue: beginMode) else {
-            throw LoadError.usage("--begin \(beginMode): one of \(Self.words(SQLiteFile.BeginMode.self))")
+        let begin = beginMode ?? SQLiteFile.BeginMode.immediate.rawValue
+        guard let mode = SQLiteFile.BeginMode(rawValue: begin) else {
+            throw LoadError.usage("--begin \(begin): one of \(Self.words(SQLiteFile.BeginMode.self))")
         }
+        let busyTimeout = busyTimeout ?? 5000
         guard let timeout = Int32(exactly: busyTimeout), timeout >= 0 else {
             throw LoadError.usage("--busy-timeout \(busyTimeout): a number of milliseconds")
         }

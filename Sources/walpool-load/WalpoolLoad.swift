@@ -14,8 +14,8 @@ struct WalpoolLoad: ParsableCommand {
 
     @Option(help: ArgumentHelp("The directory of the server's Unix socket.", valueName: "directory"))
     var host: String?
-    @Option(help: "The port in the socket's name.")
-    var port = 5432
+    @Option(help: "The port in the socket's name; without it, 5432.")
+    var port: Int?
     @Option(help: ArgumentHelp("The database to connect to.", valueName: "name"))
     var database: String?
     @Option(help: ArgumentHelp("As whom to connect; without it, who runs this.", valueName: "name"))
@@ -41,17 +41,19 @@ struct WalpoolLoad: ParsableCommand {
     var variables: [String] = []
     @Option(help: "How statements travel: \(words(ClientClass.Messages.self)).")
     var messages: String?
-    @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)).")
-    var queryProtocol = "prepared"
-    @Option(help: "How often a transaction is tried again after 40001 or 40P01.")
-    var retries = 0
+    @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)). Without it, prepared.")
+    var queryProtocol: String?
+    @Option(help: "How often a transaction is tried again after 40001 or 40P01; without it, never.")
+    var retries: Int?
 
-    @Option(help: ArgumentHelp("Of SQLite: full or normal.", valueName: "mode"))
-    var synchronous = "full"
-    @Option(help: ArgumentHelp("Of SQLite, in milliseconds.", valueName: "ms"))
-    var busyTimeout = 5000
-    @Option(name: .customLong("begin"), help: ArgumentHelp("How SQLite begins to write: immediate or deferred.", valueName: "mode"))
-    var beginMode = "immediate"
+    @Option(help: ArgumentHelp("Of SQLite: full or normal; without it, full.", valueName: "mode"))
+    var synchronous: String?
+    @Option(help: ArgumentHelp("Of SQLite, in milliseconds; without it, 5000.", valueName: "ms"))
+    var busyTimeout: Int?
+    @Option(
+        name: .customLong("begin"),
+        help: ArgumentHelp("How SQLite begins to write: immediate, as without it, or deferred.", valueName: "mode"))
+    var beginMode: String?
 
     @Option(help: ArgumentHelp("Where the figures go as JSON; - is standard output.", valueName: "file"))
     var json: String?
@@ -96,9 +98,15 @@ struct WalpoolLoad: ParsableCommand {
 
     private func outcome(_ settings: RunSettings) throws(LoadError) -> RunOutcome {
         switch (host, direct, inProcess) {
-        case (let host?, nil, nil): return try hostRun(settings, host: host).run()
-        case (nil, let path?, nil): return try DirectRun(settings: settings, file: sqliteFile(path)).run()
-        case (nil, nil, let path?): return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
+        case (let host?, nil, nil):
+            try requireNone(of: optionsOfFiles, with: "--host")
+            return try hostRun(settings, host: host).run()
+        case (nil, let path?, nil):
+            try requireNone(of: optionsOfServers, with: "--direct")
+            return try DirectRun(settings: settings, file: sqliteFile(path)).run()
+        case (nil, nil, let path?):
+            try requireNone(of: optionsOfServers, with: "--in-process")
+            return try InProcessRun(settings: settings, file: sqliteFile(path)).run()
         default: throw LoadError.usage("name one target: --host, --direct or --in-process")
         }
     }

@@ -117,6 +117,13 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "x", "--progress", "nan"], 2, "--progress is a number from"),
     (["--direct", "x", "--progress", "1e300"], 2, "--progress is a number from"),
     (["--direct", "x", "--messages", "bulk"], 2, "--messages bulk: one of separate, pipeline, query"),
+    (["--direct", "x", "--hdr-log", "-"], 2, "--json and --hdr-log are the same, -"),
+    # What would change nothing.
+    (["--direct", "x", "--retries", 5], 2, "--retries means nothing with --direct"),
+    (["--direct", "x", "--messages", "query"], 2, "--messages means nothing with --direct"),
+    (["--in-process", "x", "--threads", 4], 2, "--threads means nothing with --in-process"),
+    (["--host", "/nowhere", "--database", "x", "--synchronous", "normal"], 2, "--synchronous means nothing with --host"),
+    (["--host", "/nowhere", "--database", "x", "--retries=-1"], 2, "--retries is not below 0"),
 ])
 def test_refusals(aimed_at, options, status, message):
     load = aimed_at(*options)
