@@ -20,7 +20,7 @@ import pytest
 from daemon import REPOSITORY, binary, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import costs, generator, goals, measuring, plan, record, tools  # noqa: E402
+from support import costs, generator, goals, measuring, plan, record, scenarios, tools  # noqa: E402
 from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
 from support.systems import SYSTEMS  # noqa: E402
 
@@ -142,6 +142,20 @@ def test_what_is_no_failure_is_only_counted():
     # Who reads slowly on purpose is ended when the WAL must be emptied.
     told["classes"][0]["name"] = "slow"
     assert measuring.failures(told) == []
+
+
+@pytest.mark.parametrize("workload, embedded, notes, missing", [
+    ("starve-vacuum", False, {"vacuum": "done"}, None),
+    ("starve-vacuum", False, {"vacuum": "failed: no VACUUM in the log"}, "VACUUM failed: no VACUUM in the log"),
+    ("starve-vacuum", True, {}, "VACUUM did not end"),
+    ("starve-outsider", False, {"outsider_locks": 1}, None),
+    ("starve-outsider", False, {"outsider_locks": 0, "outsider_gave_up": 1}, "the outsider never had the lock"),
+    ("starve-outsider", True, {"outsider_locks": 0, "outsider_gave_up": 1}, None),
+    ("insert", False, {}, None),
+])
+def test_a_scenario_that_did_not_take_place(workload, embedded, notes, missing):
+    system = argparse.Namespace(**({"path": "x"} if embedded else {}))
+    assert scenarios.omitted(argparse.Namespace(workload=workload), system, notes) == missing
 
 
 def test_lost_clients_that_only_waited_fail_a_run():

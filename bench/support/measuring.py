@@ -74,6 +74,8 @@ def measure_one(system, cell, programs, directory, run, logs):
             told = generator.run(system, cell, programs, run["repetition"], directory, more=log)
             figures = generator.figures(told, keep_all=cell.section == "starvation")
             run["errors"] += failures(told)
+    if missing := scenarios.omitted(cell, system, run["notes"]):
+        run["errors"].append(missing)
     run.update(figures)
     until = run.pop("ended", None) or processor.ended
     if run["statements"] and (used := processor.seconds_between(until - cell.seconds, until)) is not None:

@@ -29,6 +29,16 @@ def beside(cell, system, notes):
         thread.join(LONGEST)
 
 
+def omitted(cell, system, notes):
+    """What should have happened beside the load and did not, or None: without it the figure is one of something else. (An outsider that
+    gets no lock beside those who open the file themselves is what is to be seen there.)"""
+    if cell.workload == "starve-vacuum" and notes.get("vacuum") != "done":
+        return f"VACUUM {notes.get('vacuum', 'did not end')}"
+    if cell.workload == "starve-outsider" and not hasattr(system, "path") and not notes.get("outsider_locks"):
+        return "the outsider never had the lock"
+    return None
+
+
 def outsider(system, over, _, notes):
     """Has the write lock for 200 ms of each second, as a backup script or a cron job might. It is a connection of this
     process, which is another than the daemon and the load's."""
