@@ -105,6 +105,13 @@ def test_a_run_with_an_error_is_no_figure():
     assert summary["systems"]["postgres"]["throughput_per_s"]["values"] == [100]
 
 
+def test_who_did_nothing_is_in_the_ratio():
+    """All of its transactions ended in an error that is only counted. Nothing is a multiple of nothing."""
+    summary = summarised("tpcb-8", [("walpool", 1, 0), ("postgres", 1, 100), ("walpool", 2, 200), ("postgres", 2, 100),
+                                    ("walpool", 3, 200), ("postgres", 3, 0)])
+    assert summary["ratios"]["walpool/postgres"]["values"] == [0, 2]
+
+
 def goal_of(name, runs):
     [cell] = [judged for judged in goals.judge([summarised(name, runs)]) if judged["cell"] == name]
     return cell

@@ -60,6 +60,12 @@ def test_what_fails_now_is_worse(a_record, tmp_path):
     assert (status, "failed: select-8, walpool" in text) == (1, True)
 
 
+def test_what_does_nothing_now_is_worse(a_record, tmp_path):
+    """Transactions that all end in an error that is only counted are no error of the run."""
+    status, text = compared(a_record, made_up(slower("select-8", "walpool", 0)), tmp_path)
+    assert (status, "failed: select-8, walpool: 3 of 3 runs, before 0 of 3" in text) == (1, True)
+
+
 def test_other_conditions_are_said_first(a_record, tmp_path):
     other = copy.deepcopy(a_record)
     other["machine"]["cpu"], other["systems"]["postgres"]["settings"]["version"] = "B", "2"

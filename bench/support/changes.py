@@ -169,7 +169,7 @@ def _ratio(value, other):
 
 
 def failed(old, new):
-    """Of ours: what gave figures and now gives errors, also in some repetitions only."""
+    """Of ours: what gave figures and now gives errors, or does nothing at all, also in some repetitions only."""
     before, after = _failed_parts(old), _failed_parts(new)
     return [f"failed: {cell}, {system}: {fails} of {runs} runs, before {before[cell, system][0]} of {before[cell, system][1]}"
             for (cell, system), (fails, runs) in after.items()
@@ -177,11 +177,12 @@ def failed(old, new):
 
 
 def _failed_parts(record):
-    """(cell, system) -> runs with errors, runs."""
+    """(cell, system) -> runs that gave no figure, runs."""
     parts = {}
     for run in record["runs"]:
         fails, runs = parts.get((run["cell"], run["system"]), (0, 0))
-        parts[run["cell"], run["system"]] = (fails + bool(run["errors"]), runs + 1)
+        # What did nothing has no ratio to what it did before.
+        parts[run["cell"], run["system"]] = (fails + bool(run["errors"] or not run["throughput_per_s"]), runs + 1)
     return parts
 
 

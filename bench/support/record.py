@@ -121,14 +121,14 @@ def ratios(runs, systems):
     """A ratio is taken within one repetition, where both met the same machine; then the median of those."""
     turns = {}
     for run in runs:
-        if not run["errors"] and run["throughput_per_s"]:
+        if not run["errors"] and run["throughput_per_s"] is not None:
             turns.setdefault(run["repetition"], {})[run["system"]] = run["throughput_per_s"]
     found = {}
     for ours in systems:
         for other in systems:
             if ours not in OURS or ours == other:
                 continue
-            values = [turn[ours] / turn[other] for _, turn in sorted(turns.items()) if ours in turn and other in turn]
+            values = [turn[ours] / turn[other] for _, turn in sorted(turns.items()) if ours in turn and turn.get(other)]
             if values:
                 found[f"{ours}/{other}"] = spread(values)
     return found
