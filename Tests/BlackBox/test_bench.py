@@ -151,6 +151,12 @@ def test_what_is_no_failure_is_only_counted():
     assert measuring.failures(told) == []
 
 
+def test_only_so_many_clients():
+    """Also of the workloads with several classes, whose clients count together."""
+    assert {cell.clients for cell in plan.cells(options(clients=[8, 82]))} == {8, 82}
+    assert {cell.workload for cell in plan.cells(options(clients=[82]))} == {"worst-wait"}
+
+
 @pytest.mark.parametrize("workload, embedded, notes, missing", [
     ("starve-vacuum", False, {"vacuum": "done"}, None),
     ("starve-vacuum", False, {"vacuum": "failed: no VACUUM in the log"}, "VACUUM failed: no VACUUM in the log"),

@@ -35,14 +35,14 @@ def cells(options):
 
 
 def of_row(row, options):
-    """A number of clients asked for by hand is measured as it stands, also where the table has others."""
+    """A number of clients that is asked for is measured also where --quick has another."""
     if options.only and row.workload not in options.only:
         return
     if options.sections and row.section not in options.sections:
         return
     systems = tuple(system for system in row.systems if not options.systems or system in options.systems)
     numbers = row.quick if options.quick and not (options.only or options.sections) else row.clients
-    if options.clients and not row.classes:
+    if options.clients:
         numbers = tuple(number for number in row.clients if number in options.clients)
     for number in numbers if systems else ():
         seconds = options.seconds or (1 if options.quick else row.seconds)
