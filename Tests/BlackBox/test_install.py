@@ -102,3 +102,20 @@ def test_a_configuration_that_is_there_stays(install):
     configuration.write_text('database = "mine.db"\n')
     install()
     assert configuration.read_text() == 'database = "mine.db"\n'
+
+
+@pytest.mark.parametrize("user, prefix", [(0, ""), (1000, "sudo ")])
+def test_missing_packages_are_installed_by_root(tmp_path, user, prefix):
+    """What the first `make run` does on a machine without them, for whoever builds as a user."""
+    calls = tmp_path / "calls"
+    programs = {"id": f"echo {user}", "dpkg-query": "exit 1", "sudo": 'export as_root="sudo "; exec "$@"',
+                "apt-get": f'echo "$as_root""apt-get $*" "$DEBIAN_FRONTEND" >> {calls}'}
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment.pop("DEBIAN_FRONTEND", None)
+    subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=environment, check=True)
+    assert calls.read_text().splitlines() == [
+        f"{prefix}apt-get update -qq ",
+        f"{prefix}apt-get install -y -qq --no-install-recommends libx-dev noninteractive"]
