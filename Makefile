@@ -128,6 +128,8 @@ install-files:
 	install -D --mode=644 $(MAN)/walpoold.toml.5 $(DESTDIR)$(PREFIX)/share/man/man5/walpoold.toml.5
 	install -D --mode=644 systemd/walpoold.toml.example $(DESTDIR)$(DOCUMENTS)/examples/walpoold.toml
 	install --mode=644 systemd/examples/walpool-backup.* $(DESTDIR)$(DOCUMENTS)/examples
+	install -D --mode=644 systemd/prometheus/walpool.rules.yml $(DESTDIR)$(DOCUMENTS)/examples/prometheus/walpool.rules.yml
+	install -D --mode=644 systemd/grafana/walpool.json $(DESTDIR)$(DOCUMENTS)/examples/grafana/walpool.json
 # With a database and a directory for backups named, it works as it is. One that is there is its owner's. It says little, so that
 # no release changes it: an upgrade would ask whoever has changed a key, and fail where nobody can answer.
 	[ -e $(DESTDIR)/etc/walpool/walpoold.toml ] || \

@@ -44,6 +44,7 @@ def test_what_is_installed(install):
         "usr/share/man/man5/walpoold.toml.5", "usr/share/man/man8/walpoold.8",
         "usr/share/doc/walpool/examples/walpoold.toml", "usr/share/doc/walpool/examples/walpool-backup.service",
         "usr/share/doc/walpool/examples/walpool-backup.timer",
+        "usr/share/doc/walpool/examples/prometheus/walpool.rules.yml", "usr/share/doc/walpool/examples/grafana/walpool.json",
     }
     units = root / "usr/lib/systemd/system"
     for unit in units.iterdir():
