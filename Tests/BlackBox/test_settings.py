@@ -10,6 +10,8 @@ def test_values(shared, name):
     assert client.value(f"SHOW {name}") == "0"
     for value, shown in [("250", "250ms"), ("'1500ms'", "1500ms"), ("'2s'", "2s"), ("2000", "2s"), ("'1.5s'", "1500ms"),
                          ("'1 min'", "1min"), ("'90s'", "90s"), ("'2h'", "2h"), ("'1d'", "1d"), ("0", "0"),
+                         # 0 is no limit, which is not what a short one is.
+                         ("'1us'", "1ms"), ("'0.4ms'", "1ms"), ("'0us'", "0"),
                          ("2147483647", "2147483647ms"), ("DEFAULT", "0")]:
         assert client.query(f"SET {name} = {value}").tag == "SET"
         assert client.value(f"SHOW {name}") == shown, value

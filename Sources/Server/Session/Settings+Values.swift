@@ -21,7 +21,8 @@ extension Settings {
         }
     }
 
-    /// A time as PostgreSQL takes it: a number of milliseconds, or one with us, ms, s, min, h or d.
+    /// A time as PostgreSQL takes it: a number of milliseconds, or one with us, ms, s, min, h or d. But what is less than one
+    /// millisecond is one, and not 0, which is no limit: who asks for a very short time would get none at all.
     static func milliseconds(
         _ name: String, _ value: String, upTo longest: Int64 = Int64(Int32.max)
     ) throws(WireError) -> Int64 {
@@ -44,7 +45,7 @@ extension Settings {
                 state: .invalidParameterValue,
                 message: "\(value) is outside the valid range for parameter \"\(name)\" (0 ms .. \(longest) ms)")
         }
-        return Int64(milliseconds)
+        return number > 0 ? max(1, Int64(milliseconds)) : 0
     }
 
     /// A time as SHOW gives it: in the largest unit that divides it.
