@@ -133,7 +133,7 @@ def test_the_nightly_backup(root, start_daemon, tmp_path):
 
 @pytest.mark.parametrize("zone, day_before", [
     ("Europe/Berlin", "2026-03-28"), ("Europe/London", "2026-03-28"), ("America/New_York", "2026-03-07"),
-    ("Australia/Sydney", "2026-10-03")])
+    ("Australia/Sydney", "2026-10-03"), ("Europe/Athens", "2026-03-28"), ("Africa/Cairo", "2026-04-23")])
 def test_no_night_has_no_backup(zone, day_before):
     """Where clocks are put forward, an hour of that night is not there, and nothing that is due in it comes."""
     (time_of_day,) = re.findall("^OnCalendar=(.*)$", (EXAMPLES / "walpool-backup.timer").read_text(), re.M)
