@@ -1,7 +1,10 @@
 """Types and values of PREPARE and EXECUTE as statements: what a driver writes there is what it would have bound."""
 
+import struct
+
 import pytest
 
+import wire
 from spelling_fixtures import db, ID  # noqa: F401 (a fixture)
 from types_fixtures import client  # noqa: F401 (a fixture)
 
@@ -55,3 +58,19 @@ def test_strings_of_execute_are_what_a_driver_would_have_bound(client):
         ("00000000-0000-0000-0000-000000000002", "2024-01-02", "7", "integer", "t", "007", "text")]
     client.query("PREPARE q AS SELECT count(*) FROM se WHERE n = ANY($1)").check()
     assert client.value("EXECUTE q('{1,7}')") == "1"
+
+
+# What a call's arguments are has a say in what type its results are, and the client reads them by what it is told.
+CALLS = [("SELECT $1 + 1", "5", wire.INT8, 6), ("SELECT $1 + 1", "1.5", wire.FLOAT8, 2.5), ("SELECT 2 * $1", "-3", wire.INT8, -6),
+         ("SELECT sum(id) * $1 FROM s WHERE id < 3", "5", wire.INT8, 15), ("SELECT sum(id) * $1 FROM s WHERE id < 3", "'0.5'::float8", wire.FLOAT8, 1.5)]
+
+
+@pytest.mark.parametrize("how", ["portal", "statement"])
+@pytest.mark.parametrize("sql, argument, type, value", CALLS)
+def test_results_of_a_call_are_what_was_announced(client, how, sql, argument, type, value):
+    client.query(f"PREPARE p AS {sql}").check()
+    describe = [wire.describe_statement("e")] if how == "statement" else []
+    bind = [wire.bind(statement="e", result_formats=[1])] + ([wire.describe_portal()] if how == "portal" else [])
+    reply = client.ask(wire.parse(f"EXECUTE p({argument})", name="e"), *describe, *bind, wire.execute()).check()
+    assert [column.type for column in reply.of("T")[0].columns] == [type]
+    assert struct.unpack("!q" if type == wire.INT8 else "!d", reply.rows[0][0]) == (value,)

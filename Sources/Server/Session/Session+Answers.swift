@@ -48,12 +48,13 @@ extension Session {
                 portal.isDescribed = true
             }
             out.rowDescription(Analysis.fields(analysis.columns, portal.encoder))
-        case .session(.execute(let name, _)):
-            guard let statement = state.statements[name], let analysis = statement.analysis,
-                !analysis.columns.isEmpty
+        case .session(.execute(let name, let arguments)):
+            // Its rows will be those of this call: what its arguments are has a say in their types.
+            guard let statement = state.statements[name], let called = try? call(of: name, arguments, query).statement,
+                let analysis = called.analysis, !analysis.columns.isEmpty
             else { return out.noData() }
             statement.isDescribed = true
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil, statement.parameters)))
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil, called.parameters)))
         default: out.noData()
         }
     }

@@ -250,11 +250,8 @@ extension Session {
 
     /// One that SQLite does not run, at least not under this name.
     private func executeOwn(_ portal: Portal, _ query: Query, maxRows: Int) throws(WireError) -> Wait? {
-        if case .session(.execute(let name, let arguments)) = query.kind {
-            // From here on the portal is the prepared statement's, and stops where the client says, as any.
-            let call = try call(of: name, arguments, query)
-            portal.become(call.statement)
-            portal.parameters.load(texts: call.arguments)
+        if case .session(.execute) = query.kind {
+            try becomeCalled(portal)
             return try runToEnd(portal, maxRows: maxRows, describes: false)
         }
         if portal.isDone {
@@ -267,6 +264,16 @@ extension Session {
                 parameters: portal.parameters, parameterTypes: portal.statement.givenTypes, formats: portal.resultFormats))
         if wait == nil, query.head.verb != .empty { portal.end() }
         return wait
+    }
+
+    /// A portal of EXECUTE. From here on it is the prepared statement's, is described by the types of the arguments that stand there, and
+    /// stops where the client says, as any.
+    private func becomeCalled(_ portal: Portal) throws(WireError) {
+        let query = portal.statement.query
+        guard case .session(.execute(let name, let arguments)) = query.kind else { return }
+        let call = try call(of: name, arguments, query)
+        portal.become(call.statement)
+        portal.parameters.load(texts: call.arguments)
     }
 
     /// It has done what it does: its rows were sent, all at once, and there are no more. What gives no rows is not done twice.
@@ -310,6 +317,7 @@ extension Session {
     }
 
     private func describe(_ portal: Portal) throws(WireError) -> Wait? {
+        try becomeCalled(portal)
         guard case .sqlite = portal.statement.query.kind else {
             if case .session(.fetch(let fetch)) = portal.statement.query.kind, let cursor = state.portals[fetch.name], cursor.isCursor {
                 // As for any query, the first row decides what open columns are.

@@ -19,10 +19,10 @@ extension PostgresSpelling {
         guard let first = lexer.next() else { return nil }
         if first.isSymbol("-") || first.isSymbol("+") {
             guard let number = lexer.next(), number.kind == .number else { return nil }
-            return try typed(Argument(text: first.text + number.text, type: .numeric), number.end)
+            return try typed(Self.constant(first.text + number.text), number.end)
         }
         switch first.kind {
-        case .number: return try typed(Argument(text: first.text, type: .numeric), first.end)
+        case .number: return try typed(Self.constant(first.text), first.end)
         case .string: return try typed(Argument(text: first.name, type: .text), first.end)
         case .identifier: break
         default: return nil
@@ -38,6 +38,14 @@ extension PostgresSpelling {
         lexer = lexer.moved(to: type.end)
         guard let text = lexer.next(), text.kind == .string, lexer.next() == nil else { return nil }
         return try canonical(Argument(text: text.name, type: type.type))
+    }
+
+    /// "A numeric constant that contains neither a decimal point nor an exponent is initially presumed to be type integer if its value
+    /// fits in type integer (32 bits); otherwise it is presumed to be type bigint if its value fits in type bigint (64 bits); otherwise
+    /// it is taken to be type numeric." https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-CONSTANTS-NUMERIC
+    private static func constant(_ text: String) -> Argument {
+        let isInteger = Array(text.utf8).withUnsafeBytes { TextCodec.parseInt($0) } != nil
+        return Argument(text: text, type: isInteger ? .int8 : .numeric)
     }
 
     /// With the type behind it, if there is one, and nothing else.
