@@ -107,4 +107,29 @@ import Testing
         #expect(try client.reply().errors == ["54000"])
         #expect(try client.query("ROLLBACK").errors == [])
     }
+
+    /// With a function in FROM a text of a few KB is one of hundreds to SQLite, and that one is remembered, too.
+    @Test func textsAboutTheCatalogs() throws {
+        let registry = QueryRegistry(limit: 10_000)
+        let options = Array(repeating: "i.indoption", count: 10).joined(separator: ",")
+        let names = Array(repeating: "b", count: 4_000).joined(separator: "+")
+        var bytes = 0
+        for number in 0..<50 {
+            var text = "SELECT \(names) FROM pg_index i, unnest(i.indkey, coalesce(\(options))) k(a, b) -- \(number)"
+            bytes = try text.withUTF8 { try registry.query(UnsafeRawBufferPointer($0)).keptBytes }
+        }
+        #expect(bytes > 500_000)
+        #expect(registry.count <= 2 * (SessionLimits.rememberedBytes / bytes + 1))
+    }
+
+    /// So is what is known of their parameters, of which a few letters may have as many as there may be.
+    @Test func parametersOfQuestionsToTheCatalogs() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        for number in 0..<40 {
+            client.send(RawClient.parse("SELECT $65535 FROM pg_class -- \(number)") + RawClient.sync)
+            #expect(try client.reply().errors == [])
+        }
+        #expect(test.server.registry.count < 30)
+    }
 }

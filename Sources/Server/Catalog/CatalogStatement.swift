@@ -10,6 +10,12 @@ final class CatalogStatement: Sendable {
     let parameterTypes: [TypeOID]
     let parameterCount: Int
 
+    /// What it takes, roughly, beside the client's text: functions in FROM make a megabyte of a few KB, and `$65535` has as many types.
+    var keptBytes: Int {
+        text.bytes.count + parameterTypes.count * MemoryLayout<TypeOID>.stride
+            + (columnTypes.count + inference.count) * 2 * MemoryLayout<String?>.stride
+    }
+
     /// What is told of a statement that cannot be translated: an error is better than an empty result.
     struct Refusal: Error {
         var message: String

@@ -9,6 +9,9 @@ struct CatalogTypeInference: Sendable {
     /// The names that catalogs have in FROM, which say whose column it is.
     private let catalogs: Set<String>
 
+    /// How many names and columns it knows.
+    var count: Int { aliases.count + ownAliases.count + catalogs.count + outermost.count }
+
     init(catalogs: Set<String> = []) { self.catalogs = catalogs }
     /// The columns of the last select list that was noted first in its place: in the end the statement's own.
     private(set) var outermost: [String?] = []

@@ -27,6 +27,7 @@ extension Session {
         defer { catalog.pooled.giveBack(lease) }
         let found = Analysis(catalog: lease.statement, statement)
         query.analysis = found
+        server.registry.wasAnalysed(query)
         return found
     }
 

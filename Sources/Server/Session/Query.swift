@@ -40,7 +40,11 @@ final class Query: Sendable {
     var keptBytes: Int {
         text.bytes.count + (source?.bytes.count ?? 0) + (inner?.keptBytes ?? 0)
             + (numbered.map { $0.text.bytes.count + $0.textForSQLite.count + $0.types.count * MemoryLayout<TypeOID>.stride } ?? 0)
-            + (analysis?.keptBytes ?? 0)
+            + (analysis?.keptBytes ?? 0) + bytesOfTranslation
+    }
+
+    private var bytesOfTranslation: Int {
+        if case .catalog(.success(let statement)) = kind { statement.keptBytes } else { 0 }
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
