@@ -25,7 +25,8 @@
 static inline int walpool_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
 enum walpool_interest {
-    WALPOOL_READABLE, WALPOOL_STREAM, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL, WALPOOL_LEVEL_BOTH, WALPOOL_NOTHING
+    WALPOOL_READABLE, WALPOOL_STREAM, WALPOOL_WRITABLE, WALPOOL_EDGE, WALPOOL_LEVEL, WALPOOL_LEVEL_BOTH, WALPOOL_NOTHING,
+    WALPOOL_UNANNOUNCED
 };
 
 static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool_interest interest, uint64_t token) {
@@ -37,6 +38,8 @@ static inline int walpool_epoll_set(int poller, int is_new, int fd, enum walpool
         [WALPOOL_LEVEL] = EPOLLIN,
         [WALPOOL_LEVEL_BOTH] = EPOLLIN | EPOLLOUT,
         [WALPOOL_NOTHING] = 0,
+        /* EPOLLERR and EPOLLHUP, which nobody can go without, once only. */
+        [WALPOOL_UNANNOUNCED] = EPOLLET,
     };
     struct epoll_event event = {.events = events[interest], .data = {.u64 = token}};
     return epoll_ctl(poller, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
@@ -76,7 +79,6 @@ static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, 0);
 }
 
-/* The calling thread's number, as the kernel has it. */
 /* The processors that this process may run on, by sched_getaffinity(2): what taskset, cpusets and CPUAffinity= leave it. 0: the kernel does
    not say. */
 static inline int walpool_usable_processors(void) {
@@ -88,6 +90,7 @@ static inline int walpool_usable_processors(void) {
     return count;
 }
 
+/* The calling thread's number, as the kernel has it. */
 static inline int32_t walpool_thread_number(void) { return (int32_t)syscall(SYS_gettid); }
 
 /* How long that thread has been on a processor so far, in nanoseconds; -1 when there is none of that number. The clock's

@@ -51,6 +51,8 @@ struct Poller: Sendable {
         case writable
         /// An event whenever something has arrived.
         case stream
+        /// Nothing but an end of both sides, until it is armed for something else.
+        case nothing
     }
 
     init() throws(SystemError) {
@@ -113,6 +115,7 @@ struct Poller: Sendable {
         case .readable: WALPOOL_READABLE
         case .writable: WALPOOL_WRITABLE
         case .stream: WALPOOL_STREAM
+        case .nothing: WALPOOL_UNANNOUNCED
         }
     }
 

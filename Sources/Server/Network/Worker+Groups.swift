@@ -78,7 +78,7 @@ extension Worker {
             session.worker = self
             // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
             let goesOn = session.hasMoreInput || session.slowStatement != nil
-            session.replyAfterGroup(goesWithOthers: isAnswering && !goesOn)
+            session.replyAfterGroup(goesWithOthers: !goesOn)
             if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
             if note.replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
         }

@@ -18,7 +18,8 @@ final class Worker: @unchecked Sendable {
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     private var hasEndedTurn = false
     /// In this event it has waited for the disk, and has left its batch before.
-    private var hasBlocked = false
+    private(set) var hasBlocked = false
+    var speculativeReads = SpeculativeReads()
     /// See Worker+BusyPolling.
     var busyPolling = BusyPolling()
     private let isOfCrew: Bool

@@ -58,9 +58,11 @@ extension Session {
     @inline(__always)
     private func goOn(after received: InputBuffer.Received, of bytes: Int) {
         switch received {
-        case .some: break
+        case .some: noteSpeculativeRead(inVain: false)
         case .full: needsArming = true
-        case .nothingYet: return settle(.input)
+        case .nothingYet:
+            noteSpeculativeRead(inVain: true)
+            return settle(.input)
         case .closed: return close()
         case .noMemory:
             return terminate(
@@ -188,6 +190,7 @@ extension Session {
                 due = .reply
                 return worker.sendLater(self)
             }
+            if case .input = wait, let worker, readsSpeculatively(worker) { return replyAndReadSpeculatively(worker) }
             // With a result that goes on there is something left to send. A client may take it between one attempt and
             // the next: then there would be no room to wait for, and no message either.
             if case .output = wait {} else { guard flush() else { return close() } }
@@ -210,7 +213,7 @@ extension Session {
 
     /// Nothing to do until the client has sent something, or taken what its socket has no room for.
     @inline(__always)
-    private func letGo() {
+    func letGo() {
         if out.count > 0, !keepsReply {
             interest = .writable
             noteUnread()
@@ -312,6 +315,7 @@ extension Session {
         }
         // After one event of a writable socket there is none until it is armed for something again.
         needsArming = interest == .writable
+        isUnannounced = false
         server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
     }
 

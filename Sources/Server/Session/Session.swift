@@ -30,6 +30,8 @@ final class Session: @unchecked Sendable {
     var interest = Poller.Interest.stream
     /// No edge would announce what the socket has now, so it is armed anew before the session is let go of.
     var needsArming = false
+    /// epoll tells nobody what its client sends until it is armed.
+    var isUnannounced = false
     /// What is in hand for it, while its thread is at others.
     var due = Due.reply
     /// What the armed deadline is about.
