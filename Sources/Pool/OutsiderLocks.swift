@@ -25,10 +25,27 @@ public enum OutsiderLocks {
     /// there, and it tells everybody in the -shm that it is in the -wal: whoever goes on with another one would copy zeros, or
     /// what stands there of another commit, into the database.
     ///
-    /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well.
+    /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well, and one that has not the -wal
+    ///   in its place open.
     static func holder(ofDeletedWALOf path: String, isDeleted: Bool = false) -> String? {
         guard let file = file(path) else { return nil }
-        return processes(thatLock: [file + "-shm"], withReaders: true).first { has($0, "\(file)-wal (deleted)") ?? isDeleted }.map(name)
+        let (wal, index) = ("\(file)-wal", "\(file)-shm")
+        return processes(thatLock: [index], withReaders: true).first { process in
+            guard let hasDeleted = has(process, "\(wal) (deleted)") else { return isDeleted }
+            return hasDeleted || (isDeleted && keepsAnother(process, than: wal, index))
+        }.map(name)
+    }
+
+    /// The -wal may have been moved away (`mv app.db-wal x`), or the process know it by another path, as in a container: its link does not say
+    /// that it was deleted then. But who has the -shm locked has a -wal open: SQLite opens it before and closes it afterwards
+    /// (sqlite3WalOpen, sqlite3WalClose in https://www.sqlite.org/src/file/src/wal.c). So it is looked more than once, for one that has just
+    /// closed the database and opens it again had the lock at one look and not the file at the next.
+    private static func keepsAnother(_ process: String, than wal: String, _ index: String) -> Bool {
+        for look in 1...PoolLimits.outsiderLooks {
+            if look > 1 { MonotonicClock.sleepForOutsider(milliseconds: 1) }
+            guard hasOpen(process, wal) == false, processes(thatLock: [index], withReaders: true).contains(process) else { return false }
+        }
+        return true
     }
 
     /// One that has the database open by a -shm that was deleted, or nil when none is shown. Its locks are not those of whoever has made
@@ -77,6 +94,22 @@ public enum OutsiderLocks {
                 readlink("/proc/\(process)/fd/\(number)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
             }
             if count > 0, target[..<count].elementsEqual(file.utf8) { return true }
+        }
+        return false
+    }
+
+    /// Whether a process has the file open that is in this place now, by whatever path.
+    ///
+    /// nil: that is not shown to this process, or it is gone.
+    private static func hasOpen(_ process: String, _ path: String) -> Bool? {
+        guard let directory = opendir("/proc/\(process)/fd") else { return nil }
+        defer { closedir(directory) }
+        var (file, opened) = (stat(), stat())
+        guard stat(path, &file) == 0 else { return false }
+        while let entry = readdir(directory) {
+            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            guard stat("/proc/\(process)/fd/\(number)", &opened) == 0 else { continue }
+            if opened.st_ino == file.st_ino, opened.st_dev == file.st_dev { return true }
         }
         return false
     }

@@ -94,7 +94,7 @@ extension Pool {
     }
 
     static func deletedWAL(of path: String, _ holder: String) -> String {
-        "\(holder) has \(path) open by a -wal that was deleted: end that process first"
+        "\(holder) has \(path) open by a -wal that was deleted or moved away: end that process first"
     }
 
     static func loss(of path: String) -> String { "\(path) was emptied, moved, replaced or deleted while it was served" }

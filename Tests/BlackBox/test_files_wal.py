@@ -160,8 +160,13 @@ def test_an_older_wal_in_the_place_of_the_newer(with_table_of_others):
     assert all_rows(daemon.database)[0][:499] == list(range(1, 500))
 
 
+def move_aside(path):
+    os.rename(path, path.with_name("aside"))
+
+
+@pytest.mark.parametrize("lose", [os.unlink, move_aside])
 @pytest.mark.parametrize("noticed", ["by a commit", "at the end", "at the start"])
-def test_an_outsider_that_keeps_a_deleted_wal(watched, noticed):
+def test_an_outsider_that_keeps_a_lost_wal(watched, noticed, lose):
     """What it commits there nobody else can read, and its index says that it is in the -wal: nobody else goes on until it has gone."""
     outsider = sqlite3.connect(watched.database, isolation_level=None)
     with closing(outsider):
@@ -169,7 +174,7 @@ def test_an_outsider_that_keeps_a_deleted_wal(watched, noticed):
         assert outsider.execute("SELECT max(x) FROM t").fetchone() == (29,)
         if noticed == "at the start":
             watched.stop()
-        os.unlink(wal(watched))
+        lose(wal(watched))
         if noticed == "by a commit":
             check_not_acknowledged([watched.client().query("INSERT INTO t VALUES (30)")])
             check_exit(watched)
