@@ -79,11 +79,22 @@ extension Pool {
         return try rescueWAL()
     }
 
-    /// It was deleted while nobody had it open: what was kept of it is written into the new one, which is to be opened again then. Not where
-    /// another process has the database open, which may have the deleted one open by right.
+    /// It was deleted while the database was opened again, and what was committed there is where it is found again by now: so the database
+    /// is to be opened once more. SQLite may have opened it before it went; then it is as while it is served.
     ///
     /// - Parameter left: the files of before.
-    func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
+    func hasWrittenWALAnew(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
+        guard !writer.places.hasWAL, writer.places.obstacle == nil, writer.walFrames.all > writer.walFrames.copied else {
+            return try putWALBack(left)
+        }
+        writer.connection.keepWALWhenClosed()
+        if let reason = try reasonNotToOpenAgain() { throw DatabaseFiles.lost(reason) }
+        return true
+    }
+
+    /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process has the database
+    /// open, which may have the deleted one open by right.
+    private func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
         guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left),
             OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty
         else { return false }

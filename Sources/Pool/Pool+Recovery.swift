@@ -26,12 +26,7 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         if let obstacle = writer.places.obstacle { return giveUp("\(path) cannot be opened again, nor looked at: \(obstacle)") }
         do {
-            let isWALDeleted = !writer.places.hasWAL
-            if let reason = try lostFiles(after: failure) { return giveUp(reason) }
-            if isWALDeleted, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
-                return giveUp(Self.deletedWAL(of: path, holder))
-            }
-            if let reason = try rescueWALAgain() { return giveUp(reason) }
+            if let reason = try reasonNotToOpenAgain(after: failure) { return giveUp(reason) }
             let left = try filesToOpenAgain()
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
@@ -62,6 +57,18 @@ extension Pool {
     private func takeForeignEncoding() -> SQLiteError? {
         guard hasForeignEncoding.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
         return SQLiteError(extendedCode: 1, message: "the database was replaced by one of another text encoding")
+    }
+
+    /// What was committed is saved, as far as that can be, from files that were lost.
+    ///
+    /// - Returns: why they cannot be opened again, or nil.
+    func reasonNotToOpenAgain(after failure: SQLiteError? = nil) throws(SQLiteError) -> String? {
+        if let reason = try lostFiles(after: failure) { return reason }
+        // Asked now: it may have been deleted since it was looked for.
+        if !writer.places.hasWAL, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
+            return Self.deletedWAL(of: path, holder)
+        }
+        return try rescueWALAgain()
     }
 
     /// Why what is open cannot be put together with what is at its place now; nil: it can. A -wal that was deleted is copied first,

@@ -219,7 +219,7 @@ public final class Pool: Sendable {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost("another -wal has come beside it")
             }
-            if try putWALBack(left) { return try openWriterAgain(filesToOpenAgain()) }
+            if try hasWrittenWALAnew(left) { return try openWriterAgain(filesToOpenAgain()) }
             guard !writer.places.haveLostWAL(since: left) else {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost("its -wal was deleted or emptied while nobody had it open, and what was committed there may be lost")

@@ -40,7 +40,8 @@ extension Connection {
     /// - Parameter isMissing: asked while nobody writes or checkpoints.
     /// - Returns: whether it is all there; nil when another connection writes or checkpoints just now, and nothing has happened then.
     public func putBack(_ kept: KeptWAL, where isMissing: () -> Bool) throws(SQLiteError) -> Bool? {
-        guard let index = WALIndex(connection: handle) else { return false }
+        // What the index names now is not for it to forget.
+        guard let index = WALIndex(connection: handle), index.frames == 0 else { return false }
         var outcome: Result<Bool, SQLiteError> = .success(false)
         let isDone = forgetWALIndex {
             guard index.frames == 0, isMissing() else { return }
