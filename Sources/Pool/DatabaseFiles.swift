@@ -120,22 +120,30 @@ public struct DatabaseFiles: Sendable {
         var files = self
         files.hadFrames = hadFrames || hasFrames
         files.databaseBefore = databaseInPlace
-        if let databaseBefore = files.databaseBefore, Self.wouldTellOfChange(databaseBefore) { files.keptWAL = wal }
+        if let modified = files.databaseBefore?.modified, Self.wouldTellOfChange(modified, now: Self.wallNanoseconds) { files.keptWAL = wal }
         return files
     }
 
     /// Whoever writes into the file from now on gives it another time. "The kernel has always used coarse time values to stamp inodes. This
     /// value is updated every jiffy, so any change that happens within that jiffy will end up with the same timestamp"
-    /// (https://docs.kernel.org/filesystems/multigrain-ts.html).
-    private static func wouldTellOfChange(_ status: walpool_file) -> Bool {
+    /// (https://docs.kernel.org/filesystems/multigrain-ts.html). And where a file system keeps whole seconds, so does any within that one.
+    ///
+    /// - Parameters: in nanoseconds of 1970.
+    static func wouldTellOfChange(_ modified: UInt64, now: UInt64) -> Bool {
+        let granularity = modified % 1_000_000_000 == 0 ? coarsestNanoseconds : longestTickNanoseconds
+        return now > modified && now - modified > granularity
+    }
+
+    private static var wallNanoseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        let now = UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
-        return now > status.modified && now - status.modified > longestTickNanoseconds
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 
     /// Twice as long as the longest that a kernel is built with (CONFIG_HZ_100).
     private static let longestTickNanoseconds: UInt64 = 20_000_000
+    /// ext3 and ext4 with small inodes have no more than seconds, FAT every other one.
+    private static let coarsestNanoseconds: UInt64 = 2_000_000_000
 
     /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another process that was
     /// the last to close the database may have copied them; then it has written into that.
