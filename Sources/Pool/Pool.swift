@@ -179,9 +179,9 @@ public final class Pool: Sendable {
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
             work: slot.atWriter, schema: schema, log: log, counters: counters)
         // It may have been deleted since it was asked for, and the one that is open be new.
-        if let holder = OutsiderLocks.holder(ofDeletedIndexOf: path) ?? processWithAnotherIndex(writer.places).map({ "process \($0)" }) {
+        if let error = OutsiderLocks.holder(ofDeletedIndexOf: path).map(deletedIndex) ?? processWithAnotherIndex(writer.places).map(otherIndex) {
             writer.connection.keepWALWhenClosed()
-            throw deletedIndex(holder)
+            throw error
         }
         if let left, !writer.places.areOfSameDatabase(as: left) {
             writer.connection.keepWALWhenClosed()
@@ -199,6 +199,14 @@ public final class Pool: Sendable {
 
     private static func deletedIndex(_ holder: String) -> SQLiteError {
         SQLiteError(extendedCode: 5, message: "\(holder) has the database open, but its -shm was deleted: end that process first")
+    }
+
+    /// Who may only read the -shm, and opens the database while nobody else has it open, does without one and has no lock there.
+    private static func otherIndex(_ process: Int32) -> SQLiteError {
+        SQLiteError(
+            extendedCode: 5,
+            message: "process \(process) has the database open, but not the -shm that is there, which was deleted since or which it may only read: "
+                + "end that process first")
     }
 
     /// Never another database, which may have come there meanwhile: then this throws, and nothing of the old one is left beside it.

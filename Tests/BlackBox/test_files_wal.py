@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import threading
 from contextlib import closing
 
@@ -258,6 +259,33 @@ def test_an_outsider_whose_files_are_not_shown_writes_into_a_deleted_wal(without
     daemon.may_fail = False
     daemon.stop()
     assert rows(daemon.database) == [1, 2, 3, 4]
+
+
+def test_a_process_that_may_only_read_the_index(start_daemon):
+    """It does without one where nobody had the database open, and has no lock there; so it looks like one with a -shm that was deleted."""
+    if os.getuid() != 0:
+        pytest.skip("another user's process needs root")
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    daemon.kill()
+    daemon.directory.chmod(0o755)
+    for path in (daemon.database, wal(daemon), shm(daemon)):
+        path.chmod(0o644)
+    program = """import sqlite3, sys
+print(sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute("SELECT x FROM t").fetchall(), flush=True)
+sys.stdin.read()"""
+    reader = subprocess.Popen(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", program, daemon.database],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with reader:
+        assert reader.stdout.readline() == "[(1,)]\n"
+        refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+        assert refused.returncode != 0
+        assert f"process {reader.pid} has the database open, but not the -shm that is there" in refused.stderr
+        assert "may only read" in refused.stderr
+        reader.stdin.close()
+    daemon.restart()
+    assert daemon.value("SELECT x FROM t") == "1"
 
 
 @pytest.mark.parametrize("stays", [True, False])
