@@ -45,7 +45,6 @@ extension Pool {
             return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
                 + "what was committed since the last checkpoint may be lost"
         }
-        let isServedAlone = OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty
         if isServedAlone, let header = writer.walIndex?.copyHeader(), rescueIntoNewWAL(until: end) == .complete {
             copyRescued(header, until: end)
             return nil
@@ -95,9 +94,7 @@ extension Pool {
     /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process has the database
     /// open, which may have the deleted one open by right.
     private func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
-        guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left),
-            OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty
-        else { return false }
+        guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
         writer.connection.keepWALWhenClosed()
         let isBack = try whileNobodyWrites { () throws(SQLiteError) in
             try writer.connection.putBack(kept) { writer.places.haveLostWAL(since: left) }

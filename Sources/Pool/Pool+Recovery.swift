@@ -68,6 +68,7 @@ extension Pool {
         if !writer.places.hasWAL, let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: true) {
             return Self.deletedWAL(of: path, holder)
         }
+        if !writer.places.hasWAL, isServedBesideHidden { return Self.deletedWAL(of: path, Self.processName(0)) }
         return try rescueWALAgain()
     }
 

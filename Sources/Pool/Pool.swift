@@ -170,7 +170,7 @@ public final class Pool: Sendable {
         if let holder = holderOfDeletedWAL(path) {
             throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
         }
-        if let process = processWithoutIndex(path) { throw deletedIndex("process \(process)") }
+        if let process = processWithLostFiles(path) { throw keepsLostFiles(process) }
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
@@ -179,7 +179,9 @@ public final class Pool: Sendable {
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
             work: slot.atWriter, schema: schema, log: log, counters: counters)
         // It may have been deleted since it was asked for, and the one that is open be new.
-        if let error = OutsiderLocks.holder(ofDeletedIndexOf: path).map(deletedIndex) ?? processWithAnotherIndex(writer.places).map(otherIndex) {
+        if let error = OutsiderLocks.holder(ofDeletedIndexOf: path).map(deletedIndex)
+            ?? processWithAnotherIndex(writer.places).map(otherIndex)
+        {
             writer.connection.keepWALWhenClosed()
             throw error
         }
@@ -201,12 +203,19 @@ public final class Pool: Sendable {
         SQLiteError(extendedCode: 5, message: "\(holder) has the database open, but its -shm was deleted: end that process first")
     }
 
+    private static func keepsLostFiles(_ process: Int32) -> SQLiteError {
+        SQLiteError(
+            extendedCode: 5,
+            message: "\(processName(process)) has the database open, but its -wal or its -shm was deleted or moved away: "
+                + "end that process first")
+    }
+
     /// Who may only read the -shm, and opens the database while nobody else has it open, does without one and has no lock there.
     private static func otherIndex(_ process: Int32) -> SQLiteError {
         SQLiteError(
             extendedCode: 5,
-            message: "process \(process) has the database open, but not the -shm that is there, which was deleted since or which it may only read: "
-                + "end that process first")
+            message: "\(processName(process)) has the database open, but not the -shm that is there, "
+                + "which was deleted since or which it may only read: end that process first")
     }
 
     /// Never another database, which may have come there meanwhile: then this throws, and nothing of the old one is left beside it.
