@@ -36,6 +36,17 @@ public struct WALIndex {
             return UInt64(pages) * UInt64(WALIndex.End(self, copiedFrames: 0).pageBytes)
         }
 
+        /// It was not copied in the middle of being written: "aCksum", at 40, is of what comes before it
+        /// (https://www.sqlite.org/walformat.html#the_wal_index_header), in the words of this machine.
+        var isWhole: Bool {
+            withUnsafeBytes(of: words) { header in
+                var checksum = WALChecksum()
+                checksum.add(UnsafeRawBufferPointer(rebasing: header[..<40]), isBigEndian: UInt32(1).bigEndian == 1)
+                return checksum.first == header.load(fromByteOffset: 40, as: UInt32.self)
+                    && checksum.second == header.load(fromByteOffset: 44, as: UInt32.self)
+            }
+        }
+
         public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
     }
 
@@ -106,6 +117,13 @@ public struct WALIndex {
     var end: End {
         let copiedFrames = backfilledFrames
         return End(copyHeader(), copiedFrames: copiedFrames)
+    }
+
+    /// The same for who has not the write lock; nil: somebody writes it just now.
+    var endBesideWriter: End? {
+        let copiedFrames = backfilledFrames
+        let header = copyHeader()
+        return header.isWhole ? End(header, copiedFrames: copiedFrames) : nil
     }
 
     /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).

@@ -24,10 +24,10 @@ extension Connection {
     public func rescueWAL(besideWriter: Bool = false) throws(SQLiteError) -> WALRescue? {
         guard let index = WALIndex(connection: handle), let old = walFile() else { return .impossible }
         guard besideWriter else { return try withWALLocked { () throws(SQLiteError) in try rescue(index.end, from: old) } }
-        return try withoutCheckpoints { () throws(SQLiteError) in
-            let end = index.end
+        return try withoutCheckpoints { () throws(SQLiteError) -> WALRescue? in
+            guard let end = index.endBesideWriter else { return nil }
             return try end.frames > end.copiedFrames ? rescue(end, from: old, besideWriter: true) : .impossible
-        }
+        } ?? nil
     }
 
     /// What it does with the frames up to this end, which stay where they are meanwhile.

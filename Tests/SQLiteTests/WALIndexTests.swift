@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Testing
 
@@ -88,6 +89,28 @@ import Testing
         #expect(index.matches(header), "a checkpoint is no commit")
         try writer.rows("INSERT INTO t VALUES(4)")
         #expect(index.frames == 1 && index.backfilledFrames == 0)
+    }
+
+    /// Who has not the write lock may copy it while another process writes it: a checksum of one commit with the frames of the next would
+    /// say that frames are missing.
+    @Test func aHeaderThatIsHalfWritten() throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let connection = try database.open()
+        #expect(try connection.checkpoint(.truncate).isComplete)
+        try connection.rows("INSERT INTO t VALUES(2)")
+        let index = try #require(connection.walIndex())
+        let older = index.copyHeader()
+        try connection.rows("INSERT INTO t VALUES(3)")
+        let newer = index.copyHeader()
+        #expect(older.isWhole && newer.isWhole)
+        // The checksum of the last frame: bytes 24 to 31.
+        let region = UnsafeRawPointer(try #require(walpool_wal_index(connection.handle)))
+        let checksum = UnsafeMutableRawPointer(mutating: region) + 24
+        checksum.storeBytes(of: older.words.3, as: UInt64.self)
+        #expect(!index.copyHeader().isWhole)
+        #expect(try connection.rescueWAL(besideWriter: true) == nil)
+        checksum.storeBytes(of: newer.words.3, as: UInt64.self)
+        #expect(try connection.rescueWAL(besideWriter: true) == .complete)
     }
 
     /// A database in another mode has no WAL index, and asking must not leave one behind.
