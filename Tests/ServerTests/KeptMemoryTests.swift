@@ -132,4 +132,12 @@ import Testing
         }
         #expect(test.server.registry.count < 30)
     }
+
+    /// What is read in a text counts, too: of a list of digits, where each of them stands.
+    @Test(arguments: [("EXECUTE p(", ")"), ("PREPARE p(", ") AS SELECT 1"), ("COPY t(", ") TO STDOUT"), ("SET search_path = ", "")])
+    func listsInTexts(_ beginning: String, _ end: String) throws {
+        var text = beginning + Array(repeating: "a", count: 8_000).joined(separator: ",") + end
+        let query = try text.withUTF8 { try Query(UnsafeRawBufferPointer($0)) }
+        #expect(query.keptBytes > 16 * 8_000)
+    }
 }

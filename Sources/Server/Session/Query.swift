@@ -43,8 +43,17 @@ final class Query: Sendable {
             + (analysis?.keptBytes ?? 0) + bytesOfTranslation
     }
 
+    /// Of what has been read in the text: of a list of single letters or digits eight times as much as the text.
     private var bytesOfTranslation: Int {
-        if case .catalog(.success(let statement)) = kind { statement.keptBytes } else { 0 }
+        switch kind {
+        case .catalog(.success(let statement)): statement.keptBytes
+        case .session(.execute(_, let arguments)): arguments.count * MemoryLayout<Range<Int>>.stride
+        case .session(.prepare(_, let types, _)): types.count * MemoryLayout<String>.stride
+        case .session(.set(_, _, let values?)): values.count * MemoryLayout<String>.stride
+        case .chatter(let chatter): chatter.items.count * MemoryLayout<ChatterQuery.Item>.stride
+        case .copy(let copy): copy.names * MemoryLayout<String>.stride
+        default: 0
+        }
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.

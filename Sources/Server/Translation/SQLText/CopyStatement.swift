@@ -34,6 +34,14 @@ struct CopyStatement: Sendable, Equatable {
     var endpoint: Endpoint
     var options: [Option]
 
+    /// How many it has, in all of its lists.
+    var names: Int {
+        var count = options.count
+        if case .table(let table) = source { count += table.columns.count }
+        for option in options { if case .columns(let columns) = option.value { count += columns.count } }
+        return count
+    }
+
     static func parse(_ statement: UnsafeRawBufferPointer) throws(SQLSyntaxError) -> CopyStatement {
         var cursor = TokenCursor(statement)
         try cursor.expect("copy")
