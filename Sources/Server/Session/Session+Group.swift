@@ -42,10 +42,16 @@ extension Session: GroupMember {
         isClosing = false
     }
 
+    /// It will not run again. Portals that are closed by now go with their values, of which an idle session keeps none.
+    private func forgetMark() {
+        markedState = nil
+        markedPortals.removeAll(keepingCapacity: markedPortals.count <= 1)
+    }
+
     func returnToQueue() {
         rewind()
         isInCommit = false
-        markedState = nil
+        forgetMark()
         countRequest()
     }
 
@@ -177,7 +183,7 @@ extension Session: GroupMember {
     ///
     /// - Parameter goesWithOthers: it is about to be settled, and its reply goes out then.
     func replyAfterGroup(goesWithOthers: Bool = false) {
-        markedState = nil
+        forgetMark()
         if isUnsynced {
             isUnsynced = false
             unsynced = nil
