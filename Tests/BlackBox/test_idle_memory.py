@@ -1,5 +1,7 @@
 """What a session keeps while its client does nothing: nothing of what is over."""
 
+import pytest
+
 import wire
 
 
@@ -18,3 +20,20 @@ def test_values_of_portals_that_went_with_a_member_of_a_group(daemon):
     daemon.settle(*clients)
     assert daemon.memory() - before < 40 << 20
     assert daemon.value("SELECT count(*) FROM t") == "3"
+
+
+@pytest.mark.parametrize("kind", ["a long one", "a call with many arguments"])
+def test_the_last_query(daemon, kind):
+    daemon.run("SELECT 1")
+    before = daemon.memory()
+    clients = [daemon.client() for _ in range(80)]
+    for number, client in enumerate(clients):
+        if kind == "a long one":
+            assert client.value(f"SELECT {number} --" + "x" * 1_000_000) == str(number)
+        else:
+            client.query("PREPARE p AS SELECT ?65535").check()
+            assert client.query(f"EXECUTE p({','.join(['NULL'] * 65_535)})").texts == [(None,)]
+            client.query("DEALLOCATE ALL").check()
+    daemon.settle(*clients)
+    # What malloc keeps for itself is not more with more sessions.
+    assert daemon.memory() - before < 150 << 20

@@ -241,6 +241,7 @@ extension Session {
                 portal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
             }
             simplePortal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
+            forgetLargeStatement()
         }
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }
@@ -256,6 +257,14 @@ extension Session {
         armDeadline(
             .idleInTransaction, afterMilliseconds: state.settings.idleInTransactionTimeoutMilliseconds,
             orAt: blockDeadline)
+    }
+
+    /// The last statement of a Query message is nobody's any more, and its text may have a mebibyte.
+    private func forgetLargeStatement() {
+        let statement = simplePortal.statement
+        let bytes = statement.query.text.bytes.count + statement.parameters.count * MemoryLayout<ParameterType>.stride
+        guard bytes > SessionLimits.idleBufferBytes else { return }
+        simplePortal.reuse(for: PreparedStatement(server.emptyQuery))
     }
 
     /// It waits for its client with a connection that others may wait for.
