@@ -1,6 +1,7 @@
 """What a parameter is that comes without a type: the statement's program says it, or the value is refused."""
 
 import asyncio
+import struct
 
 import asyncpg
 import psycopg
@@ -130,6 +131,14 @@ def test_sql_prepare(client):
 def test_what_looks_like_a_number(client, text, kind):
     client.query("SET untyped_parameters = number").check()
     assert client.extended("SELECT typeof($1)", [text.encode()]).check().value == kind
+
+
+def test_a_decimal_of_many_digits_is_a_number_in_either_format(client):
+    """A text would be greater than every number."""
+    client.query("SET untyped_parameters = number").check()
+    binary = struct.pack("!hhHh5h", 5, -1, 0, 17, 1234, 5678, 9012, 3456, 7000)
+    for value, format in [(b"0.12345678901234567", 0), (binary, 1)]:
+        assert client.extended("SELECT typeof($1), max(0.5, $1)", [value], formats=[format]).check().texts == [("real", "0.5")]
 
 
 def test_what_the_statement_calls_a_text_is_one(client):

@@ -134,7 +134,8 @@ enum ParameterBinder {
             try statement.bindBlob(inPlace: bytes, at: slot)
         case .numeric:
             guard let text = NumericCodec.text(bytes) else { throw wrongLength }
-            try bindDecimal(text, slot, isNumber: parameter.rule == .number, statement)
+            // Nothing would convert the text that has more digits than a double, as little as where it came in text.
+            try bindDecimal(text, slot, isNumber: parameter.rule == .number || parameter.rule == .numberIfPossible, statement)
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
