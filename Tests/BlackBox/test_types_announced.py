@@ -4,7 +4,7 @@ import pytest
 
 import wire
 from parameters_fixtures import DATE, db, JSON, TIMESTAMP, UUID  # noqa: F401 (fixtures)
-from types_fixtures import client, parameter_types  # noqa: F401 (fixtures)
+from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
 
 
 @pytest.mark.parametrize(
@@ -175,3 +175,11 @@ def test_statements_with_many_columns(client):
     assert client.extended(sql, [b"1"] * (columns + 1)).check().tag == "INSERT 0 1"
     assert client.extended(sql, [b"1", b"2"] + [None] * (columns - 1)).check().tag == "INSERT 0 1"
     assert client.query(f"SELECT c0, c1, c{columns - 1} FROM wide").check().texts == [("2", "1", "1")]
+
+
+def test_values_of_columns_that_are_called_money(client):
+    """SQLite's values there are none of PostgreSQL's type, by themselves and in what is made of them."""
+    client.query("DROP TABLE IF EXISTS prices; CREATE TABLE prices (amount MONEY); INSERT INTO prices VALUES (1.5), ('$2')").check()
+    for sql in ["SELECT max(amount) FROM prices", "SELECT coalesce(amount, 0) FROM prices ORDER BY amount DESC LIMIT 1"]:
+        assert result_types(client, sql) == [wire.TEXT]
+        assert client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(), wire.execute()).check().texts == [("$2",)]

@@ -114,6 +114,8 @@ extension ProgramTypes.Result {
         switch likely {
         case .numeric?, .float4?: .float8
         case .int2?, .int4?, .bool?: .int8
+        // What SQLite stores in a column of that name is none of PostgreSQL's.
+        case .money?: .text
         case let type? where type.isStoredAsText: .text
         case let type?: type
         case nil: .text
