@@ -4,7 +4,7 @@ import SQLite
 /// Rows of catalogs as the protocol has them. Arrays are JSON on SQLite's side.
 struct CatalogEncoder {
     private let columns: [Analysis.Column]
-    private let types: [TypeOID]
+    let types: [TypeOID]
     private let formats: [Format]
 
     init(_ analysis: Analysis, formats: [Format], allText: Bool) {

@@ -73,6 +73,9 @@ extension Session {
                 state: .undefinedParameter, message: "there is no parameter $1",
                 hint: "Parameters belong to the extended query protocol.")
         }
+        let encoder = CatalogEncoder(
+            analysis, formats: invocation.formats ?? [], allText: state.settings.typing.results == .text)
+        if let told = invocation.toldTypes { try requireTold(told, encoder.types) }
         if writerMode == .none, let wait = try acquireReader() { return wait }
         defer { releaseReaderIfUnused() }
         isAtCatalogs = true
@@ -89,8 +92,6 @@ extension Session {
             let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
             try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement)
         }
-        let encoder = CatalogEncoder(
-            analysis, formats: invocation.formats ?? [], allText: state.settings.typing.results == .text)
         if invocation.describes { encoder.describe(to: out) }
         let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
         if writerMode != .group || !memberHasEnded { commitMark = out.end }

@@ -60,10 +60,15 @@ final class Portal {
     /// Its columns are what an earlier portal of its statement announced.
     var keepsAnnouncedTypes = false
 
-    /// Open columns get their types from rows, until those are sent: so it is said again when some were.
     func announce() {
         announces = true
-        statement.announcedTypes = encoder.columns.map(\.type)
+        statement.announceOfPortal(encoder.columns.map(\.type))
+    }
+
+    /// Open columns get their types from rows, until those are sent: so it is said again when some were. Not if Describe of the statement
+    /// came between.
+    func announceAgain() {
+        if statement.announcedTypes != nil { announce() }
     }
 
     /// Nobody has asked it for anything.

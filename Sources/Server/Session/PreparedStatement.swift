@@ -17,9 +17,14 @@ final class PreparedStatement {
     /// A portal's were. pgjdbc describes the first and knows from then on.
     var hasDescribedPortal = false
     /// By which setting of result_typing they were.
-    var announcedTyping: Typing.Results?
+    private(set) var announcedTyping: Typing.Results?
     /// As what, where the rows of that portal had a say.
-    var announcedTypes: [TypeOID]?
+    private(set) var announcedTypes: [TypeOID]?
+    /// What the columns of FETCH, EXECUTE or a question to the catalogs were told as, which depends on more than the statement.
+    var toldTypes: [TypeOID]?
+    /// The EXECUTE that calls it. What the client is told of the call it is told of that one, as long as it has it.
+    private weak var caller: PreparedStatement?
+    private(set) var isCalled = false
     /// So were its parameters' types, and the client writes its values accordingly.
     var hasToldParameters = false
 
@@ -45,11 +50,17 @@ final class PreparedStatement {
     }
 
     /// The statement that an EXECUTE with these literals calls.
-    func called(with literals: [TypeOID], typing: Typing) -> PreparedStatement {
+    ///
+    /// - Parameter caller: the EXECUTE, where a client may have been told of its columns before.
+    func called(with literals: [TypeOID], typing: Typing, by caller: PreparedStatement?) -> PreparedStatement {
         var source = source
         (source.literals, source.typing) = (literals, typing)
         let call = PreparedStatement(query: query, analysis: analysis, source)
-        call.isDescribed = isDescribed
+        guard let caller else { return call }
+        (call.caller, call.isCalled) = (caller, true)
+        (call.isDescribed, call.announcedTyping) = (caller.isDescribed, caller.announcedTyping)
+        (call.announcedTypes, call.toldTypes) = (caller.announcedTypes, caller.toldTypes)
+        if call.isDescribed { call.requireIntegers() }
         return call
     }
 
@@ -65,7 +76,7 @@ final class PreparedStatement {
     func adopt(_ fresh: Analysis, isDescribed: Bool) throws(WireError) {
         let found = source.parameters(fresh)
         if hasToldParameters, found.map(\.type) != parameters.map(\.type) {
-            throw Self.stale("A parameter's type would be another one than the client was told.")
+            throw Self.staleParameters
         }
         if isDescribed || areColumnsTold, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
         parameters = found
@@ -74,9 +85,27 @@ final class PreparedStatement {
     }
 
     func announce(_ typing: Typing.Results) {
-        (isDescribed, announcedTyping) = (true, typing)
+        (isDescribed, announcedTyping, announcedTypes) = (true, typing, nil)
         requireIntegers()
     }
+
+    func announceOfPortal(_ typing: Typing.Results) {
+        hasDescribedPortal = true
+        announcedTyping = typing
+        caller?.announcedTyping = typing
+    }
+
+    /// The types that the rows of a portal gave its columns.
+    func announceOfPortal(_ types: [TypeOID]) {
+        announcedTypes = types
+        if isCalled { toldTypes = types }
+        guard let caller else { return }
+        (caller.announcedTypes, caller.toldTypes) = (types, types)
+    }
+
+    /// What a portal's columns must be that is not described itself: of a statement that was, and a portal of it too, only what both said
+    /// the same of, for nobody knows by which the client reads.
+    var typesToKeep: [TypeOID]? { toldTypes ?? (isDescribed ? announcedTypes : nil) }
 
     /// What is calculated of parameters that are told as bigint was announced as bigint. To SQLite 1.5 would be right for them, too, and
     /// what is made of that would be none: a text must be an integer then, as in PostgreSQL (22P02).
@@ -94,6 +123,8 @@ final class PreparedStatement {
 
     /// Its columns as they turned out to be when it ran, which the client has not been told.
     func take(_ fresh: Analysis) { analysis = fresh }
+
+    static var staleParameters: WireError { stale("A parameter's type would be another one than the client was told.") }
 
     static func stale(_ detail: String? = nil) -> WireError {
         var error = WireError(

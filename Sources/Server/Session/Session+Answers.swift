@@ -27,14 +27,17 @@ extension Session {
         }
     }
 
-    /// What Describe says of a statement the session answers by itself.
-    func describeOwn(_ query: Query, formats: [Format]) {
-        switch query.kind {
+    /// What Describe says of a statement the session answers by itself; what may be otherwise when it is executed, it remembers.
+    func describeOwn(_ statement: PreparedStatement, formats: [Format]) {
+        statement.toldTypes = nil
+        switch statement.query.kind {
         case .chatter(let chatter):
             describe(chatter.columns, formats, chatter.items.map { type(of: $0.question) })
         case .catalog:
-            guard let analysis = query.analysis else { return out.noData() }
-            CatalogEncoder(analysis, formats: formats, allText: state.settings.typing.results == .text).describe(to: out)
+            guard let analysis = statement.query.analysis else { return out.noData() }
+            let encoder = CatalogEncoder(analysis, formats: formats, allText: state.settings.typing.results == .text)
+            statement.toldTypes = encoder.types
+            encoder.describe(to: out)
         case .session(.show(let name)): describe([name], formats)
         case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
         case .session(.showAll): describe(["name", "setting", "description"], formats)
@@ -47,14 +50,17 @@ extension Session {
                 portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
                 portal.isDescribed = true
             }
+            statement.toldTypes = portal.encoder.columns.map(\.type)
             out.rowDescription(Analysis.fields(analysis.columns, portal.encoder))
         case .session(.execute(let name, let arguments)):
             // Its rows will be those of this call: what its arguments are has a say in their types.
-            guard let statement = state.statements[name], let called = try? call(of: name, arguments, query).statement,
-                let analysis = called.analysis, !analysis.columns.isEmpty
+            guard let called = try? call(of: name, arguments, statement.query).statement, let analysis = called.analysis,
+                !analysis.columns.isEmpty
             else { return out.noData() }
-            statement.isDescribed = true
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { Self.format($0, formats) }, nil, called.parameters)))
+            let encoder = makeEncoder(analysis, { Self.format($0, formats) }, nil, called.parameters)
+            statement.announce(state.settings.typing.results)
+            statement.toldTypes = encoder.columns.map(\.type)
+            out.rowDescription(Analysis.fields(analysis.columns, encoder))
         default: out.noData()
         }
     }

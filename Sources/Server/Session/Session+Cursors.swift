@@ -33,6 +33,10 @@ extension Session {
             name: cursor.name,
             statement: PreparedStatement(
                 query: inner, analysis: analysis, given: invocation.parameterTypes, typing: state.settings.typing))
+        // The client has written its values for what they were in the schema and with the settings of its Describe.
+        if let told = invocation.toldParameters, told != portal.statement.parameters.map(\.type) {
+            throw PreparedStatement.staleParameters
+        }
         portal.savepointDepth = state.transaction.savepoints.count
         if let parameters = invocation.parameters { portal.parameters.load(copying: parameters) }
         guard analysis.parameterTypes.count == portal.parameters.count else {
@@ -67,7 +71,8 @@ extension Session {
         if invocation.describes {
             describeColumns(of: portal, again: portal.rowsOfExecute == 0)
         } else {
-            ensureEncoder(of: portal)
+            try ensureEncoder(of: portal, told: invocation.toldTypes)
+            if let told = invocation.toldTypes { try requireTold(told, of: portal) }
         }
         if count != 0, portal.isBegun {
             switch try sendRows(of: portal, maxRows: maxRows) {

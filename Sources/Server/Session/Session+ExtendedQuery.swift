@@ -248,44 +248,6 @@ extension Session {
         return wait
     }
 
-    /// One that SQLite does not run, at least not under this name.
-    private func executeOwn(_ portal: Portal, _ query: Query, maxRows: Int) throws(WireError) -> Wait? {
-        if case .session(.execute) = query.kind {
-            try becomeCalled(portal)
-            return try runToEnd(portal, maxRows: maxRows, describes: false)
-        }
-        if portal.isDone {
-            try executeAgain(portal, query.kind)
-            return nil
-        }
-        let wait = try run(
-            query,
-            Invocation(
-                parameters: portal.parameters, parameterTypes: portal.statement.givenTypes, formats: portal.resultFormats))
-        if wait == nil, query.head.verb != .empty { portal.end() }
-        return wait
-    }
-
-    /// A portal of EXECUTE. From here on it is the prepared statement's, is described by the types of the arguments that stand there, and
-    /// stops where the client says, as any.
-    private func becomeCalled(_ portal: Portal) throws(WireError) {
-        let query = portal.statement.query
-        guard case .session(.execute(let name, let arguments)) = query.kind else { return }
-        let call = try call(of: name, arguments, query)
-        portal.become(call.statement)
-        portal.parameters.load(texts: call.arguments)
-    }
-
-    /// It has done what it does: its rows were sent, all at once, and there are no more. What gives no rows is not done twice.
-    private func executeAgain(_ portal: Portal, _ kind: Query.Kind) throws(WireError) {
-        switch kind {
-        case .chatter, .catalog: out.commandComplete("SELECT", count: 0)
-        case .session(.show), .session(.showAll): complete("SHOW")
-        case .session(.fetch(let fetch)) where !fetch.isMove: out.commandComplete("FETCH", count: 0)
-        default: throw Self.cannotRunAgain(portal)
-        }
-    }
-
     func describe(_ message: DescribeMessage) throws(WireError) -> Wait? {
         switch message.kind {
         case .statement:
@@ -307,13 +269,13 @@ extension Session {
     }
 
     private func describeResult(of statement: PreparedStatement) throws(WireError) {
-        if let analysis = statement.analysis, statement.query.prepared === statement.query {
+        if case .sqlite = statement.query.kind, let analysis = statement.analysis {
             guard !analysis.columns.isEmpty else { return out.noData() }
             statement.announce(state.settings.typing.results)
             out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement.parameters)))
             return
         }
-        describeOwn(statement.query, formats: [])
+        describeOwn(statement, formats: [])
     }
 
     private func describe(_ portal: Portal) throws(WireError) -> Wait? {
@@ -326,7 +288,7 @@ extension Session {
                 countPause(of: cursor)
                 finishStatement()
             }
-            describeOwn(portal.statement.query, formats: portal.resultFormats)
+            describeOwn(portal.statement, formats: portal.resultFormats)
             return nil
         }
         if portal.isFresh, let wait = try renewAnalysis(of: portal.statement) { return wait }
@@ -343,10 +305,9 @@ extension Session {
             finishStatement()
         }
         describeColumns(of: portal, again: true)
-        portal.statement.hasDescribedPortal = true
-        portal.statement.announcedTyping = state.settings.typing.results
-        // Without a text that is the same for every run, some are open.
-        if analysis.textDescription == nil { portal.announce() }
+        portal.statement.announceOfPortal(state.settings.typing.results)
+        // Without a text that is the same for every run, some are open; and what EXECUTE calls may be another statement the next time.
+        if analysis.textDescription == nil || portal.statement.isCalled { portal.announce() }
         return nil
     }
 

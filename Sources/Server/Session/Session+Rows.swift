@@ -12,14 +12,14 @@ extension Session {
             describeColumns(of: portal)
         } else {
             try requireAnnouncedTyping(of: portal)
-            ensureEncoder(of: portal)
+            try ensureEncoder(of: portal)
         }
         guard portal.isBegun else {
             try requireRows(of: portal)
             complete(portal, changes: 0)
             return nil
         }
-        defer { if portal.announces { portal.announce() } }
+        defer { if portal.announces { portal.announceAgain() } }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
             times.rows = portal.rowsOfExecute
@@ -231,20 +231,23 @@ extension Session {
         throw PreparedStatement.stale("result_typing was another one when its columns were announced.")
     }
 
+    /// - Parameter told: what a FETCH was announced as, of which the cursor knows nothing.
     @inline(__always)
-    func ensureEncoder(of portal: Portal) {
+    func ensureEncoder(of portal: Portal, told: [TypeOID]? = nil) throws(WireError) {
         guard !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
+        let statement = portal.statement
         if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
-        } else if portal.statement.isDescribed {
+        } else if statement.isDescribed {
             // Describe(statement) announced what is assumed without a row.
-            portal.encoder = makeEncoder(analysis, portal.format, nil, portal.statement.parameters)
+            portal.encoder = makeEncoder(analysis, portal.format, nil, statement.parameters)
         } else {
-            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
-            if let announced = portal.statement.announcedTypes, announced.count == portal.encoder.columns.count {
+            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), statement.parameters)
+            if let announced = told ?? statement.announcedTypes, announced.count == portal.encoder.columns.count {
                 portal.keepsAnnouncedTypes = portal.encoder.keep(announced)
             }
         }
+        if let told = told ?? statement.typesToKeep { try requireTold(told, of: portal) }
         portal.isDescribed = true
     }
 

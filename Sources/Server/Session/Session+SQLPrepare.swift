@@ -41,8 +41,10 @@ extension Session {
     }
 
     /// The statement that an EXECUTE names, with the types of this call's arguments, and their texts.
+    ///
+    /// - Parameter caller: the EXECUTE, where Parse has made it a statement of its own.
     func call(
-        of name: String, _ arguments: [Range<Int>], _ query: Query
+        of name: String, _ arguments: [Range<Int>], _ query: Query, by caller: PreparedStatement? = nil
     ) throws(WireError) -> (statement: PreparedStatement, arguments: [String?]) {
         guard let statement = state.statements[name] else {
             throw WireError(
@@ -57,7 +59,8 @@ extension Session {
                 detail: "Expected \(statement.parameters.count) parameters but got \(arguments.count).")
         }
         let literals = try arguments.map { range throws(WireError) in try Self.literal(query.text.bytes, range) }
-        return (statement.called(with: literals.map(\.type), typing: state.settings.typing), literals.map(\.text))
+        let called = statement.called(with: literals.map(\.type), typing: state.settings.typing, by: caller)
+        return (called, literals.map(\.text))
     }
 
     /// A literal argument; its text is nil for NULL.

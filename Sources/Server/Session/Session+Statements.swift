@@ -8,6 +8,10 @@ extension Session {
     struct Invocation {
         var parameters: BoundParameters?
         var parameterTypes: [TypeOID] = []
+        /// What Describe has told of the parameters, if it was asked.
+        var toldParameters: [TypeOID]?
+        /// And of the columns.
+        var toldTypes: [TypeOID]?
         /// The result formats Bind asked for; nil in a simple query.
         var formats: [Format]?
         /// Its rows are to be announced.
