@@ -125,3 +125,10 @@ def test_what_was_told_in_two_ways(db):
     client.query("UPDATE days SET x = 87654321").check()
     client.ask(wire.describe_statement("s")).check()
     assert again(client).check().rows == [[b"87654321"]]
+
+
+def test_move_has_no_columns(db):
+    client = db.client()
+    client.query("BEGIN; DECLARE c CURSOR FOR SELECT 1").check()
+    reply = client.ask(wire.parse("MOVE 1 IN c"), wire.describe_statement(), wire.bind(), wire.describe_portal(), wire.execute()).check()
+    assert reply.kinds.count("n") == 2 and reply.tag == "MOVE 1"
