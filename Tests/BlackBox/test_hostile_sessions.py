@@ -7,6 +7,7 @@ import termios
 import threading
 
 import psycopg
+import pytest
 
 import wire
 from daemon import eventually
@@ -92,6 +93,24 @@ def test_values_of_named_portals_count_though_they_are_nothing(daemon):
     client.query("BEGIN").check()
     nothing = [None] * 65_535
     assert number_until_refused(client, lambda number: wire.bind(nothing, portal=f"p{number}", statement="s")) > 20
+    assert daemon.memory("VmHWM") < 600 << 20
+
+
+@pytest.mark.parametrize("how", ["described", "begun"])
+@pytest.mark.parametrize("sql, arguments", [("SELECT length($1)", "'" + "v" * 900_000 + "'"), ("SELECT ?65535", ",".join(["NULL"] * 65_535))],
+                         ids=["a long one", "many"])
+def test_arguments_of_execute_count_in_each_of_its_portals(daemon, how, sql, arguments):
+    """They stand in the text once, and each portal has them, with a type for each."""
+    client = daemon.client()
+    client.query(f"PREPARE p AS {sql}").check()
+    client.query("BEGIN").check()
+    client.ask(wire.parse(f"EXECUTE p({arguments})", name="e")).check()
+
+    def run(number):
+        name = f"c{number}"
+        return wire.bind(portal=name, statement="e") + (wire.describe_portal(name) if how == "described" else wire.execute(name, rows=1))
+
+    assert 20 < number_until_refused(client, run) < 200
     assert daemon.memory("VmHWM") < 600 << 20
 
 

@@ -65,7 +65,8 @@ final class PreparedStatement {
     }
 
     /// Its text, its parameters, which may be 65,535 where the text is `SELECT ?65535`, and what is known of it.
-    var keptBytes: Int { query.keptBytes + parameters.count * MemoryLayout<ParameterType>.stride }
+    var keptBytes: Int { query.keptBytes + parameterBytes }
+    var parameterBytes: Int { parameters.count * MemoryLayout<ParameterType>.stride }
 
     /// As far as the client or the text said.
     var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }

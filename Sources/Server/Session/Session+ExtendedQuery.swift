@@ -205,11 +205,13 @@ extension Session {
     }
 
     private var portalBytes: Int {
-        // Several may be of one statement.
+        // Several may be of one statement, and several statements, as EXECUTE makes one for each call, of one text.
         var counted: Set<ObjectIdentifier> = []
         return state.portals.values.reduce(0) { sum, portal in
-            let isFirst = counted.insert(ObjectIdentifier(portal.query)).inserted
-            return sum + portal.parameters.byteCount + (isFirst ? bytesOfStatement(portal) : 0)
+            let (bytes, statement) = (sum + portal.parameters.byteCount, portal.statement)
+            guard !state.statements.has(statement) else { return bytes }
+            let ofText = counted.insert(ObjectIdentifier(portal.query)).inserted ? portal.query.keptBytes : 0
+            return bytes + ofText + (counted.insert(ObjectIdentifier(statement)).inserted ? statement.parameterBytes : 0)
         }
     }
 

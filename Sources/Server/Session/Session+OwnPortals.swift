@@ -30,6 +30,8 @@ extension Session {
         let call = try call(of: name, arguments, execute.query, by: execute)
         portal.become(call.statement)
         portal.parameters.load(texts: call.arguments)
+        // They were counted as the text of one EXECUTE, and each of its portals has them now.
+        if !portal.name.isEmpty { try requireRoom(for: portal) }
     }
 
     /// It has done what it does: its rows were sent, all at once, and there are no more. What gives no rows is not done twice.
