@@ -158,6 +158,15 @@ def test_formats_of_each_fetch(client, four):
     client.query("ROLLBACK").check()
 
 
+def test_formats_of_a_portal_that_is_fetched_from(client):
+    """Execute sends what Bind has asked for, whatever a FETCH in between wants."""
+    client.query("BEGIN").check()
+    sql = "SELECT value FROM generate_series(1, 4)"
+    client.ask(wire.parse(sql), wire.bind(portal="c", result_formats=[1]), wire.describe_portal("c"), wire.execute("c", rows=1)).check()
+    assert client.ask(wire.parse("FETCH 1 FROM c"), wire.bind(), wire.execute()).check().texts == [("2",)]
+    assert client.ask(wire.execute("c")).check().rows == [[struct.pack("!q", n)] for n in (3, 4)]
+
+
 def test_moving_over_kept_rows(client, four):
     run(client, "BEGIN", "UPDATE t SET v = 'z'", f"DECLARE c CURSOR FOR {IDS}", "DELETE FROM t")
     assert client.query("MOVE 2 IN c").tag == "MOVE 2"

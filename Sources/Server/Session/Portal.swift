@@ -82,18 +82,29 @@ final class Portal {
         }
     }
 
+    /// Those it was opened with, since a FETCH has asked for others.
+    private var openedWith: [Format]?
+
     /// A FETCH may ask for other formats than the cursor was opened with. The types that were announced stay.
     func changeFormats(_ formats: [Format]) {
         guard !isBinaryCursor else { return }
+        if openedWith == nil { openedWith = resultFormats }
         resultFormats = formats
         guard isDescribed else { return }
         for index in encoder.columns.indices { encoder.columns[index].format = format(index) }
+    }
+
+    /// What Execute sends is in the formats that Bind has asked for.
+    @inline(__always)
+    func takeBackFormats() {
+        if let openedWith { changeFormats(openedWith) }
     }
 
     /// Makes the portal new for another statement, keeping its memory.
     func reuse(for statement: PreparedStatement) {
         self.statement = statement
         resultFormats.removeAll(keepingCapacity: true)
+        openedWith = nil
         makeFresh()
     }
 

@@ -241,6 +241,7 @@ extension Session {
         try beginStatement()
         let wait: Wait?
         if case .sqlite = query.kind {
+            portal.takeBackFormats()
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
         } else {
             wait = try executeOwn(portal, query, maxRows: message.maxRows)
@@ -295,6 +296,7 @@ extension Session {
             describeOwn(portal.statement, formats: portal.resultFormats)
             return nil
         }
+        portal.takeBackFormats()
         if portal.isFresh, let wait = try renewAnalysis(of: portal.statement) { return wait }
         guard let analysis = portal.analysis, !analysis.columns.isEmpty else {
             out.noData()
