@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -134,6 +135,35 @@ static inline int walpool_look_at_file(const char *path, int asks_for_time, stru
     file->blocks = (uint64_t)old.st_blocks;
     file->modified = asks_for_time ? (uint64_t)old.st_mtim.tv_sec * 1000000000u + (uint64_t)old.st_mtim.tv_nsec : 0;
     return 0;
+}
+
+/* The same of a file that is open, by its descriptor: AT_EMPTY_PATH of linux/fcntl.h. */
+static inline int walpool_look_at_open_file(int descriptor, struct walpool_file *file) {
+    struct statx status;
+    if (syscall(SYS_statx, descriptor, "", 0x1000, STATX_INO | STATX_SIZE | STATX_BLOCKS, &status) != 0) return -1;
+    file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+    file->inode = status.stx_ino;
+    file->bytes = status.stx_size;
+    file->blocks = status.stx_blocks;
+    file->modified = 0;
+    return 0;
+}
+
+/* A descriptor that tells whether names in the directory were made, given away or deleted, or it was itself, and whether the file was
+   written to; -1: that cannot be watched. inotify(7). */
+static inline int walpool_watch(const char *directory, const char *path) {
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watch < 0) return -1;
+    uint32_t names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+    if (inotify_add_watch(watch, directory, names) >= 0 && inotify_add_watch(watch, path, IN_MODIFY | IN_ATTRIB) >= 0) return watch;
+    close(watch);
+    return -1;
+}
+
+/* Whether nothing has happened since this was asked before. What has happened is told once. */
+static inline int walpool_watch_is_quiet(int watch) {
+    char events[4096];
+    return read(watch, events, sizeof events) < 0 && errno == EAGAIN;
 }
 
 /* The number of the kind of file system that a path is in, as linux/magic.h has them; 0: it cannot be said. */

@@ -28,6 +28,8 @@ public struct DatabaseFiles: Sendable {
     private var database: FileIdentity?
     private var wal: FileIdentity?
     private var index: FileIdentity?
+    /// By which SQLite has the -wal open, where that is shown.
+    private var walDescriptor: Int32?
     private let wasEmpty: Bool
     /// Before nobody had them open: see `lookedAt(hadFrames:keeping:)`.
     private var hadFrames = false
@@ -51,9 +53,10 @@ public struct DatabaseFiles: Sendable {
         self.init(path: connection.fileName)
         if connection.hasMoved { database = nil }
         // The database's file is among them, where they are shown at all.
-        guard let database, let opened = Self.writableHere, opened.contains(database) else { return }
-        if let wal, !opened.contains(wal) { self.wal = nil }
-        if let index, !opened.contains(index) { self.index = nil }
+        guard let database, let opened = Self.writableHere, opened.contains(where: { $0.file == database }) else { return }
+        walDescriptor = opened.first { $0.file == wal }?.descriptor
+        if wal != nil, walDescriptor == nil { wal = nil }
+        if index != nil, !opened.contains(where: { $0.file == index }) { index = nil }
     }
 
     /// By which this process has the file and its -shm open, to ask who else has them locked: nothing may be opened besides for that. nil:
@@ -78,8 +81,8 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// What SQLite has open is among them; what is only read (`KeptWAL`) is not.
-    private static var writableHere: [FileIdentity]? {
-        openHere?.filter { fcntl($0.descriptor, F_GETFL) & O_ACCMODE == O_RDWR }.map(\.file)
+    private static var writableHere: [(descriptor: Int32, file: FileIdentity)]? {
+        openHere?.filter { fcntl($0.descriptor, F_GETFL) & O_ACCMODE == O_RDWR }
     }
 
     /// Whether this process has the same file open by another descriptor as well, or may have.
@@ -158,6 +161,13 @@ public struct DatabaseFiles: Sendable {
     /// deleted by then.
     var walInPlace: walpool_file? {
         guard let wal, let status = Self.status(path + "-wal"), FileIdentity(status) == wal else { return nil }
+        return status
+    }
+
+    /// The -wal, whatever its path leads to. nil: that is not shown.
+    var openWAL: walpool_file? {
+        var status = walpool_file()
+        guard let walDescriptor, walpool_look_at_open_file(walDescriptor, &status) == 0, FileIdentity(status) == wal else { return nil }
         return status
     }
 

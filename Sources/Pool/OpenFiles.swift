@@ -1,5 +1,6 @@
 import CLinux
 import SQLite
+import Scheduling
 
 /// What a commit is not acknowledged without: that its files are where they will be found again, as long as they were, and that nobody
 /// has written another database into them.
@@ -24,10 +25,16 @@ struct OpenFiles {
     private var marks: WALIndex.CheckpointMarks?
     /// After a crash the index looks as it does in the middle of a checkpoint.
     private let marksAtOpening: WALIndex.CheckpointMarks?
+    /// nil: all paths are looked up each time.
+    private var watch: FileWatch?
+    /// When they were looked up last and nothing was wrong.
+    private var lookedUpAt: Instant?
 
     /// - Parameter walIndex: of the connection, which is open for as long as this is used.
     init(of connection: Connection, walIndex: WALIndex?) {
         self.walIndex = walIndex
+        // Before they are looked at.
+        watch = FileWatch(path: connection.fileName)
         wal = connection.walFile()
         database = walIndex == nil ? nil : connection.databaseFile()
         marks = walIndex?.checkpointMarks
@@ -44,7 +51,14 @@ struct OpenFiles {
     func seen(by connection: Connection) -> OpenFiles {
         var files = self
         (files.database, files.wal, files.walIndex) = (connection.databaseFile(), connection.walFile(), connection.walIndex())
+        files.watch = nil
         return files
+    }
+
+    /// For who looks behind each commit from now on; this one looks all paths up.
+    mutating func handOver() -> OpenFiles {
+        defer { watch = nil }
+        return self
     }
 
     /// To be called before a checkpoint of this process's.
@@ -58,8 +72,37 @@ struct OpenFiles {
     private mutating func takeSample() { sample = database.map { DatabaseSample(of: $0, and: lastPage) } }
 
     /// Why what was written into them may not be found again, or nil.
-    mutating func problem() -> SQLiteError? {
+    mutating func problem(now: Instant = MonotonicClock.now) -> SQLiteError? {
         let marksBefore = walIndex?.checkpointMarks
+        if let problem = areUntouched(now: now) ? problemOfWAL() : lookUp(now: now) {
+            lookedUpAt = nil
+            return problem
+        }
+        marks = marksBefore
+        return nil
+    }
+
+    /// Since the paths were looked up nothing has happened to what they lead to, and nobody has written into the database.
+    private func areUntouched(now: Instant) -> Bool {
+        guard let watch, let lookedUpAt, !wasCheckpointed,
+            now.nanoseconds &- lookedUpAt.nanoseconds < FileWatch.trustedNanoseconds
+        else { return false }
+        return watch.isQuiet
+    }
+
+    /// The -wal is written to by this process all the time, so that no watch tells of others.
+    private mutating func problemOfWAL() -> SQLiteError? {
+        // It cannot be asked by its descriptor any more.
+        guard let status = places.openWAL else { return lookUp(now: nil) }
+        if let problem = problem(ofWAL: status) { return problem }
+        (walBytes, walBlocks) = (status.bytes, status.blocks)
+        return nil
+    }
+
+    /// - Parameter now: nil when the next look is to be one of these again.
+    private mutating func lookUp(now: Instant?) -> SQLiteError? {
+        // What happens from here on it tells of the next time.
+        _ = watch?.isQuiet
         guard let status = places.databaseInPlace, let walStatus = places.walInPlace, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
             return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
@@ -70,7 +113,7 @@ struct OpenFiles {
         (databaseBytes, databaseModified) = (status.bytes, status.modified)
         (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
         wasCheckpointed = false
-        marks = marksBefore
+        lookedUpAt = now
         return nil
     }
 

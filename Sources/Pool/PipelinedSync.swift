@@ -162,10 +162,11 @@ final class PipelinedSync: @unchecked Sendable {
         let began = MonotonicClock.now
         var failed: SQLiteError?
         do { try file.sync() } catch { failed = error }
-        let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds
+        let ended = MonotonicClock.now
+        let taken = ended.nanoseconds &- began.nanoseconds
         let mean = meanNanoseconds.load(ordering: .relaxed)
         meanNanoseconds.store(mean == 0 ? taken : (mean &* 7 &+ taken) / 8, ordering: .relaxed)
-        let lost = files.problem()
+        let lost = files.problem(now: ended)
         work.ends()
         pthread_mutex_lock(mutex)
         isSyncing = false

@@ -192,11 +192,7 @@ public final class Pool: Sendable {
         slot.writer = writer
         slot.files.wereOpened(writer.files, writer.walIndex)
         writer.whenCheckpointed = { [files = slot.files] in files.wereCheckpointed($0) }
-        if limits.durability == .pipelined {
-            writer.pipelinedSync = writer.connection.walFile().map {
-                PipelinedSync(file: $0, files: writer.files, work: slot.atSync, recoveries: recoveries)
-            }
-        }
+        if limits.durability == .pipelined { writer.leaveSyncs(toThreadsWith: slot.atSync, recoveries: recoveries) }
     }
 
     private static func deletedIndex(_ holder: String) -> SQLiteError {

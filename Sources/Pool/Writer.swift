@@ -34,7 +34,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
     private(set) var failure: SQLiteError?
     /// With synchronous = pipelined. Set when the connection has been opened.
-    var pipelinedSync: PipelinedSync?
+    private(set) var pipelinedSync: PipelinedSync?
     /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
@@ -143,6 +143,12 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if error.isInputOutput, failure == nil { failure = error }
     }
 
+    /// With synchronous = pipelined: from now on commits are not on the disk when they are made.
+    func leaveSyncs(toThreadsWith work: ThreadAtWork, recoveries: Int) {
+        guard let file = connection.walFile() else { return }
+        pipelinedSync = PipelinedSync(file: file, files: files.handOver(), work: work, recoveries: recoveries)
+    }
+
     var places: DatabaseFiles { files.places }
 
     /// What is known of them by now. With synchronous = pipelined, who syncs looks after them.
@@ -212,10 +218,11 @@ public final class Writer: PooledConnection, @unchecked Sendable {
             throw error
         }
         if seesDraft { announceSchema() }
-        lastCommitNanoseconds = MonotonicClock.now.nanoseconds &- began.nanoseconds
+        let now = MonotonicClock.now
+        lastCommitNanoseconds = now.nanoseconds &- began.nanoseconds
         counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         // With synchronous = pipelined, who syncs looks after the files.
-        guard pipelinedSync == nil, let problem = files.problem() else { return }
+        guard pipelinedSync == nil, let problem = files.problem(now: now) else { return }
         failure = problem
         throw problem
     }

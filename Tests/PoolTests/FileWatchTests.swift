@@ -1,0 +1,128 @@
+import CLinux
+import Foundation
+import Glibc
+import SQLite
+import Scheduling
+import Testing
+
+@testable import Pool
+
+/// What is told of a database's files between two looks at their paths.
+@Suite struct FileWatchTests {
+    private let test: TestPool
+    private let path: String
+
+    init() throws {
+        test = try TestPool()
+        path = test.path
+        _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
+    }
+
+    private func write(_ bytes: String, into name: String, _ flags: Int32 = 0) throws {
+        let descriptor = open(path + name, O_WRONLY | O_CREAT | flags, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try #require(Glibc.write(descriptor, bytes, bytes.utf8.count) == bytes.utf8.count)
+    }
+
+    /// What somebody may do to the files, by name. Each is told once.
+    private static let told: [(name: String, act: @Sendable (FileWatchTests) throws -> Void)] = [
+        ("the database moved away", { try #require(rename($0.path, $0.path + ".away") == 0) }),
+        ("another in its place", { test in
+            try test.write("other", into: ".new")
+            try #require(rename(test.path + ".new", test.path) == 0)
+        }),
+        ("the -wal deleted", { try #require(unlink($0.path + "-wal") == 0) }),
+        ("the -shm deleted", { try #require(unlink($0.path + "-shm") == 0) }),
+        ("a hard link to the database", { try #require(link($0.path, $0.path + ".link") == 0) }),
+        ("the database written into", { try $0.write("x", into: "") }),
+        ("the database emptied by its path", { try #require(truncate($0.path, 0) == 0) }),
+        ("the directory moved", { try #require(rename($0.test.directory, $0.test.directory + ".away") == 0) }),
+    ]
+
+    @Test(arguments: told.map(\.name))
+    func isTold(_ name: String) throws {
+        let watch = try #require(FileWatch(path: path))
+        #expect(watch.isQuiet)
+        try #require(Self.told.first { $0.name == name }).act(self)
+        #expect(!watch.isQuiet)
+        #expect(watch.isQuiet)
+    }
+
+    /// The daemon's own work: a commit writes into the -wal.
+    @Test func commitsAndReadsAreQuiet() throws {
+        let watch = try #require(FileWatch(path: path))
+        _ = test.run([test.member("INSERT INTO t VALUES(2, 2)")])
+        _ = try test.lookFromOutside("SELECT count(*) FROM t")
+        #expect(watch.isQuiet)
+    }
+
+    @Test(arguments: [
+        ("a directory that is not there", "/no-such-directory/app.db"),
+        ("a file that is not there", NSTemporaryDirectory() + "no-such-file.db"),
+        ("a file system without names of its own", "/proc/self/status"),
+    ])
+    func cannotBeWatched(_ why: String, _ path: String) { #expect(FileWatch(path: path) == nil, "\(why)") }
+
+    private func opened() -> OpenFiles {
+        let connection = test.pool.writer.connection
+        return OpenFiles(of: connection, walIndex: connection.walIndex())
+    }
+
+    /// What is wrong is found by the next look, although the paths were looked up this very moment, and by each one after that.
+    @Test(arguments: [
+        "the database moved away", "another in its place", "the -wal deleted", "the -shm deleted", "the database emptied by its path",
+        "the directory moved", "the -wal emptied",
+    ])
+    func isFoundAtOnce(_ name: String) throws {
+        var files = opened()
+        let now = MonotonicClock.now
+        #expect(files.problem(now: now) == nil)
+        #expect(files.problem(now: now) == nil)
+        if name == "the -wal emptied" {
+            try write("", into: "-wal", O_TRUNC)
+        } else {
+            try #require(Self.told.first { $0.name == name }).act(self)
+        }
+        for _ in 1...3 { #expect(files.problem(now: now) != nil) }
+    }
+
+    /// That is no loss, and what happens next is found as before.
+    @Test func whatIsNoProblem() throws {
+        var files = opened()
+        let now = MonotonicClock.now
+        #expect(files.problem(now: now) == nil)
+        try write("a file of somebody's", into: ".other")
+        #expect(files.problem(now: now) == nil)
+        try #require(unlink(path + "-wal") == 0)
+        #expect(files.problem(now: now) != nil)
+    }
+
+    ///     look            somebody
+    ///                     renames a directory above: nobody tells of that
+    ///     nothing wrong
+    ///     10 ms later: lost
+    @Test func whatIsNotToldIsFoundAfterAWhile() throws {
+        let above = test.directory + "/above"
+        try FileManager.default.createDirectory(atPath: above + "/data", withIntermediateDirectories: true)
+        let connection = try Connection(path: above + "/data/app.db", mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("PRAGMA journal_mode = WAL; CREATE TABLE t(x)")
+        var files = OpenFiles(of: connection, walIndex: connection.walIndex())
+        let now = MonotonicClock.now
+        #expect(files.problem(now: now) == nil)
+        try #require(rename(above, above + ".away") == 0)
+        #expect(files.problem(now: now) == nil)
+        #expect(files.problem(now: now.advanced(byNanoseconds: FileWatch.trustedNanoseconds)) != nil)
+    }
+
+    /// One of the two is told of each thing: with `pipelined`, whose syncs are another thread's, that has to be theirs.
+    @Test func whoLooksFromThenOn() throws {
+        var files = opened()
+        var handedOver = files.handOver()
+        let now = MonotonicClock.now
+        #expect(files.problem(now: now) == nil && handedOver.problem(now: now) == nil)
+        try #require(unlink(path + "-wal") == 0)
+        #expect(files.problem(now: now) != nil)
+        #expect(handedOver.problem(now: now) != nil)
+    }
+}
