@@ -80,6 +80,9 @@ extension Pool {
         return result.finished
     }
 
+    /// A commit is on the disk when it has been made: only who has the writer waits for that.
+    public var commitsWait: Bool { pipelinedSync == nil }
+
     /// A commit has been made and is not on the disk yet: to be waited for before it is acknowledged. Nil when there is
     /// nothing to wait for. Call it before the writer is released.
     public func commitToSync() -> UnsyncedCommit? {

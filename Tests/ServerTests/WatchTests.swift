@@ -31,6 +31,18 @@ import Testing
         #expect(watch.look(now: at(105)) == .allIsWell)
     }
 
+    /// Another polls while it waits for the disk, but not for ever.
+    @Test func aThreadThatHasSaidThatItWaitsForTheDisk() {
+        let watch = Watch(threads: 2)
+        let note = watch.newNote()
+        let end = at(100).nanoseconds + Watch.announcedNanoseconds
+        note.began.store(end, ordering: .relaxed)
+        for milliseconds in [100, 104, 108] as [Int64] { #expect(watch.look(now: at(milliseconds)) == .allIsWell) }
+        #expect(watch.look(now: Instant(nanoseconds: end + Watch.intervalNanoseconds)) == .allIsWell)
+        #expect(watch.look(now: Instant(nanoseconds: end + Watch.intervalNanoseconds + 1)) == .stuck(1))
+        #expect(Watch.announcedNanoseconds + Watch.intervalNanoseconds <= PollerCensus.windowNanoseconds / 2)
+    }
+
     /// An idle daemon wakes nobody: after a while without events the watcher sleeps, but not while a thread is at work.
     @Test func theWatcherSleepsWhenNothingHappens() {
         let watch = Watch(threads: 2)

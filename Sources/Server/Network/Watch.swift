@@ -19,12 +19,15 @@ final class Watch: Sendable {
 
     /// How often the watcher looks, and after how long a thread is stuck.
     static let intervalNanoseconds: Int64 = 2_000_000
+    /// A thread that says that it waits for the disk is stuck so much later. Another one polls meanwhile, but half a window after it was
+    /// called it may go back to the reserve (`PollerCensus`).
+    static let announcedNanoseconds = PollerCensus.windowNanoseconds / 2 - intervalNanoseconds
     /// So many looks at which nothing had happened since the last, and the watcher sleeps until something does.
     private static let quietLooks = 25
 
     /// What one thread notes.
     final class Note: Sendable {
-        /// When the event began that it is at, in nanoseconds; 0 while it waits for one.
+        /// When the event began that it is at, in nanoseconds, or until when it is not to be looked at; 0 while it waits for one.
         let began = Atomic<Int64>(0)
         let events = Atomic<Int>(0)
         /// The watcher has had another thread poll in its place: when it is done it joins anew.

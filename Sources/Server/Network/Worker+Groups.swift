@@ -19,14 +19,14 @@ extension Worker {
             session.countWait(forReader: false)
         }
         // To call a thread is in the way of one who commits alone, and another polls.
-        if server.pool.isCommitSlow, clients.count > 1 { willBeLong() } else { willBlock() }
+        if server.pool.isCommitSlow, clients.count > 1 { willBeLong() } else { willBlock(isAlone: server.pool.commitsWait) }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now
         let finished = server.pool.commitGroup(clients) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.ready.enqueue(.answered(member))
         }
-        counters.setMark(MonotonicClock.now)
+        isBackFromDisk()
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync(),
             !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)

@@ -219,14 +219,26 @@ final class Worker: @unchecked Sendable {
 
     /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
     /// on, more threads poll.
+    ///
+    /// - Parameter isAlone: no other thread can wait for the disk meanwhile, so that one polls, and is watched. This one need not be for
+    ///   a while: of syncs that take 2 ms each would have another thread called in its place, and both be woken.
     @inline(__always)
-    func willBlock() {
+    func willBlock(isAlone: Bool = false) {
         guard !isLong else { return }
         leaveBatch()
         handOverIfAny()
         leaveGathering()
         hasBlocked = true
-        server.crew.willBlock(now: MonotonicClock.now)
+        let now = MonotonicClock.now
+        server.crew.willBlock(now: now)
+        if isAlone { note.began.store(now.nanoseconds &+ Watch.announcedNanoseconds, ordering: .relaxed) }
+    }
+
+    /// It is back from there, and what comes next is watched as ever.
+    func isBackFromDisk() {
+        let now = MonotonicClock.now
+        counters.setMark(now)
+        if !isLong { note.began.store(now.nanoseconds, ordering: .relaxed) }
     }
 
     @inline(__always)
