@@ -8,9 +8,9 @@ import Glibc
 /// mechanism for monitoring filesystem events" (https://man7.org/linux/man-pages/man7/inotify.7.html). Who has renamed a file has
 /// put it there before the call returns.
 ///
-/// It does not tell of everything: "The inotify API … does not report … remote events that occur on network filesystems", nor that
-/// a directory above was renamed, or another file system mounted there, nor what is written by a map. So it is for file systems of this machine
-/// only, and does not take the place of looking for long (`trustedNanoseconds`).
+/// It does not tell of everything: it "does not catch remote events that occur on network filesystems" (there), nor is a directory above
+/// watched, which may be renamed, or another file system mounted, nor is what is written by a map. So it is for file systems of this
+/// machine only, and takes the place of looking for no longer than `trustedNanoseconds`.
 ///
 /// `@unchecked Sendable`: a descriptor that nobody changes. Of those who have the same one only one may ask, as what has happened
 /// is told once.
@@ -20,7 +20,8 @@ final class FileWatch: @unchecked Sendable {
     /// - Parameter path: of the database, without symbolic links.
     init?(path: String) {
         let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        guard Self.isLocal(walpool_file_system(directory)) else { return nil }
+        // A single file may be mounted into a directory.
+        guard Self.isLocal(walpool_file_system(directory)), Self.isLocal(walpool_file_system(path)) else { return nil }
         descriptor = walpool_watch(directory, path)
         guard descriptor >= 0 else { return nil }
     }

@@ -74,12 +74,12 @@ struct OpenFiles {
     /// Why what was written into them may not be found again, or nil.
     mutating func problem(now: Instant = MonotonicClock.now) -> SQLiteError? {
         let marksBefore = walIndex?.checkpointMarks
-        if let problem = areUntouched(now: now) ? problemOfWAL() : lookUp(now: now) {
-            lookedUpAt = nil
-            return problem
+        if areUntouched(now: now) {
+            if let walStatus = places.openWAL { return problem(ofOnly: walStatus, marksBefore) }
+            // It cannot be asked by its descriptor, so a watch gives nothing.
+            watch = nil
         }
-        marks = marksBefore
-        return nil
+        return lookUp(now: now, marksBefore)
     }
 
     /// Since the paths were looked up nothing has happened to what they lead to, and nobody has written into the database.
@@ -91,18 +91,20 @@ struct OpenFiles {
     }
 
     /// The -wal is written to by this process all the time, so that no watch tells of others.
-    private mutating func problemOfWAL() -> SQLiteError? {
-        // It cannot be asked by its descriptor any more.
-        guard let status = places.openWAL else { return lookUp(now: nil) }
-        if let problem = problem(ofWAL: status) { return problem }
-        (walBytes, walBlocks) = (status.bytes, status.blocks)
+    private mutating func problem(ofOnly walStatus: walpool_file, _ marksBefore: WALIndex.CheckpointMarks?) -> SQLiteError? {
+        if let problem = problem(ofWAL: walStatus) {
+            lookedUpAt = nil
+            return problem
+        }
+        (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
+        marks = marksBefore
         return nil
     }
 
-    /// - Parameter now: nil when the next look is to be one of these again.
-    private mutating func lookUp(now: Instant?) -> SQLiteError? {
-        // What happens from here on it tells of the next time.
+    private mutating func lookUp(now: Instant, _ marksBefore: WALIndex.CheckpointMarks?) -> SQLiteError? {
+        // What happens from here on it tells of the next time; and until all was seen, nothing that it has told of is forgotten.
         _ = watch?.isQuiet
+        lookedUpAt = nil
         guard let status = places.databaseInPlace, let walStatus = places.walInPlace, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
             return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
@@ -113,6 +115,7 @@ struct OpenFiles {
         (databaseBytes, databaseModified) = (status.bytes, status.modified)
         (walBytes, walBlocks) = (walStatus.bytes, walStatus.blocks)
         wasCheckpointed = false
+        marks = marksBefore
         lookedUpAt = now
         return nil
     }

@@ -80,8 +80,8 @@ extension Pool {
         return result.finished
     }
 
-    /// A commit is on the disk when it has been made: only who has the writer waits for that.
-    public var commitsWait: Bool { pipelinedSync == nil }
+    /// With synchronous = full: COMMIT waits for the disk, and only who has the writer does.
+    public var syncsWithinCommit: Bool { limits.durability == .full }
 
     /// A commit has been made and is not on the disk yet: to be waited for before it is acknowledged. Nil when there is
     /// nothing to wait for. Call it before the writer is released.

@@ -8,7 +8,8 @@ import Testing
 @testable import Pool
 
 /// What is told of a database's files between two looks at their paths.
-@Suite struct FileWatchTests {
+@Suite(.enabled(if: FileWatch.isLocal(walpool_file_system(NSTemporaryDirectory())), "temporary files are where nothing is watched"))
+struct FileWatchTests {
     private let test: TestPool
     private let path: String
 
@@ -37,7 +38,13 @@ import Testing
         ("a hard link to the database", { try #require(link($0.path, $0.path + ".link") == 0) }),
         ("the database written into", { try $0.write("x", into: "") }),
         ("the database emptied by its path", { try #require(truncate($0.path, 0) == 0) }),
-        ("the directory moved", { try #require(rename($0.test.directory, $0.test.directory + ".away") == 0) }),
+        ("the directory moved and back, without the database", { test in
+            let directory = test.test.directory
+            try #require(rename(directory, directory + ".away") == 0)
+            // What is removed behind the test.
+            try FileManager.default.moveItem(atPath: directory + ".away", toPath: directory)
+            try #require(rename(test.path, test.path + ".away") == 0)
+        }),
     ]
 
     @Test(arguments: told.map(\.name))
@@ -72,7 +79,7 @@ import Testing
     /// What is wrong is found by the next look, although the paths were looked up this very moment, and by each one after that.
     @Test(arguments: [
         "the database moved away", "another in its place", "the -wal deleted", "the -shm deleted", "the database emptied by its path",
-        "the directory moved", "the -wal emptied",
+        "the directory moved and back, without the database", "the -wal emptied",
     ])
     func isFoundAtOnce(_ name: String) throws {
         var files = opened()
@@ -113,6 +120,33 @@ import Testing
         try #require(rename(above, above + ".away") == 0)
         #expect(files.problem(now: now) == nil)
         #expect(files.problem(now: now.advanced(byNanoseconds: FileWatch.trustedNanoseconds)) != nil)
+    }
+
+    /// The paths cannot be looked at, which is no loss: another's checkpoint of that time is known when they can be again, and so is what
+    /// had been told before.
+    @Test(arguments: [false, true])
+    func anObstacle(_ isLost: Bool) throws {
+        let directory = test.directory
+        try FileManager.default.createDirectory(atPath: directory + "/data", withIntermediateDirectories: true)
+        let path = directory + "/data/app.db"
+        let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("PRAGMA journal_mode = WAL; CREATE TABLE t(x); INSERT INTO t VALUES(zeroblob(100000))")
+        var files = OpenFiles(of: connection, walIndex: connection.walIndex())
+        let now = MonotonicClock.now
+        #expect(files.problem(now: now) == nil)
+        if isLost { try #require(rename(path, path + ".away") == 0) }
+        let outsider = try Connection(path: isLost ? ":memory:" : path, mode: .readWrite, settings: ConnectionSettings())
+        // A link to itself: ELOOP, which says nothing of the files.
+        try #require(rename(directory + "/data", directory + "/real") == 0)
+        try #require(symlink("data", directory + "/data") == 0)
+        #expect(files.problem(now: now) == nil)
+        if !isLost {
+            try outsider.executeInternal("DELETE FROM t; INSERT INTO t VALUES(1); PRAGMA wal_checkpoint; INSERT INTO t VALUES(2)")
+        }
+        #expect(files.problem(now: now) == nil)
+        try #require(unlink(directory + "/data") == 0)
+        try #require(rename(directory + "/real", directory + "/data") == 0)
+        #expect((files.problem(now: now) != nil) == isLost)
     }
 
     /// One of the two is told of each thing: with `pipelined`, whose syncs are another thread's, that has to be theirs.

@@ -40,7 +40,6 @@ import Testing
         for milliseconds in [100, 104, 108] as [Int64] { #expect(watch.look(now: at(milliseconds)) == .allIsWell) }
         #expect(watch.look(now: Instant(nanoseconds: end + Watch.intervalNanoseconds)) == .allIsWell)
         #expect(watch.look(now: Instant(nanoseconds: end + Watch.intervalNanoseconds + 1)) == .stuck(1))
-        #expect(Watch.announcedNanoseconds + Watch.intervalNanoseconds <= PollerCensus.windowNanoseconds / 2)
     }
 
     /// An idle daemon wakes nobody: after a while without events the watcher sleeps, but not while a thread is at work.

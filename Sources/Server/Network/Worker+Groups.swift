@@ -19,7 +19,8 @@ extension Worker {
             session.countWait(forReader: false)
         }
         // To call a thread is in the way of one who commits alone, and another polls.
-        if server.pool.isCommitSlow, clients.count > 1 { willBeLong() } else { willBlock(isAlone: server.pool.commitsWait) }
+        let isAlone = clients.count == 1
+        if server.pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && server.pool.syncsWithinCommit) }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now
         let finished = server.pool.commitGroup(clients) { member in

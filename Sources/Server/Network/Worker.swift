@@ -220,8 +220,8 @@ final class Worker: @unchecked Sendable {
     /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
     /// on, more threads poll.
     ///
-    /// - Parameter isAlone: no other thread can wait for the disk meanwhile, so that one polls, and is watched. This one need not be for
-    ///   a while: of syncs that take 2 ms each would have another thread called in its place, and both be woken.
+    /// - Parameter isAlone: it is one client's commit, and no other thread can wait for the disk meanwhile, so that one polls, and is
+    ///   watched. This one need not be for a while: each sync of 2 ms would have another thread called in its place, and both woken.
     @inline(__always)
     func willBlock(isAlone: Bool = false) {
         guard !isLong else { return }
@@ -238,7 +238,7 @@ final class Worker: @unchecked Sendable {
     func isBackFromDisk() {
         let now = MonotonicClock.now
         counters.setMark(now)
-        if !isLong { note.began.store(now.nanoseconds, ordering: .relaxed) }
+        if note.began.load(ordering: .relaxed) > now.nanoseconds { note.began.store(now.nanoseconds, ordering: .relaxed) }
     }
 
     @inline(__always)

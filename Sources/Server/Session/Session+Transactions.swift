@@ -240,15 +240,18 @@ extension Session {
         case .none:
             return
         case .lease:
-            worker?.willBlock()
+            worker?.willBlock(isAlone: pool.syncsWithinCommit)
             do { try pool.writer.commit() } catch {
+                worker?.isBackFromDisk()
                 pool.writer.rollback()
                 releaseWriter()
                 throw commitError(error)
             }
+            worker?.isBackFromDisk()
             let commit = pool.commitToSync()
             releaseWriter()
-            if let commit { try answerWhenDurable(commit) }
+            guard let commit else { return }
+            try answerWhenDurable(commit)
             counters?.setMark(MonotonicClock.now)
         case .group:
             try endMember()

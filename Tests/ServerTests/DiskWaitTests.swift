@@ -1,0 +1,66 @@
+import CSQLite
+import Glibc
+import Testing
+
+@testable import Pool
+@testable import SQLite
+@testable import Scheduling
+@testable import Server
+
+/// What the watcher is told of a thread that commits.
+@Suite struct DiskWaitTests {
+    /// What the thread's note says in the middle of each COMMIT, and when that was.
+    private final class Commits {
+        let note: Watch.Note
+        var seen: [(began: Int64, now: Instant)] = []
+
+        init(of test: SteppedServer) {
+            note = test.worker.note
+            // "The sqlite3_commit_hook() interface registers a callback function to be invoked whenever a transaction is committed"
+            // (https://www.sqlite.org/c3ref/commit_hook.html). This lives as long as the test, which is as long as the connection.
+            sqlite3_commit_hook(
+                test.server.pool.writer.connection.handle,
+                { context in
+                    let commits = Unmanaged<Commits>.fromOpaque(context!).takeUnretainedValue()
+                    commits.seen.append((commits.note.began.load(ordering: .relaxed), MonotonicClock.now))
+                    return 0
+                }, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        /// Whether it waits for the disk, as far as the watcher knows.
+        var announced: [Bool] { seen.map { $0.began > $0.now.nanoseconds } }
+    }
+
+    /// A COMMIT that syncs by itself is announced, whoever sends it; one that does not is watched like anything else. After it the thread
+    /// is watched as before, until it has handled its event.
+    @Test(arguments: [
+        (PoolLimits.Durability.full, ["INSERT INTO t VALUES(1, 1)"], true),
+        (.full, ["BEGIN", "INSERT INTO t VALUES(1, 1)", "COMMIT"], true),
+        (.pipelined, ["INSERT INTO t VALUES(1, 1)"], false),
+        (.pipelined, ["BEGIN", "INSERT INTO t VALUES(1, 1)", "COMMIT"], false),
+        (.normal, ["INSERT INTO t VALUES(1, 1)"], false),
+    ])
+    func aCommit(_ durability: PoolLimits.Durability, _ statements: [String], _ isAnnounced: Bool) throws {
+        let test = try SteppedServer { $0.pool.durability = durability }
+        let client = try test.connect()
+        let commits = Commits(of: test)
+        defer { withExtendedLifetime(commits) {} }
+        for statement in statements {
+            client.sendQuery(statement)
+            test.handleAll()
+            #expect(try client.reply().errors.isEmpty)
+            let began = test.worker.note.began.load(ordering: .relaxed)
+            #expect(began == 0)
+        }
+        #expect(commits.announced == [isAnnounced])
+    }
+
+    /// It goes on with what came besides, and is watched then.
+    @Test func backFromTheDisk() throws {
+        let test = try SteppedServer()
+        test.worker.willBlock(isAlone: true)
+        #expect(test.server.crew.watch.look(now: MonotonicClock.now.advanced(byMilliseconds: 5)) == .allIsWell)
+        test.worker.isBackFromDisk()
+        #expect(test.server.crew.watch.look(now: MonotonicClock.now.advanced(byMilliseconds: 5)) == .stuck(1))
+    }
+}
