@@ -31,6 +31,16 @@ import Testing
         #expect(watch.look(now: at(105)) == .allIsWell)
     }
 
+    /// One asks at a time, and another that only gives its core up takes no part in that.
+    @Test(arguments: [false, true])
+    func givingTheCoreUpLeavesWhoAsksAlone(_ isAsking: Bool) {
+        let crew = Crew(threads: 1, pollers: 2, quickPollers: 1, processors: 2)
+        crew.isBusyPolling.store(isAsking, ordering: .relaxed)
+        crew.yieldOnce()
+        let isStillAsking = crew.isBusyPolling.load(ordering: .relaxed)
+        #expect(isStillAsking == isAsking)
+    }
+
     /// Another polls while it waits for the disk, but not for ever.
     @Test func aThreadThatHasSaidThatItWaitsForTheDisk() {
         let watch = Watch(threads: 2)

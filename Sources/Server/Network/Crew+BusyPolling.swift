@@ -35,6 +35,16 @@ extension Crew {
         }
     }
 
+    /// Gives the core up once, to the client that was answered just now, if that is where it is to run. See `CoreYielding`.
+    func yieldOnce() {
+        guard !isBusyPolling.exchange(true, ordering: .acquiring) else { return }
+        defer { isBusyPolling.store(false, ordering: .releasing) }
+        let before = MonotonicClock.now
+        guard yielding.isAllowed(now: before) else { return }
+        sched_yield()
+        _ = yielding.gaveUp(at: before, hadItAgainAt: MonotonicClock.now)
+    }
+
     /// nil as well where another thread asks already.
     @inline(__always)
     private func pollAlone(_ poll: () -> Int?) -> Int? {
