@@ -36,7 +36,8 @@ import Testing
         }
         let c = try test.connect()
         let pinned = try pinAllReaders(test, 2)
-        test.server.isEvictingReader.store(true, ordering: .sequentiallyConsistent)
+        // Taken as a thread of the server takes it: one that looks just now would clear what is merely stored.
+        try test.until { !test.server.isEvictingReader.exchange(true, ordering: .sequentiallyConsistent) }
         c.sendQuery("SELECT count(*) FROM t")
         try test.untilWaitingReaders(1)
         let end = MonotonicClock.now.advanced(byMilliseconds: 5 * limit)
