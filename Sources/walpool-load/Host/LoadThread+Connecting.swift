@@ -25,7 +25,6 @@ extension LoadThread {
     /// SOCK_CLOEXEC and SOCK_NONBLOCK, which Glibc's module has as members of an enum.
     private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
     private static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue)
-    private static let alonePatienceMicroseconds = 50_000
 
     /// A client that reads slowly leaves something behind each time, which no edge would tell of.
     private func interest(of state: UnsafeMutablePointer<ClientState>) -> walpool_interest {
@@ -41,12 +40,6 @@ extension LoadThread {
         state.pointee.unsent.clear()
         state.pointee.hasFailed = false
         reports[index] = nil
-        if clients.count == 1 {
-            // It waits in recv(). Whatever must not wait says so in its own flags.
-            _ = fcntl(descriptor, F_SETFL, 0)
-            var limit = timeval(tv_sec: 0, tv_usec: Self.alonePatienceMicroseconds)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
         walpool_epoll_set(poller, 1, descriptor, interest(of: state), UInt64(index))
         out.startup([("user", server.user), ("database", server.database), ("application_name", "walpool-load")])
         send(index)

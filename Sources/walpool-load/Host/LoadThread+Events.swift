@@ -32,19 +32,24 @@ extension LoadThread {
     /// What the shim takes at most.
     private static let eventsAtOnce = 64
 
-    /// With a single client there is nobody else to wait for: it waits in recv(), which saves the other system call.
-    /// False when the client does not wait for the server.
+    /// With a single client there is nobody else to wait for: it waits in poll(), as libpq does. False when the client does not wait for
+    /// the server.
+    ///
+    /// Not in recv(), which would save the other system call: when the server reads the request, the kernel tells that there is room
+    /// again (`unix_write_space`), and wakes who waits in recv() for that, in the middle of the request and for nothing. Who waits in
+    /// poll() is asked first whether that is what he waits for.
     private func receiveAlone() -> Bool {
         let state = client(0)
         guard state.pointee.phase == .running, state.pointee.readBytesPerSecond == 0, state.pointee.unsent.count == 0 else {
             return false
         }
-        let kept = state.pointee.carry.count
-        let count = recv(state.pointee.descriptor, input + kept, Self.inputBytes - kept, 0)
-        // The time limit of the socket lets the loop look at the clock and at the stop.
-        if count >= 0 || (errno != EAGAIN && errno != EINTR) { received(0, count) }
+        var waited = pollfd(fd: state.pointee.descriptor, events: Int16(POLLIN), revents: 0)
+        // Its time limit lets the loop look at the clock and at the stop.
+        if poll(&waited, 1, Self.alonePatienceMilliseconds) > 0 { receive(0, limit: Self.inputBytes) }
         return true
     }
+
+    private static let alonePatienceMilliseconds: Int32 = 50
 
     /// In an event's word: the other side sends nothing more.
     private static let hungUp: UInt64 = 1 << 63
