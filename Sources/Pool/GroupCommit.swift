@@ -71,6 +71,8 @@ struct GroupCommit {
         _ members: ArraySlice<any GroupMember>, since began: Instant, isLater: Bool, _ result: inout Result
     ) -> RoundEnd {
         guard !members.isEmpty else { return .committed(postponed: []) }
+        // Then nothing of the following has it run again: what COMMIT refuses is its own.
+        let isAlone = members.count == 1 && !isLater
         var index = members.startIndex
         while index < members.endIndex {
             var end = Instant.distantFuture
@@ -80,7 +82,7 @@ struct GroupCommit {
                 end = now.advanced(byMilliseconds: limitMilliseconds)
             }
             let member = members[index]
-            member.mark()
+            member.mark(mayRunAgain: !isAlone)
             writer.memberRuns(until: end)
             member.runTransaction(on: writer)
             if writer.memberHasBeenStopped() {
@@ -98,7 +100,7 @@ struct GroupCommit {
                 result.finished.append(member)
                 return .killed(untouched: members[index...])
             }
-            if writer.connection.hasUnresolvedForeignKeys {
+            if !isAlone, writer.connection.hasUnresolvedForeignKeys {
                 // COMMIT would refuse for all. Alone, this member gets the error that its own COMMIT gives.
                 writer.rollback()
                 runTogetherAgain(members[..<(index - 1)], &result)
@@ -113,7 +115,8 @@ struct GroupCommit {
     private func commit(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
         do {
             try writer.commit()
-            result.finished.append(contentsOf: members)
+            // All of them, mostly, and then there is nothing to copy.
+            if result.finished.isEmpty { result.finished = Array(members) } else { result.finished.append(contentsOf: members) }
         } catch {
             writer.rollback()
             // After an I/O error nobody knows what reached the disk, so trying again would be wrong: "fsync-gate".
@@ -135,7 +138,7 @@ struct GroupCommit {
         var index = waiting.startIndex
         while index < waiting.endIndex, writer.failure == nil {
             let member = waiting[index]
-            member.mark()
+            member.mark(mayRunAgain: true)
             member.runTransaction(on: writer)
             index += 1
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
@@ -161,7 +164,7 @@ struct GroupCommit {
         for (index, member) in zip(members.indices, members) {
             guard writer.failure == nil else { return result.postponed += members[index...] }
             guard !begin([member], &result).isEmpty else { continue }
-            member.mark()
+            member.mark(mayRunAgain: true)
             member.runTransaction(on: writer)
             if writer.connection.isAutocommit {
                 writer.rollback()

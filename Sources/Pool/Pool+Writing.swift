@@ -56,9 +56,8 @@ extension Pool {
     /// - Parameter answer: called for a member that waits no longer for another process while the others still do. From
     ///   then on the group does not touch it.
     public func commitGroup(
-        _ clients: [any PoolClient], answer: ((any GroupMember) -> Void)? = nil
+        _ members: [any GroupMember], answer: ((any GroupMember) -> Void)? = nil
     ) -> [any GroupMember] {
-        let members = clients.compactMap { $0 as? any GroupMember }
         let result = GroupCommit(writer: writer, limitMilliseconds: changeable.groupMilliseconds.load(ordering: .relaxed), answer: answer)
             .run(members)
         if !result.postponed.isEmpty {

@@ -15,9 +15,12 @@ public protocol PoolClient: StatementOwner, Sendable {
     func pauseHasEnded(now: Instant)
     /// It keeps a snapshot that began before that while it waits for the writer. Called while it is parked.
     func waitsWithSnapshot(fromBefore moment: Instant) -> Bool
+    /// Itself, if it can share a commit: `as?` would look its conformance up each time.
+    var groupMember: (any GroupMember)? { get }
 }
 
 extension PoolClient {
+    public var groupMember: (any GroupMember)? { nil }
     public var passesPause: Bool { false }
     public var waitDeadlineWhilePaused: Instant { waitDeadline }
     public func pauseHasEnded(now: Instant) {}
@@ -36,7 +39,9 @@ public protocol DeadlineObserver: AnyObject, Sendable {
 /// before its commit is synced.
 public protocol GroupMember: PoolClient {
     /// Remembers the session's state, so that `rewind` can go back to it.
-    func mark()
+    ///
+    /// - Parameter mayRunAgain: false when it is alone with its commit, and `rewind` will not be called.
+    func mark(mayRunAgain: Bool)
     /// Goes back to the mark: as if the transaction had not been run.
     func rewind()
     /// As `rewind`, for one that waits for the writer again: it has the next group's first place.
@@ -54,6 +59,7 @@ public protocol GroupMember: PoolClient {
 }
 
 extension GroupMember {
+    public var groupMember: (any GroupMember)? { self }
     public func returnToQueue() { rewind() }
     public func writerWillBeLong() {}
 }
@@ -65,7 +71,7 @@ public enum Resumption: Sendable {
     /// The client has the writer now, until it releases it.
     case transaction(any PoolClient)
     /// These clients' transactions are to be run and committed together.
-    case group([any PoolClient])
+    case group([any GroupMember])
     /// These have been committed and are to be answered, unless the thread that committed them has done it by now.
     case committed(CommittedGroup)
     /// These clients, and all who commit meanwhile, wait for this commit to be on the disk.

@@ -72,7 +72,7 @@ final class Inserter: GroupMember {
     }
 
     var waitDeadline: Instant { .distantFuture }
-    func mark() {}
+    func mark(mayRunAgain: Bool) {}
     func rewind() {}
 
     func runTransaction(on writer: Writer) {

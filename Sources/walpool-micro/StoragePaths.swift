@@ -70,7 +70,7 @@ extension MicroPath {
         MicroPath("group-insert", 12_800, "one of 64 inserts, committed as 1 and 63: queue, BEGIN, COMMIT, release") { count in
             let file = try ScratchDatabase()
             let sql = sqlText("INSERT INTO item (name, price) VALUES ('a name', ?1)")
-            let members: [any PoolClient] = (0..<64).map { Inserter($0, sql) }
+            let members: [any GroupMember] = (0..<64).map { Inserter($0, sql) }
             var inserted = 0
             for _ in 0..<(count / 64) {
                 // The first is granted the writer at once; the others gather while it commits.

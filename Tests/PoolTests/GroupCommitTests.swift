@@ -196,6 +196,18 @@ import Testing
         #expect(try test.lookFromOutside("SELECT id FROM t WHERE id <> 0 ORDER BY id DESC") == (1...5).map { ["-\($0)"] })
     }
 
+    /// Who is alone is never run again, whatever COMMIT says, and need not remember what it was like before. `FakeMember` tells of one
+    /// that is run again all the same.
+    @Test(arguments: [["INSERT INTO t VALUES(1, 1)"], ["INSERT INTO child VALUES(5)"]], [1, 2])
+    func whoRemembersItsState(_ statements: [String], _ count: Int) throws {
+        let test = try TestPool()
+        let members = (1...count).map { FakeMember($0, $0 == 1 ? statements : ["INSERT INTO t VALUES(2, 2)"]) }
+        let result = test.run(members)
+        #expect(result.finished.count == count)
+        #expect(members.map(\.mayRunAgain) == members.map { _ in count > 1 })
+        #expect(members[0].commitError?.extendedCode == (statements[0].contains("child") ? 787 : nil))
+    }
+
     /// A deferred foreign key that is violated when the member is done would fail the others' COMMIT.
     @Test(arguments: ["v", "vi", "iv", "ivi", "vv", "ivivi", "iivk"])
     func deferredForeignKey(_ picture: String) throws {
@@ -341,7 +353,7 @@ import Testing
         }
         var clientID: ClientID { inner.clientID }
         var waitDeadline: Instant { inner.waitDeadline }
-        func mark() { inner.mark() }
+        func mark(mayRunAgain: Bool) { inner.mark(mayRunAgain: mayRunAgain) }
         func rewind() {
             inner.rewind()
             onRewind()

@@ -300,7 +300,7 @@ final class MiniEngine: @unchecked Sendable {
 
         var clientID: ClientID { member.clientID }
         var waitDeadline: Instant { .distantFuture }
-        func mark() { member.mark() }
+        func mark(mayRunAgain: Bool) { member.mark(mayRunAgain: mayRunAgain) }
         func rewind() { member.rewind() }
         func runTransaction(on writer: Writer) { member.runTransaction(on: writer) }
         func commitFailed(_ error: SQLiteError) { member.commitFailed(error) }

@@ -128,6 +128,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     var whileRunning: (Int) -> StopReason? = { _ in nil }
     var whileWaiting: (Int) -> StopReason? = { _ in nil }
     var snapshotBegan: Instant?
+    private(set) var mayRunAgain = true
     private var runQuestions = 0
     private var waitQuestions = 0
     var onRun: () -> Void = {}
@@ -141,8 +142,9 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     var succeeded: Bool { runs > 0 && error == nil && commitError == nil && refusal == nil }
 
     func waitsWithSnapshot(fromBefore moment: Instant) -> Bool { snapshotBegan.map { $0 < moment } ?? false }
-    func mark() {}
+    func mark(mayRunAgain: Bool) { self.mayRunAgain = mayRunAgain }
     func rewind() {
+        if !mayRunAgain { Issue.record("it runs again, and has remembered nothing for that") }
         rewinds += 1
         error = nil
         rows = []

@@ -67,6 +67,38 @@ import Testing
         #expect(statements.bytes == 0)
     }
 
+    /// What was found last is found again only as long as it has that name, also where a transaction runs again.
+    @Test func theNameThatWasAskedForLast() throws {
+        func statement(_ text: String) throws -> PreparedStatement {
+            var text = text
+            return PreparedStatement(try text.withUTF8 { try Query(UnsafeRawBufferPointer($0)) })
+        }
+        func named(_ name: String, _ statements: inout NamedStatements) -> PreparedStatement? {
+            Array(name.utf8).withUnsafeBytes { statements.named($0) }
+        }
+        var statements = NamedStatements()
+        #expect(named("a", &statements) == nil)
+        let (one, two) = (try statement("SHOW one"), try statement("SHOW two"))
+        let long = String(repeating: "long", count: 10)
+        statements.keep(one, "a")
+        statements.keep(two, long)
+        for _ in 0..<2 {
+            for (name, expected) in [("a", one), (long, two), ("a", one)] { #expect(named(name, &statements) === expected) }
+        }
+        #expect(named("A", &statements) == nil && named("aa", &statements) == nil)
+        let marked = statements
+        // Under a name that another had, and that was asked for just before.
+        #expect(named("a", &statements) === one)
+        statements.keep(two, "a")
+        #expect(named("a", &statements) === two)
+        statements.remove("a")
+        #expect(named("a", &statements) == nil)
+        statements = marked
+        #expect(named("a", &statements) === one && named(long, &statements) === two)
+        statements.removeAll()
+        #expect(named(long, &statements) == nil)
+    }
+
     /// The statements of named portals count, where no name of their own does.
     @Test func statementsOfPortals() throws {
         let test = try TestServer()

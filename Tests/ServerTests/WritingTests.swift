@@ -172,7 +172,7 @@ import Testing
         try session.beginStatement()
         session.statementDeadline = Instant(nanoseconds: 5)
         session.lockDeadline = Instant(nanoseconds: 7)
-        session.mark()
+        session.mark(mayRunAgain: true)
         // Its first run, which ended with FATAL.
         session.endStatement()
         session.statementDeadline = .distantFuture

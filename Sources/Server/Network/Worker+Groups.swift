@@ -10,20 +10,20 @@ extension Worker {
     /// hardly a pause between two syncs. Where that costs more than it saves, it answers first and lets all of them
     /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
     /// and the replies wait for the disk, unless a sync costs more than that saves.
-    func runGroup(_ clients: [any PoolClient]) {
-        for client in clients {
-            guard let session = client as? Session else { continue }
+    func runGroup(_ members: [any GroupMember]) {
+        for member in members {
+            guard let session = member as? Session else { continue }
             session.closeParking()
             session.worker = self
             session.noteEndOfWait()
             session.countWait(forReader: false)
         }
         // To call a thread is in the way of one who commits alone, and another polls.
-        let isAlone = clients.count == 1
+        let isAlone = members.count == 1
         if server.pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && server.pool.syncsWithinCommit) }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now
-        let finished = server.pool.commitGroup(clients) { member in
+        let finished = server.pool.commitGroup(members) { member in
             (member as? Session)?.replyAfterGroup()
             self.server.ready.enqueue(.answered(member))
         }
@@ -43,10 +43,10 @@ extension Worker {
         // Those whom nobody else has answered while the disk worked.
         let unanswered = handedOver.take()
         if let plan = server.pool.planGathering(answered: finished.count) {
-            answer(unanswered + finished)
+            answer(unanswered, finished)
             return letGather(plan)
         }
-        guard let next = server.pool.releaseWriter() else { return answer(unanswered + finished) }
+        guard let next = server.pool.releaseWriter() else { return answer(unanswered, finished) }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
@@ -54,7 +54,7 @@ extension Worker {
             server.ready.enqueue(.committed(handedOver))
             answer(unanswered)
         } else {
-            answer(unanswered + finished)
+            answer(unanswered, finished)
         }
     }
 
@@ -69,6 +69,11 @@ extension Worker {
             if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
             return true
         }
+    }
+
+    /// Both: the first are mostly none.
+    private func answer(_ unanswered: [any GroupMember], _ finished: [any GroupMember]) {
+        answer(unanswered.isEmpty ? finished : unanswered + finished)
     }
 
     func answer(_ members: [any GroupMember]) {

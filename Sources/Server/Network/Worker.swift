@@ -329,8 +329,8 @@ final class Worker: @unchecked Sendable {
             guard let session = client as? Session else { return }
             session.hasWriterGrant = true
             session.resume(self)
-        case .group(let clients):
-            runGroup(clients)
+        case .group(let members):
+            runGroup(members)
         case .committed(let group):
             answer(group.take())
         case .unsynced(let commit):

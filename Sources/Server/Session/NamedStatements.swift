@@ -1,3 +1,5 @@
+import Glibc
+
 /// The statements that a session has under names, and what they take all together.
 ///
 /// A value, with what was counted of each beside it, so that going back (see SessionState) leaves the sum right.
@@ -10,11 +12,30 @@ struct NamedStatements {
 
     private var entries: [String: Entry] = [:]
     private(set) var bytes = 0
+    /// What was asked for last. A client that runs a statement again and again has its name looked up twice each time: when it has
+    /// arrived, and when it is bound.
+    private var last: (name: String, statement: PreparedStatement)?
 
     var count: Int { entries.count }
 
     @inline(__always)
     subscript(name: String) -> PreparedStatement? { entries[name]?.statement }
+
+    /// As the client wrote the name.
+    mutating func named(_ name: UnsafeRawBufferPointer) -> PreparedStatement? {
+        if let last, Self.isSame(last.name, name) { return last.statement }
+        let text = String(decoding: name, as: UTF8.self)
+        guard let statement = self[text] else { return nil }
+        last = (text, statement)
+        return statement
+    }
+
+    /// Byte by byte. Strings of another spelling are equal, too, and are looked up.
+    private static func isSame(_ name: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        name.utf8.withContiguousStorageIfAvailable { name in
+            name.count == bytes.count && memcmp(name.baseAddress!, bytes.baseAddress!, bytes.count) == 0
+        } ?? false
+    }
 
     mutating func keep(_ statement: PreparedStatement, _ name: String) {
         remove(name)
@@ -29,6 +50,7 @@ struct NamedStatements {
     mutating func remove(_ name: String) -> Bool {
         guard let entry = entries.removeValue(forKey: name) else { return false }
         bytes -= entry.bytes
+        if last?.statement === entry.statement { last = nil }
         return true
     }
 

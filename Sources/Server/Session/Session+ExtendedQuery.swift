@@ -113,10 +113,10 @@ extension Session {
             throw WireError(
                 state: .invalidSQLStatementName, message: "unnamed prepared statement does not exist")
         }
-        let text = String(decoding: name, as: UTF8.self)
-        if let statement = state.statements[text] { return statement }
+        if let statement = state.statements.named(name) { return statement }
         throw WireError(
-            state: .invalidSQLStatementName, message: "prepared statement \"\(text)\" does not exist")
+            state: .invalidSQLStatementName,
+            message: "prepared statement \"\(String(decoding: name, as: UTF8.self))\" does not exist")
     }
 
     func bind(_ message: BindMessage) throws(WireError) {

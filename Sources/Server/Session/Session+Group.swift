@@ -5,18 +5,21 @@ import Scheduling
 
 /// A session as one member of a group commit.
 extension Session: GroupMember {
-    func mark() {
-        markedState = state
+    func mark(mayRunAgain: Bool) {
         markedEnd = out.end
         commitMark = out.end
         memberHasEnded = false
         isInCommit = true
-        markedPortals.removeAll(keepingCapacity: true)
-        if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
-        for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
         totalChangesAtMark = pool.writer.connection.totalChanges
         leftovers = .none
         markedDeadline = statementDeadline
+        // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
+        // statement that writes sets none.
+        guard mayRunAgain || !isSingleStatement else { return }
+        markedState = state
+        markedPortals.removeAll(keepingCapacity: true)
+        if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
+        for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
     }
 
     func rewind() {

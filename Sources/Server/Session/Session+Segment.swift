@@ -114,7 +114,7 @@ extension Session {
     }
 
     private func statement(_ name: UnsafeRawBufferPointer) -> PreparedStatement? {
-        name.isEmpty ? state.unnamedStatement : state.statements[String(decoding: name, as: UTF8.self)]
+        name.isEmpty ? state.unnamedStatement : state.statements.named(name)
     }
 
     private func executed(_ name: UnsafeRawBufferPointer, _ portals: Named) -> Query? {
