@@ -19,6 +19,9 @@
 public struct BusyPolling: Sendable {
     /// How long a thread asks: a client that was woken by the reply, and sends the next request at once, is back within it.
     public static let limitNanoseconds: Int64 = 50_000
+    /// Where it gives the core up between: what that keeps from others is little, and who is woken on another core that sleeps deeply,
+    /// and answers at once, takes 60 µs and more.
+    public static let yieldingLimitNanoseconds: Int64 = 120_000
     /// A wait that was slept through and was not longer than this would have been over while asking, had nobody had to wake up.
     public static let shortWaitNanoseconds: Int64 = 120_000
     /// The most waits that are slept through at once before it is tried again. In vain each time, that costs a microsecond for each.

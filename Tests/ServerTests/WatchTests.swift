@@ -31,7 +31,7 @@ import Testing
         #expect(watch.look(now: at(105)) == .allIsWell)
     }
 
-    /// One asks at a time, and another that only gives its core up takes no part in that.
+    /// One asks at a time. Another that only gives its core up does so where nobody asks, and leaves that as it was.
     @Test(arguments: [false, true])
     func givingTheCoreUpLeavesWhoAsksAlone(_ isAsking: Bool) {
         let crew = Crew(threads: 1, pollers: 2, quickPollers: 1, processors: 2)

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import Pool
+import SQLite
 @testable import Scheduling
 @testable import Server
 
@@ -192,6 +193,32 @@ import Testing
         session.wasCancelled = false
         session.disownAndArm()
         #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
+    }
+
+    /// What a member remembered for a group whose writer failed does not come back with the error of a later commit, which it makes alone.
+    @Test func whatWasRememberedForAnotherGroup() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        try client.query("SELECT 1")
+        let announced = try #require(test.server.table.sessions.first)
+        var owned: Session?
+        while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
+        let session = try #require(owned)
+        session.mark(mayRunAgain: true)
+        session.rewind()
+        session.state.settings.applicationName = "set since"
+        session.isSingleStatement = true
+        session.mark(mayRunAgain: false)
+        #expect(session.markedState == nil && session.markedPortals.isEmpty)
+        session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))
+        #expect(session.state.settings.applicationName == "set since")
+        // A block's settings go back.
+        session.isSingleStatement = false
+        session.mark(mayRunAgain: false)
+        session.state.settings.applicationName = "set in the block"
+        session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))
+        #expect(session.state.settings.applicationName == "set since")
+        session.close()
     }
 
     // MARK: Clients that go

@@ -24,6 +24,7 @@ extension Worker {
     private func ask(until end: Instant, now: Instant) -> Int? {
         if server.crew.hasFewPollers { return server.crew.pollBusily(until: end, look) }
         guard server.pool.isHolderAwaited else { return nil }
+        let end = Instant(nanoseconds: now.nanoseconds &+ BusyPolling.yieldingLimitNanoseconds)
         return server.crew.pollYielding(until: end, now: now, look)
     }
 

@@ -76,8 +76,9 @@ extension Worker {
         answer(unanswered.isEmpty ? finished : unanswered + finished)
     }
 
-    func answer(_ members: [any GroupMember]) {
-        isAnswering = members.count > 1
+    /// - Parameter syncsOn: others wait for this thread, for their commits to be on the disk.
+    func answer(_ members: [any GroupMember], syncsOn: Bool = false) {
+        isAnswering = members.count > 1 || syncsOn
         for member in members {
             guard let session = member as? Session else { continue }
             // What it counts, it counts on this thread.
@@ -116,10 +117,11 @@ extension Worker {
             // Those whom nobody else has answered while the disk worked.
             let late = unanswered.take()
             guard goesOn else { return answer(late + synced) }
-            answer(late)
-            if synced.isEmpty { continue }
-            unanswered = CommittedGroup(synced)
-            server.ready.enqueue(.committed(unanswered))
+            if !synced.isEmpty {
+                unanswered = CommittedGroup(synced)
+                server.ready.enqueue(.committed(unanswered))
+            }
+            answer(late, syncsOn: true)
         }
     }
 }

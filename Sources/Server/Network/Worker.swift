@@ -40,7 +40,7 @@ final class Worker: @unchecked Sendable {
     /// Statements that have begun since.
     var statementsSince = 0
     var eventBegan: Int64 = 0
-    /// It tells the members of a group, one after the other.
+    /// It tells the members of a group, one after the other, or syncs for others next.
     var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
     var handedOver = CommittedGroup([])

@@ -15,7 +15,11 @@ extension Session: GroupMember {
         markedDeadline = statementDeadline
         // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
         // statement that writes sets none.
-        guard mayRunAgain || !isSingleStatement else { return }
+        guard mayRunAgain || !isSingleStatement else {
+            // Of a group before, whose writer failed.
+            if markedState != nil { forgetMark() }
+            return
+        }
         markedState = state
         markedPortals.removeAll(keepingCapacity: true)
         if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
@@ -24,7 +28,7 @@ extension Session: GroupMember {
 
     func rewind() {
         closePortals()
-        guard let marked = markedState else { return }
+        guard let marked = markedState else { preconditionFailure("what is run again has been marked for that") }
         state = marked
         notePassage()
         for (portal, description) in markedPortals {
@@ -46,7 +50,7 @@ extension Session: GroupMember {
     }
 
     /// It will not run again. Portals that are closed by now go with their values, of which an idle session keeps none.
-    private func forgetMark() {
+    func forgetMark() {
         markedState = nil
         markedPortals.removeAll(keepingCapacity: markedPortals.count <= 1)
     }

@@ -147,6 +147,9 @@ extension Session {
         self.worker = worker
         noteRunning()
         countWait(forReader: false)
+        // A member that was to run again, had the writer not failed.
+        isInCommit = false
+        forgetMark()
         let error = reason == .snapshotTooOld ? stopError(forLoss: .walLimit) : ErrorTranslation.wireError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)

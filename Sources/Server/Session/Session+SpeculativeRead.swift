@@ -2,10 +2,10 @@ import Scheduling
 
 /// The reply to a commit, and a look for the client's next request behind it: see `SpeculativeReads`.
 extension Session {
-    /// Whether its thread may look: it has nothing else to do first, asks epoll now and then (`EventBatch.hasRoom`), and all of what the
-    /// client sent is answered.
+    /// Whether its thread may look: it has nothing else to do first, nobody else to answer or to sync for, asks epoll now and then
+    /// (`EventBatch.hasRoom`), and all of what the client sent is answered.
     func readsSpeculatively(_ worker: Worker) -> Bool {
-        guard worker.hasBlocked, worker.takesEventsOn, interest == .stream, case .ready = phase, !isCopyingIn,
+        guard worker.hasBlocked, !worker.isAnswering, worker.takesEventsOn, interest == .stream, case .ready = phase, !isCopyingIn,
             state.inputPosition == input.count
         else { return false }
         return worker.speculativeReads.begin()
