@@ -14,14 +14,15 @@ from metrics import values
 
 
 def test_new_statements_wait(db, admin):
+    # RESUME lets all of them go on, in no order: what is read is the same before and after what is written.
     sessions = {"admin": db.client(database="walpool")}
     interleave(db, """
         admin  | reader                     | writer                             | block
         PAUSE => PAUSE |                    |                                    |
-               | SELECT n FROM t => waits   |                                    |
+               | SELECT min(n) FROM t => waits |                                 |
                |                            | INSERT INTO t VALUES (2) => waits  |
                |                            |                                    | BEGIN => BEGIN [T]
-               |                            |                                    | SELECT n FROM t => waits
+               |                            |                                    | SELECT min(n) FROM t => waits
         RESUME => RESUME |                  |                                    |
                | ... => 1                   |                                    |
                |                            | ... => INSERT 0 1                  |
