@@ -158,17 +158,22 @@ import SQLite
         #expect(try test.look("SELECT n FROM t ORDER BY id") == ["1", "2", "3"])
     }
 
+    /// The only one, which has been answered.
+    private func ownSession(of test: TestServer) throws -> Session {
+        let announced = try #require(test.server.table.sessions.first)
+        var owned: Session?
+        // Its thread is about to let go of it.
+        while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
+        return try #require(owned)
+    }
+
     /// A member that runs again is at the same statement: it has no more time than it had, a cancel that comes in between
     /// is for it, and what its first run said of leaving is undone with that run. It waits for the writer anew.
     @Test func aMemberThatRunsAgain() throws {
         let test = try TestServer()
         let client = try test.connect()
         try client.query("SELECT 1")
-        let announced = try #require(test.server.table.sessions.first)
-        var owned: Session?
-        // Its thread has answered and is about to let go of it.
-        while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
-        let session = try #require(owned)
+        let session = try ownSession(of: test)
         session.state.settings.lockTimeoutMilliseconds = 60_000
         try session.beginStatement()
         session.statementDeadline = Instant(nanoseconds: 5)
@@ -200,10 +205,7 @@ import SQLite
         let test = try TestServer()
         let client = try test.connect()
         try client.query("SELECT 1")
-        let announced = try #require(test.server.table.sessions.first)
-        var owned: Session?
-        while owned == nil { owned = test.server.table.own(slot: announced.slot, generation: announced.generation) }
-        let session = try #require(owned)
+        let session = try ownSession(of: test)
         session.mark(mayRunAgain: true)
         session.rewind()
         session.state.settings.applicationName = "set since"
