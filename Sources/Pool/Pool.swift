@@ -83,7 +83,7 @@ public final class Pool: Sendable {
 
         mutating func resumption(_ grant: WriterQueue.Grant?) -> Resumption? {
             switch grant {
-            case .group(let ids): .group(unpark(ids).compactMap(\.groupMember))
+            case .group(let ids): .group(ids.compactMap { parked.removeValue(forKey: $0)?.groupMember })
             case .transaction(let id): unpark([id]).first.map { .transaction($0) }
             case .job(let id): WriterJob(client: id).map { .job($0) }
             case nil: nil

@@ -1,8 +1,8 @@
 import Glibc
+import SQLite
 import Testing
 
 @testable import Pool
-import SQLite
 @testable import Scheduling
 @testable import Server
 
