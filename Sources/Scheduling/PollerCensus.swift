@@ -10,6 +10,8 @@
 /// many as there are cores, and never less than two. One more, in the place of who waits for the disk, is woken by messages
 /// that a polling thread would come to a moment later, and takes the processor from the client that sends them.
 ///
+/// Where quick events come faster than those few handle them (`Backlog`), one more polls: then it is them whom the clients wait for.
+///
 /// A pure value, like `WriterQueue`.
 public struct PollerCensus: Sendable {
     /// How many threads poll while every event is a quick one.
@@ -25,6 +27,8 @@ public struct PollerCensus: Sendable {
     public private(set) var long = 0
     /// While the target is the full one: when it goes back, unless there is new reason.
     public private(set) var fullUntil: Instant?
+    /// While one more polls than quick events need as a rule: when that ends, unless there is new reason.
+    public private(set) var sharedUntil: Instant?
     private var windowBegan = Instant(nanoseconds: 0)
     private var slowEvents = 0
     private var nanosecondsOfSlowEvents: Int64 = 0
@@ -98,6 +102,14 @@ public struct PollerCensus: Sendable {
 // MARK: More threads for a while
 
 extension PollerCensus {
+    /// There are more quick events than those who poll can handle. Returns how many threads of the reserve to wake; they have been
+    /// counted as polling.
+    public mutating func hasBacklog(now: Instant) -> Int {
+        sharedUntil = Instant(nanoseconds: now.nanoseconds &+ Self.windowNanoseconds)
+        target = max(target, min(quickTarget + 1, fullTarget))
+        return callReserve(upTo: target)
+    }
+
     /// A polling thread is about to block for a moment. Returns how many threads of the reserve to wake; they have been
     /// counted as polling.
     public mutating func willBlock(now: Instant) -> Int {
@@ -122,10 +134,9 @@ extension PollerCensus {
     /// A polling thread is between two events. `standBy`: there are more than are needed now, and it has been counted
     /// as one of the reserve.
     public mutating func betweenEvents(now: Instant) -> Role {
-        if let until = fullUntil, now >= until {
-            fullUntil = nil
-            target = quickTarget
-        }
+        if let until = fullUntil, now >= until { fullUntil = nil }
+        if let until = sharedUntil, now >= until { sharedUntil = nil }
+        if fullUntil == nil { target = sharedUntil == nil ? quickTarget : min(quickTarget + 1, fullTarget) }
         guard active > target else { return .poll }
         active -= 1
         reserve += 1

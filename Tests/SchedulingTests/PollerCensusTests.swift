@@ -61,9 +61,9 @@ import Testing
         #expect(role == .standBy && census.reserve == 2 && census.long == 0)
     }
 
-    /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. e: a polling thread looks
-    /// between two events. A digit: so many times 5 ms pass.
-    /// Answers of s, h and k are how many of the reserve are woken.
+    /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. b: there is a backlog. e: a polling thread
+    /// looks between two events. A digit: so many times 5 ms pass.
+    /// Answers of s, h, k and b are how many of the reserve are woken.
     @Test(arguments: [
         // quick target, full target, threads, steps, answers, active
         (1, 3, 6, "e", "P", 1),
@@ -79,7 +79,19 @@ import Testing
         (1, 3, 6, "k4eee", "2SSP", 1),
         (1, 3, 6, "k3k3e4ee", "20PSS", 1),
         (2, 3, 6, "k4ee", "1SP", 2),
+        // A backlog calls one, and holds as long.
+        (1, 3, 6, "b", "1", 2),
+        (1, 3, 6, "bb3ee", "10PP", 2),
+        (1, 3, 6, "b4ee", "1SP", 1),
+        (1, 3, 6, "b3b3e4ee", "10PSP", 1),
+        (2, 4, 6, "b", "1", 3),
+        (1, 2, 1, "b", "0", 1),
+        // Beside commits it calls nobody, and what is left of it when they end holds on.
+        (1, 3, 6, "bk", "11", 3),
+        (1, 3, 6, "k2b2eee4e", "20SPPS", 1),
+        (1, 3, 6, "b2k3ee1ee", "11PPSS", 1),
         // The target is the same for both: nothing to change.
+        (3, 3, 6, "b4e", "0P", 3),
         (3, 3, 6, "k9e", "0P", 3),
     ] as [(Int, Int, Int, String, String, Int)])
     func slowEventsCallMoreThreads(
@@ -96,6 +108,7 @@ import Testing
             case "s": given += String(census.wasSlow(100_000, now: now))
             case "h": given += String(census.wasSlow(PollerCensus.slowShareNanoseconds, now: now))
             case "k": given += String(census.willBlock(now: now))
+            case "b": given += String(census.hasBacklog(now: now))
             case "e": given += census.betweenEvents(now: now) == .poll ? "P" : "S"
             default: now = now.advanced(byMilliseconds: Int64(String(step))! * 5)
             }

@@ -38,6 +38,30 @@ import Testing
         #expect(crew.pollBusily(until: .distantFuture) { 1 } == nil)
     }
 
+    ///     thread 1                        thread 2
+    ///     gets all it takes
+    ///                                     is called: both take several at once, as one alone does
+    ///     commits
+    ///     takes one
+    @Test func twoShareABacklog() {
+        #expect(crew.joinOrStandBy())
+        #expect(!crew.isShared && crew.hasFewPollers && crew.eventsAtOnce == EventBatch.eventsAtOnce)
+        crew.hasBacklog(now: MonotonicClock.now)
+        #expect(crew.isShared && crew.hasFewPollers && crew.eventsAtOnce == EventBatch.eventsAtOnce)
+        // Nobody is in the reserve yet, so who comes polls.
+        #expect(crew.joinOrStandBy())
+        crew.willBlock(now: MonotonicClock.now)
+        #expect(!crew.hasFewPollers && crew.eventsAtOnce == 1)
+    }
+
+    /// A second thread would take from the first.
+    @Test func nobodySharesTheOnlyProcessor() {
+        let lone = Self.crew(processors: 1)
+        #expect(lone.joinOrStandBy())
+        lone.hasBacklog(now: MonotonicClock.now)
+        #expect(!lone.isShared)
+    }
+
     /// It would keep the only one from the client that is to send what it asks for.
     @Test func asksForNothingOnTheOnlyProcessor() {
         let lone = Self.crew(processors: 1)

@@ -65,4 +65,12 @@ final class SteppedServer {
         var waiting = pollfd(fd: server.poller.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) == 1
     }
+
+    /// How often another thread was called to what is in the server's queue, since this was asked last.
+    func takeWakeUps() -> UInt64 {
+        var count: UInt64 = 0
+        var waiting = pollfd(fd: server.ready.wakeUp, events: Int16(POLLIN), revents: 0)
+        if poll(&waiting, 1, 0) == 1 { read(server.ready.wakeUp, &count, 8) }
+        return count
+    }
 }

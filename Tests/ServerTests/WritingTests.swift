@@ -60,7 +60,7 @@ import Testing
     ///                             2 sends an INSERT, and waits ...
     ///     COMMIT
     ///                             all are answered, after few commits, in the order in which they came
-    @Test(arguments: [(20, 128, 1), (10, 4, 3)])
+    @Test(arguments: [(20, 128, 1), (10, 4, 3), (60, 128, 1)])
     func whoWaitsIsCommittedTogether(_ count: Int, _ limit: Int, _ groups: Int) throws {
         let test = try TestServer { $0.pool.groupMembers = limit }
         let holder = try test.connect()
@@ -75,6 +75,28 @@ import Testing
         for client in clients { #expect(try client.reply().picture == "INSERT 0 1 I") }
         #expect(try test.look("SELECT n FROM t ORDER BY id") == (1...count).map(String.init))
         #expect(test.commits - before == groups)
+    }
+
+    /// Half of a large group is left to whoever comes first. Here nobody does, and all are answered nevertheless.
+    ///
+    ///     thread
+    ///     answers half, and then the others
+    ///     comes to what it had left, and finds nothing to do
+    @Test(arguments: [SessionLimits.sharedAnswers - 1, SessionLimits.sharedAnswers])
+    func halfOfAGroupIsLeftToOthers(_ count: Int) throws {
+        let test = try SteppedServer()
+        let holder = try test.connect()
+        let clients = try (1...count).map { _ in try test.connect() }
+        holder.sendQuery("BEGIN IMMEDIATE")
+        test.handleAll()
+        for (index, client) in clients.enumerated() { client.sendQuery("INSERT INTO t(n) VALUES(\(index))") }
+        test.handleAll()
+        #expect(try holder.reply().picture == "BEGIN T" && test.server.pool.load.waitingWriters == count)
+        _ = test.takeWakeUps()
+        holder.sendQuery("COMMIT")
+        test.handleAll()
+        #expect(test.takeWakeUps() == (count < SessionLimits.sharedAnswers ? 0 : 1))
+        for client in clients { #expect(try client.reply().picture == "INSERT 0 1 I") }
     }
 
     /// Each member has its own answer and its own effect, whatever becomes of the others.

@@ -22,6 +22,9 @@ final class Crew: @unchecked Sendable {
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
     /// mutex before every event, so that nobody takes it for nothing.
     private let lookAgainAt = Atomic<Int64>(.max)
+    /// See `hasFewPollers` and `isShared`, which are read as often.
+    private let fewPoll = Atomic<Bool>(true)
+    private let fewShare = Atomic<Bool>(false)
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
@@ -167,8 +170,7 @@ final class Crew: @unchecked Sendable {
     /// A polling thread is about to wait for the disk: more than the few that quick events need shall poll.
     func willBlock(now: Instant) {
         // Said before every commit, and nearly always known.
-        let until = lookAgainAt.load(ordering: .relaxed)
-        if until != .max, until &- now.nanoseconds > PollerCensus.windowNanoseconds / 2 { return }
+        if !hasFewPollers, lookAgainAt.load(ordering: .relaxed) &- now.nanoseconds > PollerCensus.windowNanoseconds / 2 { return }
         locked { call(census.willBlock(now: now)) }
     }
 
@@ -183,7 +185,17 @@ final class Crew: @unchecked Sendable {
 
     /// No more threads poll than quick events need.
     @inline(__always)
-    var hasFewPollers: Bool { lookAgainAt.load(ordering: .relaxed) == .max }
+    var hasFewPollers: Bool { fewPoll.load(ordering: .relaxed) }
+
+    /// One of these is there because the others did not keep up.
+    @inline(__always)
+    var isShared: Bool { fewShare.load(ordering: .relaxed) }
+
+    /// The polling threads get all the events they take, again and again: another one polls, where there is a processor for it.
+    func hasBacklog(now: Instant) {
+        guard hasProcessorForClients.load(ordering: .relaxed) else { return }
+        locked { call(census.hasBacklog(now: now)) }
+    }
 
     private func noteProcessors() {
         hasProcessorForClients.store(processors - census.long > 1, ordering: .relaxed)
@@ -198,13 +210,13 @@ final class Crew: @unchecked Sendable {
     private func lookAgain(now: Instant) -> Bool {
         locked {
             let role = census.betweenEvents(now: now)
-            noteFullUntil()
+            noteTarget()
             return role == .poll || standByInReserve()
         }
     }
 
     private func call(_ threads: Int) {
-        noteFullUntil()
+        noteTarget()
         calls += threads
         for _ in 0..<threads { pthread_cond_signal(condition) }
         // Only the watcher is left in the reserve.
@@ -213,16 +225,19 @@ final class Crew: @unchecked Sendable {
 
     /// While there are more threads than the target, each of them has to look: also while commits keep the full one, or a thread
     /// too many would poll for as long as they go on.
-    private func noteFullUntil() {
-        let next = census.active > census.target ? 0 : census.fullUntil?.nanoseconds ?? .max
+    private func noteTarget() {
+        let isTooMany = census.active > census.target
+        let next = isTooMany ? 0 : (census.fullUntil ?? census.sharedUntil)?.nanoseconds ?? .max
         lookAgainAt.store(next, ordering: .relaxed)
+        fewPoll.store(!isTooMany && census.fullUntil == nil, ordering: .relaxed)
+        fewShare.store(census.sharedUntil != nil, ordering: .relaxed)
     }
 
     /// A thread that was replaced twice, because it announced itself when the watcher had just done it.
     func wasReplacedTwice() {
         locked {
             census.wasCountedTwice()
-            noteFullUntil()
+            noteTarget()
             noteProcessors()
         }
     }

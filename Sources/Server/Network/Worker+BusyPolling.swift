@@ -22,7 +22,8 @@ extension Worker {
     /// What came meanwhile; 0: nothing. nil: it did not ask.
     @inline(__always)
     private func ask(until end: Instant, now: Instant) -> Int? {
-        if server.crew.hasFewPollers { return server.crew.pollBusily(until: end, look) }
+        // Where two poll because one does not keep up, there is no processor to spare, and what one asks for the other has.
+        if server.crew.hasFewPollers { return server.crew.isShared ? nil : server.crew.pollBusily(until: end, look) }
         guard server.pool.isHolderAwaited else { return nil }
         let end = Instant(nanoseconds: now.nanoseconds &+ BusyPolling.yieldingLimitNanoseconds)
         return server.crew.pollYielding(until: end, now: now, look)

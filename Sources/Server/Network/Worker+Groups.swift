@@ -73,11 +73,24 @@ extension Worker {
 
     /// Both: the first are mostly none.
     private func answer(_ unanswered: [any GroupMember], _ finished: [any GroupMember]) {
-        answer(unanswered.isEmpty ? finished : unanswered + finished)
+        shareAnswers(unanswered.isEmpty ? finished : unanswered + finished)
     }
 
+    /// Answers all of them, the second half by another thread if that comes to it first: nobody waits for the disk meanwhile, and
+    /// clients that are not answered have nothing to send.
+    private func shareAnswers(_ members: [any GroupMember]) {
+        guard members.count >= SessionLimits.sharedAnswers else { return answer(members[...]) }
+        let half = members.count / 2
+        let others = CommittedGroup(Array(members[half...]))
+        server.ready.enqueue(.committed(others))
+        answer(members[..<half])
+        answer(others.take())
+    }
+
+    func answer(_ members: [any GroupMember]) { answer(members[...]) }
+
     /// - Parameter syncsOn: others wait for this thread, for their commits to be on the disk.
-    func answer(_ members: [any GroupMember], syncsOn: Bool = false) {
+    private func answer(_ members: ArraySlice<any GroupMember>, syncsOn: Bool = false) {
         isAnswering = members.count > 1 || syncsOn
         for member in members {
             guard let session = member as? Session else { continue }
@@ -116,12 +129,12 @@ extension Worker {
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.
             let late = unanswered.take()
-            guard goesOn else { return answer(late + synced) }
+            guard goesOn else { return answer(late, synced) }
             if !synced.isEmpty {
                 unanswered = CommittedGroup(synced)
                 server.ready.enqueue(.committed(unanswered))
             }
-            answer(late, syncsOn: true)
+            answer(late[...], syncsOn: true)
         }
     }
 }

@@ -22,6 +22,7 @@ final class Worker: @unchecked Sendable {
     var speculativeReads = SpeculativeReads()
     /// See Worker+BusyPolling.
     var busyPolling = BusyPolling()
+    private var backlog = Backlog()
     private let isOfCrew: Bool
     let note: Watch.Note
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
@@ -116,6 +117,9 @@ final class Worker: @unchecked Sendable {
     private func waitForEvents(since now: Instant) -> Poller.Event {
         while true {
             let count = countOfEvents(since: now)
+            if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: server.crew.isShared, now: now) {
+                server.crew.hasBacklog(now: now)
+            }
             guard count > 1 else {
                 note.batch.keep(words[1..<count])
                 return Poller.Event(word: words[0])
