@@ -34,7 +34,8 @@ let package = Package(
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),
-        .target(name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "CSQLite"], swiftSettings: settings),
+        .target(name: "CWriteOut", dependencies: ["CSQLite"]),
+        .target(name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "CSQLite", "CWriteOut"], swiftSettings: settings),
         .target(name: "PostgresWire", swiftSettings: settings),
         .target(
             name: "Scheduling",
@@ -83,7 +84,7 @@ let package = Package(
         // What several of the test targets use.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "WorkloadTests", dependencies: ["Workload"], swiftSettings: settings),
-        .testTarget(name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "SQLite"], swiftSettings: settings),
+        .testTarget(name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "CWriteOut", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),

@@ -1,5 +1,6 @@
 import CFileMap
 import CSQLite
+import CWriteOut
 
 /// One connection to a database file, opened without SQLite's own mutex.
 ///
@@ -243,7 +244,10 @@ public final class Connection: @unchecked Sendable {
         var frames: Int32 = -1
         var copied: Int32 = -1
         let rawMode = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+        // The disk begins with what is copied while more is.
+        walpool_write_out_begin()
         let code = sqlite3_wal_checkpoint_v2(handle, "main", rawMode, &frames, &copied)
+        walpool_write_out_end()
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
             throw SQLiteError(connection: handle, code: code)
         }

@@ -1,5 +1,6 @@
 import CHeap
 import CSQLite
+import CWriteOut
 
 /// What every connection is set to before a client's statement runs on it.
 ///
@@ -92,11 +93,16 @@ public enum SQLiteLibrary {
     public static func configure() -> Bool { isConfigured }
 
     /// Once in a process: "sqlite3_config() … may only be invoked prior to library initialization".
-    private static let isConfigured =
-        walpool_heap_install() == SQLITE_OK
+    private static let isConfigured: Bool = {
+        let isConfigured =
+            walpool_heap_install() == SQLITE_OK
             && walpool_config_int(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
             && walpool_config_int(SQLITE_CONFIG_URI, 0) == SQLITE_OK
             && sqlite3_initialize() == SQLITE_OK
+        // Without it checkpoints take longer, and nothing else.
+        _ = walpool_write_out_install()
+        return isConfigured
+    }()
 
     /// Of the library that this process has loaded: as text, and as 3045001.
     public static var version: String { String(cString: sqlite3_libversion()) }
