@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <sys/types.h>
 
-/* So many writes, one behind the other in the file, are begun together. Each page that has no neighbour is a request to the disk
-   of its own: with 24 TPC-B in one pipeline was 1.11 / 1.15 times as fast at 8 / 64 clients, with 64 1.05 / 1.08, with 256 it
-   was no faster. */
-enum { WRITES_AT_ONCE = 24 };
+/* So many bytes are begun together, 24 pages of 4 KiB: of 24 pages at a time TPC-B in one pipeline was 1.09 / 1.11 times as fast at
+   8 / 64 clients, of 64 1.02 to 1.09 / 1.06 to 1.10, of 256 no faster. Bytes and not writes: where pages are smaller than the
+   kernel's, few of these are begun before all in them are written. */
+enum { BYTES_AT_ONCE = 24 * 4096 };
 
 typedef ssize_t write_call(int, const void *, size_t, off_t);
 
@@ -15,18 +15,19 @@ static write_call *original, *original64;
 
 static __thread struct {
     int is_on;
-    int writes;
+    size_t bytes;
     off_t from, to;
     long calls;
 } out;
 
 static void note_write(int file, off_t offset, size_t bytes) {
-    if (out.writes == 0 || offset < out.from) out.from = offset;
-    if (out.writes == 0 || offset + (off_t)bytes > out.to) out.to = offset + (off_t)bytes;
-    if (++out.writes < WRITES_AT_ONCE) return;
+    if (out.bytes == 0 || offset < out.from) out.from = offset;
+    if (out.bytes == 0 || offset + (off_t)bytes > out.to) out.to = offset + (off_t)bytes;
+    out.bytes += bytes;
+    if (out.bytes < BYTES_AT_ONCE) return;
     /* Whatever it says: the sync that follows is what counts. */
     sync_file_range(file, out.from, out.to - out.from, SYNC_FILE_RANGE_WRITE);
-    out.writes = 0;
+    out.bytes = 0;
     out.calls++;
 }
 
@@ -64,7 +65,7 @@ int walpool_write_out_install(void) {
 
 void walpool_write_out_begin(void) {
     out.is_on = 1;
-    out.writes = 0;
+    out.bytes = 0;
     out.calls = 0;
 }
 

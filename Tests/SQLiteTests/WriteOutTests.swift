@@ -6,9 +6,6 @@ import Testing
 
 /// The kernel begins with the pages of a checkpoint while it copies on. How often it was told is the thread's to ask.
 @Suite struct WriteOutTests {
-    /// Whether this library lets its writes be seen; all of Debian's do.
-    private let isInstalled = walpool_write_out_install() == SQLITE_OK
-
     /// Rows that fill `pages` pages and some.
     private static func fill(_ pages: Int) -> String {
         """
@@ -20,7 +17,8 @@ import Testing
 
     @Test(arguments: [(10, 0), (60, 2), (1000, 41)])
     func aCheckpointIsWrittenOut(_ pages: Int, _ calls: Int) throws {
-        #expect(isInstalled)
+        // This library lets its writes be seen, as all of Debian's do.
+        try #require(SQLiteLibrary.configure())
         // A second time it is still the system's call behind it.
         #expect(walpool_write_out_install() == SQLITE_OK)
         let database = try TemporaryDatabase()

@@ -11,6 +11,8 @@ from support.record import new_run
 from support.tools import BenchError
 
 SAMPLE_SECONDS = 0.1
+# How long a server may be ending whose clients have lost it.
+DYING_SECONDS = 1
 # Reading /proc of so many backends would itself be load.
 MOST_CLIENTS_SAMPLED = 128
 # "Begin anew" is an answer, and SQLITE_BUSY what direct access is here to show: counted, and no failures.
@@ -45,7 +47,8 @@ def measure(world, cell, repetition, programs, directory, record, tell, keep_log
                 measure_one(system, cell, programs, directory, run, logs)
         except (BenchError, generator.Failed, ConnectionLost, ServerError) as error:
             run["errors"].append(str(error))
-        if wrong := world.broken(name):
+        # Its clients may have heard of its end first.
+        if wrong := world.broken(name, DYING_SECONDS if run["errors"] else 0):
             run["errors"].append(wrong)
         record["runs"].append(run)
         tell(run)

@@ -52,8 +52,15 @@ class Server:
     def connect(self, database=None, **parameters):
         return pgwire.Connection(self.directory, self.port, self.user, database or self.database, **parameters)
 
-    def running(self):
-        return self.process is not None and self.process.poll() is None
+    def running(self, patience=0):
+        """Still after so many seconds: what a process that is being ended had open is closed before its parent hears of its end."""
+        if self.process is None:
+            return False
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     def ended(self):
         """How the process ended, in words."""

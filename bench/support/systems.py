@@ -55,10 +55,10 @@ class Served:
     def cpu_seconds(self):
         return sum(server.cpu_seconds() for server in self.servers())
 
-    def broken(self):
-        """What became of a server that no longer runs, or None."""
+    def broken(self, patience=0):
+        """What became of a server that no longer runs, after so many seconds, or None."""
         for server in self.servers():
-            if not server.running():
+            if not server.running(patience):
                 return f"{server.name} {server.ended()}: {server.log()}"
         return None
 
@@ -90,7 +90,7 @@ class Embedded:
     def cpu_seconds(self):
         return None
 
-    def broken(self):
+    def broken(self, patience=0):
         return None
 
     def inserted(self, after=None):

@@ -41,10 +41,10 @@ class World:
         """How many the slow disk has had, of all systems; None of any other disk."""
         return self._delay.syncs if self._delay else None
 
-    def broken(self, name):
-        """What became of a system whose server has died, or None. It gets a new one the next time."""
+    def broken(self, name, patience=0):
+        """What became of a system whose server has died, or does so within so many seconds, or None. It gets a new one the next time."""
         system = self._systems.get(name)
-        wrong = system.broken() if system else None
+        wrong = system.broken(patience) if system else None
         if wrong:
             dead = {id(server) for server in system.servers() if not server.running()}
             self._systems = {other: each for other, each in self._systems.items() if not dead & set(map(id, each.servers()))}

@@ -9,6 +9,8 @@
    (https://man7.org/linux/man-pages/man2/sync_file_range.2.html). It promises nothing, waits for no page, and takes no error
    away: without one of its flags for waiting it does not look at what the file's writes have failed with. What makes the pages
    durable, and hears of those errors, is SQLite's own sync, which comes as ever and finds little left to do.
+   Where a snapshot keeps a checkpoint from copying everything there is none: then these pages are on the disk early, and nothing
+   rests on that.
 
    The call needs the file's descriptor, which SQLite keeps to itself and which must not be opened a second time (closing
    it would drop the process's locks). SQLite's unix VFS calls pwrite(2) by a pointer that may be replaced: "sqlite3_vfs …
@@ -16,7 +18,7 @@
 #pragma once
 #include <sqlite3.h>
 
-/* Once, before any connection is opened: the pointer is the process's. Something else than SQLITE_OK: everything is as without it. */
+/* Once SQLite is configured, for this initializes it, and before any connection is opened: the pointer is the process's. Something else than SQLITE_OK: everything is as without it. */
 int walpool_write_out_install(void);
 
 /* What this thread writes by SQLite from now on is written out, until the end. Of one that checkpoints: it writes nothing but the

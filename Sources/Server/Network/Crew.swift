@@ -22,14 +22,16 @@ final class Crew: @unchecked Sendable {
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
     /// mutex before every event, so that nobody takes it for nothing.
     private let lookAgainAt = Atomic<Int64>(.max)
+    /// Until when commits have the full number of them poll; 0: they do not.
+    private let fullUntilAt = Atomic<Int64>(0)
     /// See `hasFewPollers` and `isShared`, which are read as often.
     private let fewPoll = Atomic<Bool>(true)
     private let fewShare = Atomic<Bool>(false)
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
-    /// How many events a thread takes at once while it polls alone. Beside others it takes one: nobody shall sleep while
-    /// another has events lying.
+    /// How many events a thread takes at once while it polls alone, or shares a backlog. Beside others it takes one otherwise: nobody shall
+    /// sleep while another has events lying.
     private let quickBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
     let isBusyPolling = Atomic<Bool>(false)
@@ -170,7 +172,7 @@ final class Crew: @unchecked Sendable {
     /// A polling thread is about to wait for the disk: more than the few that quick events need shall poll.
     func willBlock(now: Instant) {
         // Said before every commit, and nearly always known.
-        if !hasFewPollers, lookAgainAt.load(ordering: .relaxed) &- now.nanoseconds > PollerCensus.windowNanoseconds / 2 { return }
+        if fullUntilAt.load(ordering: .relaxed) &- now.nanoseconds > PollerCensus.windowNanoseconds / 2 { return }
         locked { call(census.willBlock(now: now)) }
     }
 
@@ -191,7 +193,8 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     var isShared: Bool { fewShare.load(ordering: .relaxed) }
 
-    /// The polling threads get all the events they take, again and again: another one polls, where there is a processor for it.
+    /// The polling threads get all the events they take, again and again: another one polls, where there is a processor for it. Only where
+    /// one polls alone as a rule, on up to three processors, does a thread take several events at once, and know of this.
     func hasBacklog(now: Instant) {
         guard hasProcessorForClients.load(ordering: .relaxed) else { return }
         locked { call(census.hasBacklog(now: now)) }
@@ -229,6 +232,7 @@ final class Crew: @unchecked Sendable {
         let isTooMany = census.active > census.target
         let next = isTooMany ? 0 : (census.fullUntil ?? census.sharedUntil)?.nanoseconds ?? .max
         lookAgainAt.store(next, ordering: .relaxed)
+        fullUntilAt.store(census.fullUntil?.nanoseconds ?? 0, ordering: .relaxed)
         fewPoll.store(!isTooMany && census.fullUntil == nil, ordering: .relaxed)
         fewShare.store(census.sharedUntil != nil, ordering: .relaxed)
     }

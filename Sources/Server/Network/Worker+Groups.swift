@@ -28,10 +28,11 @@ extension Worker {
             self.server.ready.enqueue(.answered(member))
         }
         isBackFromDisk()
+        var hasFailed = server.pool.hasWriterFailed
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
         if let unsynced = server.pool.commitToSync(),
             !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
-                || !isDurable(unsynced, finished)
+                || !isDurable(unsynced, finished, &hasFailed)
         {
             let unanswered = handedOver.take()
             // In this order, so that the next group knows of these.
@@ -43,10 +44,10 @@ extension Worker {
         // Those whom nobody else has answered while the disk worked.
         let unanswered = handedOver.take()
         if let plan = server.pool.planGathering(answered: finished.count) {
-            answer(unanswered, finished)
+            answer(unanswered, finished, hasFailed)
             return letGather(plan)
         }
-        guard let next = server.pool.releaseWriter() else { return answer(unanswered, finished) }
+        guard let next = server.pool.releaseWriter() else { return answer(unanswered, finished, hasFailed) }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
@@ -54,17 +55,18 @@ extension Worker {
             server.ready.enqueue(.committed(handedOver))
             answer(unanswered)
         } else {
-            answer(unanswered, finished)
+            answer(unanswered, finished, hasFailed)
         }
     }
 
     /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT. False: another thread's sync takes too
     /// long for that.
-    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) -> Bool {
+    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember], _ hasFailed: inout Bool) -> Bool {
         handOverIfAny()
         if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
         defer { counters.setMark(MonotonicClock.now) }
         do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: server.pool.hasWriterFailed) } catch {
+            hasFailed = true
             for member in members { member.commitFailed(error) }
             if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
             return true
@@ -72,15 +74,21 @@ extension Worker {
     }
 
     /// Both: the first are mostly none.
-    private func answer(_ unanswered: [any GroupMember], _ finished: [any GroupMember]) {
-        shareAnswers(unanswered.isEmpty ? finished : unanswered + finished)
+    ///
+    /// - Parameter hasFailed: the writer has, or its sync. Recovery comes when this thread has told everybody of that and may end the
+    ///   process, so it leaves none of them to another.
+    private func answer(_ unanswered: [any GroupMember], _ finished: [any GroupMember], _ hasFailed: Bool) {
+        let members = unanswered.isEmpty ? finished : unanswered + finished
+        if hasFailed { answer(members) } else { shareAnswers(members) }
     }
 
-    /// Answers all of them, the second half by another thread if that comes to it first: nobody waits for the disk meanwhile, and
-    /// clients that are not answered have nothing to send.
+    /// Answers all of them, the second half by another thread if that comes to it first: clients that are not answered have nothing to
+    /// send, and the other processor nothing to do. It may be at that still when this returns.
     private func shareAnswers(_ members: [any GroupMember]) {
-        guard members.count >= SessionLimits.sharedAnswers else { return answer(members[...]) }
-        let half = members.count / 2
+        guard members.count >= SessionLimits.sharedAnswers, server.crew.hasProcessorForClients.load(ordering: .relaxed) else {
+            return answer(members)
+        }
+        let half = (members.count + 1) / 2
         let others = CommittedGroup(Array(members[half...]))
         server.ready.enqueue(.committed(others))
         answer(members[..<half])
@@ -129,7 +137,7 @@ extension Worker {
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.
             let late = unanswered.take()
-            guard goesOn else { return answer(late, synced) }
+            guard goesOn else { return answer(late + synced) }
             if !synced.isEmpty {
                 unanswered = CommittedGroup(synced)
                 server.ready.enqueue(.committed(unanswered))

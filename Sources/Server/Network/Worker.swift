@@ -118,7 +118,8 @@ final class Worker: @unchecked Sendable {
         while true {
             let count = countOfEvents(since: now)
             if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: server.crew.isShared, now: now) {
-                server.crew.hasBacklog(now: now)
+                // It may have slept since `now`.
+                server.crew.hasBacklog(now: MonotonicClock.now)
             }
             guard count > 1 else {
                 note.batch.keep(words[1..<count])
@@ -132,7 +133,7 @@ final class Worker: @unchecked Sendable {
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
-    /// do first, nor many while others poll and may have nothing to do, nor without end: what epoll has comes in between.
+    /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has comes in between.
     var takesEventsOn: Bool {
         guard !isLong, !hasResumptions, note.batch.hasRoom else { return false }
         return server.crew.eventsAtOnce > 1
@@ -178,7 +179,7 @@ final class Worker: @unchecked Sendable {
         }
         if taken > PollerCensus.slowNanoseconds {
             server.crew.wasSlow(taken, now: now)
-            if !hasBlocked, server.crew.eventsAtOnce == 1 {
+            if !hasBlocked, server.crew.eventsAtOnce == 1 || server.crew.isShared {
                 leaveBatch()
                 handOverIfAny()
             }

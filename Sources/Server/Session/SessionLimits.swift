@@ -64,6 +64,7 @@ enum SessionLimits {
     /// From this many on, the replies of a group are left to another thread while its own runs the next group. Fewer
     /// are sent in less time than that thread takes to wake up.
     static let handedOverMembers = 4
-    /// From this many on, two threads send the replies of a group: to call the other takes about as long as to send eight.
+    /// From this many on, two threads send the replies of a group. To call the other takes about as long as to send eight; with 16
+    /// members two threads were no faster than one.
     static let sharedAnswers = 24
 }
