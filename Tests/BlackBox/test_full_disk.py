@@ -4,14 +4,14 @@ import os
 import resource
 import sqlite3
 import subprocess
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 
 import wire
 from daemon import eventually
 from lifecycle_fixtures import check_refusal, run
-from test_pipelined import faulty  # noqa: F401: a fixture
+from test_pipelined import faulty, faulty_daemon  # noqa: F401: a fixture
 
 ALWAYS = 1_000_000
 
@@ -80,6 +80,29 @@ def test_a_checkpoint_that_fails(faulty):  # noqa: F811
         assert reply.state == "53100" and not reply.tags
         control.disarm()
         assert admin.query("CHECKPOINT").tag == "CHECKPOINT"
+
+
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_all_of_a_failed_group_are_told(tmp_path, monkeypatch, synchronous):
+    """
+    A                 | so many that two threads would send their replies
+    BEGIN IMMEDIATE   |
+                      | INSERT, wait
+    COMMIT            |
+                      | the sync fails: the thread that made it tells everybody, and only then begins what may end the process
+    """
+    with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control), ExitStack() as stack:
+        holder = stack.enter_context(daemon.client())
+        clients = [stack.enter_context(daemon.client()) for _ in range(60)]
+        assert holder.query("BEGIN IMMEDIATE").tag == "BEGIN"
+        for number, client in enumerate(clients):
+            client.send(wire.query(f"INSERT INTO t VALUES ({number})"))
+        daemon.settle(*clients)
+        control.arm("sync", 1, "EIO", ALWAYS)
+        assert holder.query("COMMIT").tag == "COMMIT"
+        for client in clients:
+            reply = client.reply()
+            assert reply.state == "08007" and reply.status == "I" and not reply.tags
 
 
 def test_copy_in_batches_says_what_is_unknown(faulty):  # noqa: F811

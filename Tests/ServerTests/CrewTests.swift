@@ -42,7 +42,7 @@ import Testing
     ///     gets all it takes
     ///                                     is called: both take several at once, as one alone does
     ///     commits
-    ///     takes one
+    ///     takes fewer
     @Test func twoShareABacklog() throws {
         #expect(crew.joinOrStandBy())
         #expect(!crew.isShared && crew.hasFewPollers && crew.eventsAtOnce == EventBatch.eventsAtOnce)
@@ -51,7 +51,16 @@ import Testing
         // Nobody is in the reserve yet, so who comes polls.
         #expect(crew.joinOrStandBy())
         crew.willBlock(now: MonotonicClock.now)
-        #expect(!crew.hasFewPollers && crew.eventsAtOnce == 1)
+        #expect(!crew.hasFewPollers && crew.eventsAtOnce == EventBatch.mostBesideOthers && !crew.mayKeepMany)
+    }
+
+    /// Somebody would sleep meanwhile.
+    @Test func whereManyPollEachTakesOne() {
+        let large = Self.crew(processors: 4)
+        #expect(large.joinOrStandBy() && large.joinOrStandBy())
+        #expect(large.eventsAtOnce == 1 && !large.mayKeepMany)
+        large.willBlock(now: MonotonicClock.now)
+        #expect(large.eventsAtOnce == 1 && !large.mayKeepMany)
     }
 
     /// A second thread would take from the first.

@@ -30,9 +30,11 @@ final class Crew: @unchecked Sendable {
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
-    /// How many events a thread takes at once while it polls alone, or shares a backlog. Beside others it takes one otherwise: nobody shall
-    /// sleep while another has events lying.
+    /// How many events a thread takes at once while it polls alone, or shares a backlog, and beside commits. Where more than two or three poll
+    /// it takes one: nobody shall sleep while another has events lying. Where so few do, who has several is mostly the one that did not
+    /// sleep.
     private let quickBatch: Int
+    private let fullBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
     let isBusyPolling = Atomic<Bool>(false)
     /// Of the thread that asks, which has set `isBusyPolling`.
@@ -55,6 +57,7 @@ final class Crew: @unchecked Sendable {
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
         watch = Watch(threads: threads)
         quickBatch = census.quickTarget == 1 ? EventBatch.eventsAtOnce : 1
+        fullBatch = census.quickTarget == 1 ? EventBatch.mostBesideOthers : 1
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -181,9 +184,13 @@ final class Crew: @unchecked Sendable {
         locked { call(census.wasSlow(nanoseconds, now: now)) }
     }
 
-    /// How many events a polling thread takes at once: one while more threads poll than quick events need.
+    /// How many events a polling thread takes at once.
     @inline(__always)
-    var eventsAtOnce: Int { hasFewPollers ? quickBatch : 1 }
+    var eventsAtOnce: Int { hasFewPollers ? quickBatch : fullBatch }
+
+    /// It is the only one that polls, or all that do have more than enough: it may keep what it was told of for later.
+    @inline(__always)
+    var mayKeepMany: Bool { hasFewPollers && quickBatch > 1 }
 
     /// No more threads poll than quick events need.
     @inline(__always)

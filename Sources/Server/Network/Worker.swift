@@ -136,7 +136,7 @@ final class Worker: @unchecked Sendable {
     /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has comes in between.
     var takesEventsOn: Bool {
         guard !isLong, !hasResumptions, note.batch.hasRoom else { return false }
-        return server.crew.eventsAtOnce > 1
+        return server.crew.mayKeepMany
             || (note.batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
     }
 
@@ -179,7 +179,7 @@ final class Worker: @unchecked Sendable {
         }
         if taken > PollerCensus.slowNanoseconds {
             server.crew.wasSlow(taken, now: now)
-            if !hasBlocked, server.crew.eventsAtOnce == 1 || server.crew.isShared {
+            if !hasBlocked, !server.crew.mayKeepMany || server.crew.isShared {
                 leaveBatch()
                 handOverIfAny()
             }
