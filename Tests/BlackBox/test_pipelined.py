@@ -157,9 +157,9 @@ def test_no_tag_of_a_commit_before_the_disk(slow):
 
 
 @contextlib.contextmanager
-def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined"):
+def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None):
     control = FaultControl(tmp_path / "control")
-    daemon = Daemon(options=["--synchronous", synchronous], start=False)
+    daemon = Daemon(options=["--synchronous", synchronous], config=config, start=False)
     # What it logs of the errors is expected.
     daemon.may_fail = True
     environment = environment or {}

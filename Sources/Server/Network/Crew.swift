@@ -30,9 +30,9 @@ final class Crew: @unchecked Sendable {
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
-    /// How many events a thread takes at once while it polls alone, or shares a backlog, and beside commits. Where more than two or three poll
-    /// it takes one: nobody shall sleep while another has events lying. Where so few do, who has several is mostly the one that did not
-    /// sleep.
+    /// How many events a thread takes at once while it polls alone, or shares a backlog, and beside commits. On four processors and more, where
+    /// more than three poll, it takes one: nobody shall sleep while another has events lying. Where so few do it has them for a moment only
+    /// (`EventBatch.longestBesideOthersNanoseconds`).
     private let quickBatch: Int
     private let fullBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.

@@ -41,6 +41,8 @@ final class Worker: @unchecked Sendable {
     /// Statements that have begun since.
     var statementsSince = 0
     var eventBegan: Int64 = 0
+    /// When it came to the first of those events that it was told of together, in nanoseconds; 0: it has not yet.
+    private var batchBegan: Int64 = 0
     /// It tells the members of a group, one after the other, or syncs for others next.
     var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
@@ -117,6 +119,7 @@ final class Worker: @unchecked Sendable {
     private func waitForEvents(since now: Instant) -> Poller.Event {
         while true {
             let count = countOfEvents(since: now)
+            batchBegan = 0
             if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: server.crew.isShared, now: now) {
                 // It may have slept since `now`.
                 server.crew.hasBacklog(now: MonotonicClock.now)
@@ -141,7 +144,11 @@ final class Worker: @unchecked Sendable {
     }
 
     /// An event that came while this thread was at its session: it comes to it next.
-    func takeOn(_ event: Poller.Event) { note.batch.add(event) }
+    func takeOn(_ event: Poller.Event) {
+        // Not one that has lain there.
+        if note.batch.pending == 0 { batchBegan = 0 }
+        note.batch.add(event)
+    }
 
     /// This thread does not come to the events it was told of besides: others do.
     private func leaveBatch() {
@@ -155,6 +162,7 @@ final class Worker: @unchecked Sendable {
         let began = MonotonicClock.now
         counters.setMark(began)
         begins(at: began)
+        if batchBegan == 0 { batchBegan = began.nanoseconds }
         hasBlocked = false
         hasEndedTurn = false
         guard server.handle(event, self) else {
@@ -183,6 +191,8 @@ final class Worker: @unchecked Sendable {
                 leaveBatch()
                 handOverIfAny()
             }
+        } else if !server.crew.mayKeepMany, note.batch.pending > 0, now.nanoseconds &- batchBegan > EventBatch.longestBesideOthersNanoseconds {
+            leaveBatch()
         }
         return true
     }
@@ -362,6 +372,7 @@ final class Worker: @unchecked Sendable {
         // Others may poll, and what comes now and is no member shall not wait for many of them.
         let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
         let count = server.poller.waitForEvents(most, until: end)
+        batchBegan = 0
         note.batch.keep(words[0..<count])
         receiveTogether()
         return handle(note.batch.take() ?? Server.wakeUpEvent, &now)
