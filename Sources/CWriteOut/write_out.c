@@ -45,11 +45,11 @@ static ssize_t write_out64(int file, const void *bytes, size_t count, off_t offs
     return write_and_note(original64, file, bytes, count, offset);
 }
 
-static int replace(sqlite3_vfs *vfs, const char *name, write_call **original, write_call *with) {
+static int replace(sqlite3_vfs *vfs, const char *name, write_call **before, write_call *with) {
     write_call *current = (write_call *)vfs->xGetSystemCall(vfs, name);
     /* A second time it would call itself. */
     if (current == with) return SQLITE_OK;
-    *original = current;
+    *before = current;
     return current ? vfs->xSetSystemCall(vfs, name, (sqlite3_syscall_ptr)with) : SQLITE_NOTFOUND;
 }
 

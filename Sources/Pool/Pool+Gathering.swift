@@ -36,7 +36,8 @@ extension Pool {
         }
     }
 
-    /// After a commit, before the writer is released. A plan means: answer its members first, some of them by another thread, then release the writer with it.
+    /// After a commit, before the writer is released. A plan means: answer its members first, some of them by another thread, then
+    /// release the writer with it.
     public func planGathering(answered: Int) -> GroupGathering.Plan? {
         // With synchronous = pipelined the sync is beside the commit.
         let sync = pipelinedSync?.meanNanoseconds.load(ordering: .relaxed) ?? 0
@@ -49,8 +50,8 @@ extension Pool {
         }
     }
 
-    /// The holder is done, and its members were answered, or are by another thread right now. Nil when the next group gathers: then `endGathering` is to be
-    /// called when `isGatheringOver` says so, and at `gatheringEnd`.
+    /// The holder is done, and its members were answered, or are by another thread right now. Nil when the next group gathers: then
+    /// `endGathering` is to be called when `isGatheringOver` says so, and at `gatheringEnd`.
     public func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
         afterWriting { state, now in
             let grant = state.writerQueue.release(gathering: plan, now: now)

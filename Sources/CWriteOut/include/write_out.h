@@ -18,7 +18,8 @@
 #pragma once
 #include <sqlite3.h>
 
-/* Once SQLite is configured, for this initializes it, and before any connection is opened: the pointer is the process's. Something else than SQLITE_OK: everything is as without it. */
+/* Once SQLite is configured, for this initializes it, and before any connection is opened: the pointer is the process's. Something
+   else than SQLITE_OK: everything is as without it. */
 int walpool_write_out_install(void);
 
 /* What this thread writes by SQLite from now on is written out, until the end. Of one that checkpoints: it writes nothing but the

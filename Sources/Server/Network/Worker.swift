@@ -42,7 +42,7 @@ final class Worker: @unchecked Sendable {
     var statementsSince = 0
     var eventBegan: Int64 = 0
     /// When it came to the first of those events that it was told of together, in nanoseconds; 0: it has not yet.
-    private var batchBegan: Int64 = 0
+    var batchBegan: Int64 = 0
     /// It tells the members of a group, one after the other, or syncs for others next.
     var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
@@ -136,7 +136,8 @@ final class Worker: @unchecked Sendable {
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
-    /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has comes in between.
+    /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has
+    /// comes in between.
     var takesEventsOn: Bool {
         guard !isLong, !hasResumptions, note.batch.hasRoom else { return false }
         return server.crew.mayKeepMany
@@ -191,7 +192,9 @@ final class Worker: @unchecked Sendable {
                 leaveBatch()
                 handOverIfAny()
             }
-        } else if !server.crew.mayKeepMany, note.batch.pending > 0, now.nanoseconds &- batchBegan > EventBatch.longestBesideOthersNanoseconds {
+        } else if !server.crew.mayKeepMany, note.batch.pending > 0,
+            now.nanoseconds &- batchBegan > EventBatch.longestBesideOthersNanoseconds
+        {
             leaveBatch()
         }
         return true
@@ -363,37 +366,6 @@ final class Worker: @unchecked Sendable {
             for next in server.pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
             releaseWriter()
         }
-    }
-
-    /// The events there are while a group gathers, or the group's beginning: every thread that begins to wait meanwhile wakes
-    /// for it. Those who come are mostly members, who are put in the queue in a few microseconds.
-    private func handleWhileGathering(until end: Instant, _ now: inout Instant) -> Bool {
-        // `handle` begins the group, since what it does may be long or stuck as any event may.
-        // Others may poll, and what comes now and is no member shall not wait for many of them.
-        let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
-        let count = server.poller.waitForEvents(most, until: end)
-        batchBegan = 0
-        note.batch.keep(words[0..<count])
-        receiveTogether()
-        return handle(note.batch.take() ?? Server.wakeUpEvent, &now)
-    }
-
-    /// The group that was just answered may come back and be the next one: see `GroupGathering`.
-    func letGather(_ plan: GroupGathering.Plan) {
-        if let next = server.pool.releaseWriter(gathering: plan) {
-            enqueue(next)
-        } else if isLong || note.isReplaced.load(ordering: .relaxed) {
-            leaveGathering()
-        }
-    }
-
-    private func endGathering() {
-        if let next = server.pool.endGathering() { enqueue(next) }
-    }
-
-    /// This thread will not wait for events for a while, and those that wait already would not wake when a gathering ends.
-    private func leaveGathering() {
-        if server.pool.gatheringEnd != nil { server.ready.wakeOne() }
     }
 
     func releaseWriter() {
