@@ -4,10 +4,11 @@ import Scheduling
 /// Who has the writer, and what is committed on it.
 extension Pool {
     /// Asks for the writer.
+    ///
+    /// - Parameter now: what the clock says, for who has just read it.
     public func requestWriter(
-        _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant
+        _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant, now: Instant = MonotonicClock.now
     ) -> Request<Void> {
-        let now = MonotonicClock.now
         let (request, due) = state.withLock { state -> (Request<Void>, Instant) in
             if let reason = client.reasonToStopWaiting(now: now) { return (.stopped(reason), .distantFuture) }
             let (passes, deadline) = waitTerms(of: client, deadline, state)

@@ -343,9 +343,12 @@ extension Pool {
     public func releaseReader(_ index: Int) -> Resumption? {
         // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
         // beginning anew.
-        if let reader = slots[index].reader, reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
-        if slots[index].mustTell.load(ordering: .relaxed) { tell(index) }
-        if let reader = slots[index].reader, reader.connection.hasUnreadablePages { close(reader) }
+        let slot = slots[index]
+        if let reader = slot.reader {
+            if reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
+            if slot.mustTell.load(ordering: .relaxed) { tell(index) }
+            if reader.connection.hasUnreadablePages { close(reader) }
+        }
         return state.withLock { state in
             var next = index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
             if next == nil, index != analystIndex, state.analystQueue.waitingCount > 0 {

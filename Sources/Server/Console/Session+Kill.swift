@@ -13,7 +13,7 @@ extension Session {
                 throw WireError(
                     state: .invalidParameterValue, message: "this session cannot kill itself", hint: "Disconnect instead.")
             }
-            guard let victim = server.table.session(processID: id) else {
+            guard let victim = table.session(processID: id) else {
                 throw WireError(
                     state: .undefinedObject, message: "there is no client \(id)", hint: "SHOW CLIENTS lists their ids.")
             }
@@ -32,7 +32,7 @@ extension Session {
     }
 
     private func awaitEnd(of id: Int32) throws(WireError) {
-        try poll { server.table.session(processID: id).map { server.end($0) } ?? true }
+        try poll { table.session(processID: id).map { server.end($0) } ?? true }
     }
 }
 

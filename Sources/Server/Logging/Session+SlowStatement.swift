@@ -15,7 +15,7 @@ extension Session {
     @inline(never)
     func beginTiming() {
         times = StatementTimes()
-        times.began = worker?.takeTime() ?? MonotonicClock.now
+        times.began = counters?.takeTime() ?? MonotonicClock.now
         times.runBegan = times.began
     }
 
@@ -47,7 +47,7 @@ extension Session {
     @inline(never)
     private func measure() {
         let now = times.ended > 0 ? Instant(nanoseconds: times.ended) : MonotonicClock.now
-        worker?.time = now.nanoseconds
+        counters?.setTime(now)
         // Zero when measuring was switched on while it ran.
         guard isStatementActive, times.began.nanoseconds > 0 else { return }
         let taken = now.nanoseconds - times.began.nanoseconds - times.unread
@@ -59,7 +59,7 @@ extension Session {
         guard isStatementActive, eventLog.isTiming, times.began.nanoseconds > 0 else { return }
         noteRead()
         let now = MonotonicClock.now
-        worker?.time = now.nanoseconds
+        counters?.setTime(now)
         let taken = now.nanoseconds - times.began.nanoseconds - times.unread
         if eventLog.isSlow(taken) { wasSlow(taken, now, failedWith: state) }
         // The end of the session, if this is one, comes here, too.

@@ -18,6 +18,9 @@ struct ThreadCounters: @unchecked Sendable {
         case mark
         /// 1: it was read in this event, at the end of a read, and nothing that takes long has been done since.
         case markIsFresh
+        /// When its event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now need not
+        /// ask the clock. 0: too long ago.
+        case time
         case receivedBytes, sentBytes, rows
         /// Of the console and of those who ask for metrics: what looking at the daemon costs is not the database's.
         case lookingReceivedBytes, lookingSentBytes
@@ -70,6 +73,19 @@ struct ThreadCounters: @unchecked Sendable {
 
     @inline(__always)
     var markIsFresh: Bool { words[Word.markIsFresh.rawValue].load(ordering: .relaxed) != 0 }
+
+    /// A statement that begins now begins then; nil: the clock is to be read.
+    @inline(__always)
+    func setTime(_ time: Instant?) { words[Word.time.rawValue].store(Int(time?.nanoseconds ?? 0), ordering: .relaxed) }
+
+    /// That time, once.
+    @inline(__always)
+    func takeTime() -> Instant? {
+        let time = words[Word.time.rawValue].load(ordering: .relaxed)
+        guard time > 0 else { return nil }
+        setTime(nil)
+        return Instant(nanoseconds: Int64(time))
+    }
 
     @inline(__always)
     func countStatement(_ kind: StatementKind) { add(1, at: Self.kinds + kind.rawValue) }

@@ -7,8 +7,12 @@ import Synchronization
 /// A slot's word says which session it holds (a generation) and whether a thread owns it. Owning is what gives a
 /// thread the right to touch the session: a worker takes it when the socket's event comes, the timer when a deadline
 /// does. An event of a session that is gone meets another generation and is dropped.
-final class SessionTable: Sendable {
-    private let slots: [Slot]
+///
+/// `@unchecked Sendable`: a slot's session is touched only by the thread that took its word from idle to owned.
+final class SessionTable: @unchecked Sendable {
+    /// Structs in an allocation that lives as long as this: an object would be retained and released at each event.
+    private let slots: UnsafeMutablePointer<Slot>
+    let capacity: Int
     private let state: Locked<State>
 
     private struct State {
@@ -17,8 +21,7 @@ final class SessionTable: Sendable {
         var nextProcessID: Int32 = 1
     }
 
-    /// `@unchecked Sendable`: `session` is touched only by the thread that took the word from idle to owned.
-    private final class Slot: @unchecked Sendable {
+    private struct Slot: ~Copyable {
         let word = Atomic<UInt64>(0)
         var session: Session?
 
@@ -61,11 +64,24 @@ final class SessionTable: Sendable {
     }
 
     init(capacity: Int) {
-        slots = (0..<capacity).map { _ in Slot() }
+        self.capacity = capacity
+        slots = .allocate(capacity: capacity)
+        for index in 0..<capacity { (slots + index).initialize(to: Slot()) }
         state = Locked(State(free: Array((0..<capacity).reversed())))
     }
 
-    var capacity: Int { slots.count }
+    deinit {
+        slots.deinitialize(count: capacity)
+        slots.deallocate()
+    }
+
+    /// A number that came with an event is one that was given to a session.
+    @inline(__always)
+    private func place(_ index: Int) -> UnsafeMutablePointer<Slot> {
+        precondition(index >= 0 && index < capacity, "there is no such place for a session")
+        return slots + index
+    }
+
     var count: Int { state.withLock { $0.byProcessID.count } }
     var sessions: [Session] { state.withLock { Array($0.byProcessID.values) } }
 
@@ -87,27 +103,27 @@ final class SessionTable: Sendable {
 
     /// A slot for a new session, which the calling thread owns; nil when all are taken.
     func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
-        let place = state.withLock { state -> (Int, Int32)? in
+        let given = state.withLock { state -> (Int, Int32)? in
             guard let index = state.free.popLast() else { return nil }
             repeat { state.nextProcessID = state.nextProcessID == .max ? 1 : state.nextProcessID + 1 }
             while state.byProcessID[state.nextProcessID] != nil
             return (index, state.nextProcessID)
         }
-        guard let (index, processID) = place else { return nil }
-        let slot = slots[index]
-        let generation = ((slot.word.load(ordering: .relaxed) >> Bit.generationShift) &+ 1) & Self.generationMask
+        guard let (index, processID) = given else { return nil }
+        let slot = place(index)
+        let generation = ((slot.pointee.word.load(ordering: .relaxed) >> Bit.generationShift) &+ 1) & Self.generationMask
         let session = make(index, generation, processID)
-        slot.session = session
-        slot.word.store(generation << Bit.generationShift | Bit.owned, ordering: .releasing)
+        slot.pointee.session = session
+        slot.pointee.word.store(generation << Bit.generationShift | Bit.owned, ordering: .releasing)
         state.withLock { $0.byProcessID[processID] = session }
         return session
     }
 
     /// Forgets a session the calling thread owns, whose socket nobody arms any more.
     func remove(_ session: Session) {
-        let slot = slots[session.slot]
-        slot.session = nil
-        slot.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.generationShift | Bit.owned, ordering: .releasing)
+        let slot = place(session.slot)
+        slot.pointee.session = nil
+        slot.pointee.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.generationShift | Bit.owned, ordering: .releasing)
         state.withLock {
             $0.byProcessID[session.processID] = nil
             $0.free.append(session.slot)
@@ -120,18 +136,18 @@ final class SessionTable: Sendable {
     func ownAtEvent(_ event: Poller.Event) -> Session? {
         let token = event.token
         let generation = token & Self.generationMask
-        let slot = slots[Int(token >> 32)]
-        let (exchanged, original) = slot.word.compareExchange(
+        let slot = place(Int(token >> 32))
+        let (exchanged, original) = slot.pointee.word.compareExchange(
             expected: generation << Bit.generationShift, desired: generation << Bit.generationShift | Bit.owned,
             ordering: .acquiringAndReleasing)
-        if exchanged { return slot.session }
-        return slot.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
+        if exchanged { return slot.pointee.session }
+        return slot.pointee.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
 
     /// The session of a word that goes with owning it.
     @inline(__always)
     func session(ownedBy event: Poller.Event) -> Session {
-        guard let session = slots[Int(event.token >> 32)].session else {
+        guard let session = place(Int(event.token >> 32)).pointee.session else {
             preconditionFailure("a session that is owned is in its place")
         }
         return session
@@ -139,17 +155,17 @@ final class SessionTable: Sendable {
 
     /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
     func own(slot index: Int, generation: UInt64) -> Session? {
-        let slot = slots[index]
-        return slot.own(generation, from: slot.word.load(ordering: .relaxed), orNote: 0)
+        let slot = place(index)
+        return slot.pointee.own(generation, from: slot.pointee.word.load(ordering: .relaxed), orNote: 0)
     }
 
     /// The calling thread is done with the session, whose next event will come by itself. If one has come meanwhile, it is
     /// returned and is the caller's to see to: nobody else hears of it again.
     func disown(_ session: Session) -> Poller.Event? {
-        let slot = slots[session.slot]
+        let slot = place(session.slot)
         let token = session.token
-        let bits = slot.clear(
-            Bit.owned | Bit.notified | Bit.hungUp, from: slot.word.load(ordering: .relaxed), adding: 0)
+        let bits = slot.pointee.clear(
+            Bit.owned | Bit.notified | Bit.hungUp, from: slot.pointee.word.load(ordering: .relaxed), adding: 0)
         guard bits & Bit.notified != 0 else { return nil }
         return Poller.Event(token: token, isHungUp: bits & Bit.hungUp != 0)
     }
@@ -158,26 +174,26 @@ final class SessionTable: Sendable {
     /// has come meanwhile.
     @inline(__always)
     func disownIfQuiet(_ session: Session) -> Bool {
-        let slot = slots[session.slot]
+        let slot = place(session.slot)
         let generation = session.generation << Bit.generationShift
-        let (exchanged, original) = slot.word.compareExchange(
+        let (exchanged, original) = slot.pointee.word.compareExchange(
             expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
-        return exchanged || slot.disownUnlessNotified(from: original)
+        return exchanged || slot.pointee.disownUnlessNotified(from: original)
     }
 
     /// The calling thread is done with the session; `arm` arms its socket, which announces what is there by then.
     func disown(_ session: Session, arm: () -> Void) {
-        let slot = slots[session.slot]
+        let slot = place(session.slot)
         waitUntilArmed(session)
-        _ = slot.clear(
-            Bit.owned | Bit.notified | Bit.hungUp, from: slot.word.load(ordering: .relaxed), adding: Bit.arming)
+        _ = slot.pointee.clear(
+            Bit.owned | Bit.notified | Bit.hungUp, from: slot.pointee.word.load(ordering: .relaxed), adding: Bit.arming)
         arm()
-        _ = slot.clear(Bit.arming, from: slot.word.load(ordering: .relaxed), adding: 0)
+        _ = slot.pointee.clear(Bit.arming, from: slot.pointee.word.load(ordering: .relaxed), adding: 0)
     }
 
     /// The calling thread, which owns the session, is going to close or arm its socket. It hardly ever waits: for one that
     /// has lost the processor while it armed it.
     func waitUntilArmed(_ session: Session) {
-        while slots[session.slot].word.load(ordering: .acquiring) & Bit.arming != 0 { sched_yield() }
+        while place(session.slot).pointee.word.load(ordering: .acquiring) & Bit.arming != 0 { sched_yield() }
     }
 }

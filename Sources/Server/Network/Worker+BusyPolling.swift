@@ -14,7 +14,7 @@ extension Worker {
                 return asked
             }
         }
-        let count = server.poller.waitForEvents(words, atMost: server.crew.eventsAtOnce)
+        let count = server.poller.waitForEvents(words, atMost: crew.eventsAtOnce)
         busyPolling.slept(since: now, until: MonotonicClock.now, askedInVain: asked != nil)
         return count
     }
@@ -23,12 +23,12 @@ extension Worker {
     @inline(__always)
     private func ask(until end: Instant, now: Instant) -> Int? {
         // Where two poll because one does not keep up, there is no processor to spare, and what one asks for the other has.
-        if server.crew.hasFewPollers { return server.crew.isShared ? nil : server.crew.pollBusily(until: end, look) }
-        guard server.pool.isHolderAwaited else { return nil }
+        if crew.hasFewPollers { return crew.isShared ? nil : crew.pollBusily(until: end, look) }
+        guard pool.isHolderAwaited else { return nil }
         let end = Instant(nanoseconds: now.nanoseconds &+ BusyPolling.yieldingLimitNanoseconds)
-        return server.crew.pollYielding(until: end, now: now, look)
+        return crew.pollYielding(until: end, now: now, look)
     }
 
     @inline(__always)
-    private func look() -> Int { server.poller.look(words, atMost: server.crew.eventsAtOnce) }
+    private func look() -> Int { server.poller.look(words, atMost: crew.eventsAtOnce) }
 }

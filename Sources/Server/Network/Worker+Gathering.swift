@@ -11,14 +11,14 @@ extension Worker {
         let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
         let count = server.poller.waitForEvents(most, until: end)
         batchBegan = 0
-        note.batch.keep(words[0..<count])
+        batch.keep(words[0..<count])
         receiveTogether()
-        return handle(note.batch.take() ?? Server.wakeUpEvent, &now)
+        return handle(batch.take() ?? Server.wakeUpEvent, &now)
     }
 
     /// The group that was just answered may come back and be the next one: see `GroupGathering`.
     func letGather(_ plan: GroupGathering.Plan) {
-        if let next = server.pool.releaseWriter(gathering: plan) {
+        if let next = pool.releaseWriter(gathering: plan) {
             enqueue(next)
         } else if isLong || note.isReplaced.load(ordering: .relaxed) {
             leaveGathering()
@@ -26,11 +26,11 @@ extension Worker {
     }
 
     func endGathering() {
-        if let next = server.pool.endGathering() { enqueue(next) }
+        if let next = pool.endGathering() { enqueue(next) }
     }
 
     /// This thread will not wait for events for a while, and those that wait already would not wake when a gathering ends.
     func leaveGathering() {
-        if server.pool.gatheringEnd != nil { server.ready.wakeOne() }
+        if pool.gatheringEnd != nil { ready.wakeOne() }
     }
 }

@@ -20,18 +20,18 @@ extension Worker {
         }
         // To call a thread is in the way of one who commits alone, and another polls.
         let isAlone = members.count == 1
-        if server.pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && server.pool.syncsWithinCommit) }
+        if pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && pool.syncsWithinCommit) }
         let isTimed = server.eventLog.isTiming
         let began = MonotonicClock.now
-        let finished = server.pool.commitGroup(members) { member in
+        let finished = pool.commitGroup(members) { member in
             (member as? Session)?.replyAfterGroup()
-            self.server.ready.enqueue(.answered(member))
+            self.ready.enqueue(.answered(member))
         }
         isBackFromDisk()
-        var hasFailed = server.pool.hasWriterFailed
+        var hasFailed = pool.hasWriterFailed
         if isTimed { server.eventLog.noteGroup(began: began, finished) }
-        if let unsynced = server.pool.commitToSync(),
-            !server.pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
+        if let unsynced = pool.commitToSync(),
+            !pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
                 || !isDurable(unsynced, finished, &hasFailed)
         {
             let unanswered = handedOver.take()
@@ -43,16 +43,16 @@ extension Worker {
         }
         // Those whom nobody else has answered while the disk worked.
         let unanswered = handedOver.take()
-        if let plan = server.pool.planGathering(answered: finished.count) {
+        if let plan = pool.planGathering(answered: finished.count) {
             answer(unanswered, finished, hasFailed)
             return letGather(plan)
         }
-        guard let next = server.pool.releaseWriter() else { return answer(unanswered, finished, hasFailed) }
+        guard let next = pool.releaseWriter() else { return answer(unanswered, finished, hasFailed) }
         enqueue(next)
         // For few it is not worth the other thread's wake-up.
         if case .group = next, !isLong, finished.count >= SessionLimits.handedOverMembers {
             handedOver = CommittedGroup(finished)
-            server.ready.enqueue(.committed(handedOver))
+            ready.enqueue(.committed(handedOver))
             answer(unanswered)
         } else {
             answer(unanswered, finished, hasFailed)
@@ -63,12 +63,12 @@ extension Worker {
     /// long for that.
     private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember], _ hasFailed: inout Bool) -> Bool {
         handOverIfAny()
-        if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+        if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
         defer { counters.setMark(MonotonicClock.now) }
-        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: server.pool.hasWriterFailed) } catch {
+        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: pool.hasWriterFailed) } catch {
             hasFailed = true
             for member in members { member.commitFailed(error) }
-            if let recovery = server.pool.syncFailed(commit) { enqueue(recovery) }
+            if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
             return true
         }
     }
@@ -85,12 +85,12 @@ extension Worker {
     /// Answers all of them, the second half by another thread if that comes to it first: clients that are not answered have nothing to
     /// send, and the other processor nothing to do. It may be at that still when this returns.
     private func shareAnswers(_ members: [any GroupMember]) {
-        guard members.count >= SessionLimits.sharedAnswers, server.crew.hasProcessorForClients.load(ordering: .relaxed) else {
+        guard members.count >= SessionLimits.sharedAnswers, crew.hasProcessorForClients.load(ordering: .relaxed) else {
             return answer(members)
         }
         let half = (members.count + 1) / 2
         let others = CommittedGroup(Array(members[half...]))
-        server.ready.enqueue(.committed(others))
+        ready.enqueue(.committed(others))
         answer(members[..<half])
         answer(others.take())
     }
@@ -108,7 +108,7 @@ extension Worker {
             let goesOn = session.hasMoreInput || session.slowStatement != nil
             session.replyAfterGroup(goesWithOthers: !goesOn)
             if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
-            if note.replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
+            if replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
         }
         isAnswering = false
         sendReplies()
@@ -131,8 +131,8 @@ extension Worker {
         var unanswered = CommittedGroup([])
         while true {
             handOver()
-            if server.pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-            let (synced, goesOn, recovery) = server.pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
+            if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+            let (synced, goesOn, recovery) = pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
             counters.setMark(MonotonicClock.now)
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.
@@ -140,7 +140,7 @@ extension Worker {
             guard goesOn else { return answer(late + synced) }
             if !synced.isEmpty {
                 unanswered = CommittedGroup(synced)
-                server.ready.enqueue(.committed(unanswered))
+                ready.enqueue(.committed(unanswered))
             }
             answer(late[...], syncsOn: true)
         }

@@ -5,7 +5,6 @@ extension Worker {
     /// What the sessions of the pending events have been sent is received by one system call, and they are this thread's from
     /// here on.
     func receiveTogether() {
-        let batch = note.batch
         guard batch.pending > 1 else { return }
         precondition(transferring.isEmpty, "one transfer at a time")
         for place in batch.pendingPlaces {
@@ -14,7 +13,7 @@ extension Worker {
                 batch.put(event, at: place)
                 continue
             }
-            guard let session = server.table.ownAtEvent(event) else { continue }
+            guard let session = table.ownAtEvent(event) else { continue }
             guard let room = session.roomToReceive() else {
                 session.due = .event
                 batch.put(Poller.Event(owned: session.token), at: place)
@@ -38,32 +37,32 @@ extension Worker {
     /// Whether a reply that is complete now can wait for those of other sessions, which come at once.
     @inline(__always)
     var sendsRepliesTogether: Bool {
-        (isAnswering || (!isLong && (note.batch.pending > 0 || note.replies.pending > 0))) && note.replies.hasRoom
+        (isAnswering || (!isLong && (batch.pending > 0 || replies.pending > 0))) && replies.hasRoom
     }
 
     /// The session's reply goes out with others'; until then it is this thread's.
     func sendLater(_ session: Session) {
-        if note.replies.pending == 0 {
+        if replies.pending == 0 {
             repliesSince = eventBegan
             statementsSince = 0
         }
-        note.replies.add(Poller.Event(owned: session.token))
+        replies.add(Poller.Event(owned: session.token))
     }
 
     /// Sends the replies that wait for one another, by one system call.
     @inline(__always)
-    func sendReplies() { if note.replies.pending > 0 { sendAllReplies() } }
+    func sendReplies() { if replies.pending > 0 { sendAllReplies() } }
 
     /// What it lets go of may be what somebody waits for: the caller runs those resumptions, or hands them over.
     func sendAllReplies() {
         precondition(transferring.isEmpty, "one transfer at a time")
-        while let event = note.replies.take() {
-            let session = server.table.session(ownedBy: event)
+        while let event = replies.take() {
+            let session = table.session(ownedBy: event)
             let reply = session.out.readable
             transfers.add(session.socket, UnsafeMutableRawPointer(mutating: reply.baseAddress!), count: reply.count)
             transferring.append(Unmanaged.passUnretained(session))
         }
-        note.replies.removeAll()
+        replies.removeAll()
         transfers.send()
         for index in transferring.indices {
             // The thread that owns a session keeps it alive.
@@ -77,8 +76,8 @@ extension Worker {
     /// At the end of an event: sends what has waited for long enough, or has nobody left to wait for.
     @inline(__always)
     func sendRepliesIfDue(now: Instant) {
-        guard note.replies.pending > 0 else { return }
-        let isLast = note.batch.pending == 0
+        guard replies.pending > 0 else { return }
+        let isLast = batch.pending == 0
         guard isLast || now.nanoseconds &- repliesSince > SessionLimits.replyDelayNanoseconds else { return }
         sendAllReplies()
         if hasResumptions { runResumptions() }
@@ -95,17 +94,17 @@ extension Worker {
 
     /// For who calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
     func takePending() -> Poller.Event? {
-        if let event = note.batch.take() { return event }
+        if let event = batch.take() { return event }
         sendReplies()
         handOverIfAny()
-        return note.batch.take()
+        return batch.take()
     }
 
     /// The thread ends: sessions that are in its hands hear of it as those do that nobody is at.
     func endBatch() {
         sendReplies()
-        while let event = note.batch.take() {
-            if event.isOwned { server.table.session(ownedBy: event).takeUp(self) }
+        while let event = batch.take() {
+            if event.isOwned { table.session(ownedBy: event).takeUp(self) }
         }
         sendReplies()
         handOverIfAny()

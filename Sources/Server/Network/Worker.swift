@@ -9,6 +9,11 @@ import Scheduling
 /// `@unchecked Sendable`: handed to its thread once; everything mutable is that thread's.
 final class Worker: @unchecked Sendable {
     let server: Server
+    // The server's, at hand: what is reached in two steps is retained and released at each use.
+    let pool: Pool
+    let crew: Crew
+    let ready: ReadyQueue
+    let table: SessionTable
     /// Sessions that got what they waited for from something this thread did.
     var resumptions: [Resumption] = []
     /// Something is in the server's queue that nobody was told of: this thread comes to it after so many resumptions less one, and
@@ -25,11 +30,11 @@ final class Worker: @unchecked Sendable {
     private var backlog = Backlog()
     private let isOfCrew: Bool
     let note: Watch.Note
+    // The note's.
+    let batch: EventBatch
+    let replies: EventBatch
     /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
     let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
-    /// When the event began, or the last statement that was measured ended, in nanoseconds: a statement that begins now
-    /// need not ask the clock. 0: too long ago.
-    var time: Int64 = 0
     let counters: ThreadCounters
     let transfers: Transfers
     /// Whose bytes `transfers` has, for as long as that takes.
@@ -52,9 +57,11 @@ final class Worker: @unchecked Sendable {
     ///   miss one for good.
     init(server: Server, isOfCrew: Bool = true) {
         self.server = server
+        (pool, crew, ready, table) = (server.pool, server.crew, server.ready, server.table)
         self.isOfCrew = isOfCrew
         isLong = !isOfCrew
         note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
+        (batch, replies) = (note.batch, note.replies)
         transfers = Transfers(usesRing: isOfCrew)
         transferring.reserveCapacity(Transfers.capacity)
         places.reserveCapacity(Transfers.capacity)
@@ -92,23 +99,23 @@ final class Worker: @unchecked Sendable {
 
     private func main() {
         note.isOfThisThread()
-        guard server.crew.joinOrStandBy() else { return }
+        guard crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
-            if let event = note.batch.take() {
+            if let event = batch.take() {
                 guard handle(event, &now) else { return }
-            } else if note.replies.pending > 0 {
+            } else if replies.pending > 0 {
                 // Another thread has taken over what they waited for.
                 sendAllReplies()
                 handOverIfAny()
                 receiveTogether()
-            } else if let end = server.pool.gatheringEnd {
+            } else if let end = pool.gatheringEnd {
                 // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
             } else {
-                guard server.crew.mayPollOn(now: now) else { return }
+                guard crew.mayPollOn(now: now) else { return }
                 // It may have stood in reserve meanwhile.
-                if server.pool.gatheringEnd != nil { continue }
+                if pool.gatheringEnd != nil { continue }
                 guard handle(waitForEvents(since: now), &now) else { return }
             }
         }
@@ -120,18 +127,18 @@ final class Worker: @unchecked Sendable {
         while true {
             let count = countOfEvents(since: now)
             batchBegan = 0
-            if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: server.crew.isShared, now: now) {
+            if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: crew.isShared, now: now) {
                 // It may have slept since `now`.
-                server.crew.hasBacklog(now: MonotonicClock.now)
+                crew.hasBacklog(now: MonotonicClock.now)
             }
             guard count > 1 else {
-                note.batch.keep(words[1..<count])
+                batch.keep(words[1..<count])
                 return Poller.Event(word: words[0])
             }
-            note.batch.keep(words[0..<count])
+            batch.keep(words[0..<count])
             receiveTogether()
             // Others may have taken them all.
-            if let event = note.batch.take() { return event }
+            if let event = batch.take() { return event }
         }
     }
 
@@ -139,22 +146,22 @@ final class Worker: @unchecked Sendable {
     /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has
     /// comes in between.
     var takesEventsOn: Bool {
-        guard !isLong, !hasResumptions, note.batch.hasRoom else { return false }
-        return server.crew.mayKeepMany
-            || (note.batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
+        guard !isLong, !hasResumptions, batch.hasRoom else { return false }
+        return crew.mayKeepMany
+            || (batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
     }
 
     /// An event that came while this thread was at its session: it comes to it next.
     func takeOn(_ event: Poller.Event) {
         // Not one that has lain there.
-        if note.batch.pending == 0 { batchBegan = 0 }
-        note.batch.add(event)
+        if batch.pending == 0 { batchBegan = 0 }
+        batch.add(event)
     }
 
     /// This thread does not come to the events it was told of besides: others do.
     private func leaveBatch() {
         sendReplies()
-        while let event = note.batch.take() { server.announceAgain(event) }
+        while let event = batch.take() { server.announceAgain(event) }
     }
 
     /// One event and all that comes of it; false when the thread shall end.
@@ -170,7 +177,7 @@ final class Worker: @unchecked Sendable {
             endBatch()
             return false
         }
-        if server.pool.isGatheringOver { endGathering() }
+        if pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
         let taken = now.nanoseconds &- began.nanoseconds
@@ -182,17 +189,17 @@ final class Worker: @unchecked Sendable {
             leaveBatch()
             handOverIfAny()
             leaveGathering()
-            if isLong && isReplaced { server.crew.wasReplacedTwice() }
+            if isLong && isReplaced { crew.wasReplacedTwice() }
             isLong = false
-            return server.crew.joinAgainOrStandBy()
+            return crew.joinAgainOrStandBy()
         }
         if taken > PollerCensus.slowNanoseconds {
-            server.crew.wasSlow(taken, now: now)
-            if !hasBlocked, !server.crew.mayKeepMany || server.crew.isShared {
+            crew.wasSlow(taken, now: now)
+            if !hasBlocked, !crew.mayKeepMany || crew.isShared {
                 leaveBatch()
                 handOverIfAny()
             }
-        } else if !server.crew.mayKeepMany, note.batch.pending > 0,
+        } else if !crew.mayKeepMany, batch.pending > 0,
             now.nanoseconds &- batchBegan > EventBatch.longestBesideOthersNanoseconds
         {
             leaveBatch()
@@ -208,18 +215,18 @@ final class Worker: @unchecked Sendable {
 
     @inline(__always)
     private func begins(at now: Instant) {
-        time = now.nanoseconds
+        counters.setTime(now)
         eventBegan = now.nanoseconds
         SQLiteLibrary.beginWork()
         note.began.store(now.nanoseconds, ordering: .relaxed)
         // Only this thread writes it.
         note.events.store(note.events.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
-        if server.crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { wakeWatcher() }
+        if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { wakeWatcher() }
     }
 
     private func wakeWatcher() {
-        server.crew.watch.isAsleep.store(false, ordering: .relaxed)
-        server.crew.wakeWatcher()
+        crew.watch.isAsleep.store(false, ordering: .relaxed)
+        crew.wakeWatcher()
         server.somethingHappens()
     }
 
@@ -232,7 +239,7 @@ final class Worker: @unchecked Sendable {
         leaveBatch()
         handOver()
         leaveGathering()
-        server.crew.willBeLong()
+        crew.willBeLong()
     }
 
     /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
@@ -248,7 +255,7 @@ final class Worker: @unchecked Sendable {
         leaveGathering()
         hasBlocked = true
         let now = MonotonicClock.now
-        server.crew.willBlock(now: now)
+        crew.willBlock(now: now)
         if isAlone { note.began.store(now.nanoseconds &+ Watch.announcedNanoseconds, ordering: .relaxed) }
     }
 
@@ -268,9 +275,9 @@ final class Worker: @unchecked Sendable {
     /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
         sendReplies()
-        for resumption in resumptions { server.ready.enqueue(resumption) }
+        for resumption in resumptions { ready.enqueue(resumption) }
         resumptions.removeAll(keepingCapacity: true)
-        if resumptionsUntilWakeUp > 0 { server.ready.wakeOne() }
+        if resumptionsUntilWakeUp > 0 { ready.wakeOne() }
         resumptionsUntilWakeUp = 0
     }
 
@@ -278,24 +285,24 @@ final class Worker: @unchecked Sendable {
     /// line behind that.
     func endTurn(of session: Session) {
         hasEndedTurn = true
-        server.ready.enqueue(.owned(session))
+        ready.enqueue(.owned(session))
     }
 
     /// This comes after the resumption there is, if any, on this thread or on one that has nothing to do before: it is not worth
     /// the other thread's wake-up unless this one is long, or has more to do.
     func enqueueLast(_ resumption: Resumption) {
-        guard !isLong else { return server.ready.enqueue(resumption) }
-        server.ready.enqueueUnannounced(resumption)
-        if server.crew.isWatched {
+        guard !isLong else { return ready.enqueue(resumption) }
+        ready.enqueueUnannounced(resumption)
+        if crew.isWatched {
             resumptionsUntilWakeUp = 2
         } else {
             // Nobody would find this thread stuck.
-            server.ready.wakeOne()
+            ready.wakeOne()
         }
     }
 
     func enqueue(_ resumption: Resumption) {
-        if isLong, !isAfterReplies(resumption) { server.ready.enqueue(resumption) } else { resumptions.append(resumption) }
+        if isLong, !isAfterReplies(resumption) { ready.enqueue(resumption) } else { resumptions.append(resumption) }
     }
 
     /// Recovery may end the process, so it comes when this thread has told those whose commit has failed, and another thread
@@ -309,31 +316,25 @@ final class Worker: @unchecked Sendable {
         while true {
             if !resumptions.isEmpty {
                 run(resumptions.removeFirst())
-            } else if !hasEndedTurn, let next = server.ready.take() {
+            } else if !hasEndedTurn, let next = ready.take() {
                 // What is left there others were told of.
                 resumptionsUntilWakeUp = 0
                 run(next)
             } else {
-                if hasEndedTurn, resumptionsUntilWakeUp > 0 { server.ready.wakeOne() }
+                if hasEndedTurn, resumptionsUntilWakeUp > 0 { ready.wakeOne() }
                 resumptionsUntilWakeUp = 0
                 return
             }
         }
     }
 
-    /// That time, once.
-    func takeTime() -> Instant? {
-        defer { time = 0 }
-        return time > 0 ? Instant(nanoseconds: time) : nil
-    }
-
     private func run(_ resumption: Resumption) {
-        time = 0
+        counters.setTime(nil)
         statementsSince &+= 1
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
         if resumptionsUntilWakeUp > 0 {
             resumptionsUntilWakeUp &-= 1
-            if resumptionsUntilWakeUp == 0 { server.ready.wakeOne() }
+            if resumptionsUntilWakeUp == 0 { ready.wakeOne() }
         }
         SQLiteLibrary.beginWork()
         // What came before it in this event is not its time.
@@ -363,12 +364,12 @@ final class Worker: @unchecked Sendable {
             willBeLong()
             SQLiteLibrary.beginOwnWork()
             defer { SQLiteLibrary.beginWork() }
-            for next in server.pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
+            for next in pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
             releaseWriter()
         }
     }
 
     func releaseWriter() {
-        if let next = server.pool.releaseWriter() { enqueue(next) }
+        if let next = pool.releaseWriter() { enqueue(next) }
     }
 }

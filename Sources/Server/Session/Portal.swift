@@ -51,6 +51,8 @@ final class Portal {
     var query: Query { statement.prepared }
     var analysis: Analysis? { analysisOfRun ?? statement.analysis }
     var isRunning: Bool { run != nil }
+    /// Its statement stands on a row that has not been sent.
+    var hasRow: Bool { run?.hasRow ?? false }
     /// FETCH can read from it: SQLite runs its statement, which gives rows.
     var isCursor: Bool { statement.query === query && !(analysis?.columns.isEmpty ?? true) }
     /// It has been begun and has rows, or a failure, left to tell.
@@ -102,8 +104,8 @@ final class Portal {
 
     /// Makes the portal new for another statement, keeping its memory.
     func reuse(for statement: PreparedStatement) {
-        self.statement = statement
-        resultFormats.removeAll(keepingCapacity: true)
+        if statement !== self.statement { self.statement = statement }
+        if !resultFormats.isEmpty { resultFormats.removeAll(keepingCapacity: true) }
         openedWith = nil
         makeFresh()
     }
@@ -138,6 +140,9 @@ final class Portal {
         }
     }
 
+    /// Its values, which an idle session does not keep when they are large.
+    func releaseMemory(above limit: Int) { parameters.releaseMemory(above: limit) }
+
     /// As if it had not run.
     func makeFresh() {
         isDescribed = false
@@ -164,10 +169,10 @@ final class Portal {
     /// The rows of this Execute are counted, and the next one counts its own.
     func keepRows() { pausedRows += rowsOfExecute }
     func finish() -> Run? {
-        defer { run = nil }
         isDone = true
+        guard isBegun else { return nil }
         kept = nil
-        return run
+        return run.take()
     }
     /// It was begun for others, and that failed for a reason of theirs: call `finish` first.
     func forgetRun() {

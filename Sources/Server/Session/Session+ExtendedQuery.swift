@@ -236,15 +236,15 @@ extension Session {
 
     func execute(_ message: ExecuteMessage) throws(WireError) -> Wait? {
         let portal = try portal(named: message.portal)
-        let query = portal.statement.query
-        try requireUsableTransaction(for: query)
+        let statement = portal.statement
+        try requireUsableTransaction(for: statement.query)
         try beginStatement()
         let wait: Wait?
-        if case .sqlite = query.kind {
+        if case .sqlite = statement.query.kind {
             portal.takeBackFormats()
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
         } else {
-            wait = try executeOwn(portal, query, maxRows: message.maxRows)
+            wait = try executeOwn(portal, statement.query, maxRows: message.maxRows)
         }
         // A COPY FROM has only begun.
         if wait == nil, !isCopyingIn { finishStatement() }
@@ -358,7 +358,7 @@ extension Session {
             finish(portal)
             portal.isClosed = true
         }
-        finish(simplePortal)
+        if simplePortal.isBegun { finish(simplePortal) }
         if !state.portals.isEmpty {
             for portal in state.portals.values { finish(portal) }
             state.portals.removeAll()

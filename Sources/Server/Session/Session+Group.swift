@@ -71,7 +71,7 @@ extension Session: GroupMember {
             writerDeadline = .distantFuture
         }
         defer { if isNotedMember { forgetLongMember() } }
-        noteRunning(at: worker?.takeTime() ?? MonotonicClock.now)
+        noteRunning(at: counters?.takeTime() ?? MonotonicClock.now)
         do { if !isSingleStatement { try beginMemberTransaction(on: writer) } } catch {
             _ = fail(error)
             return

@@ -241,10 +241,9 @@ extension Session {
             input.releaseMemory(above: SessionLimits.idleBufferBytes)
             out.releaseMemory(above: SessionLimits.idleBufferBytes)
             if let portal = state.unnamedPortal, portal.isClosed {
-                portal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
+                portal.releaseMemory(above: SessionLimits.idleBufferBytes)
             }
-            simplePortal.parameters.releaseMemory(above: SessionLimits.idleBufferBytes)
-            forgetLargeStatement()
+            if hasSimpleStatement { forgetLargeSimpleStatement() }
         }
         guard case .ready = phase else { return }
         if readerIsOnlyToPrepare { releaseReader() }
@@ -263,7 +262,9 @@ extension Session {
     }
 
     /// The last statement of a Query message is nobody's any more, and its text may have a mebibyte.
-    private func forgetLargeStatement() {
+    private func forgetLargeSimpleStatement() {
+        hasSimpleStatement = false
+        simplePortal.releaseMemory(above: SessionLimits.idleBufferBytes)
         let statement = simplePortal.statement
         let bytes = statement.query.text.bytes.count + statement.parameters.count * MemoryLayout<ParameterType>.stride
         guard bytes > SessionLimits.idleBufferBytes else { return }
@@ -314,21 +315,21 @@ extension Session {
     }
 
     func disownAndArm() {
-        let worker = worker
+        let worker = worker.map { Unmanaged.passUnretained($0) }
         self.worker = nil
         let interest = interest
         if interest == .stream, !needsArming {
-            if server.table.disownIfQuiet(self) { return }
+            if table.disownIfQuiet(self) { return }
             // It has the processor, and what it would read is there: another thread need not be woken for it.
-            if let worker, worker.takesEventsOn {
-                if let event = server.table.disown(self) { worker.takeOn(event) }
+            if let worker = worker?.takeUnretainedValue(), worker.takesEventsOn {
+                if let event = table.disown(self) { worker.takeOn(event) }
                 return
             }
         }
         // After one event of a writable socket there is none until it is armed for something again.
         needsArming = interest == .writable
         isUnannounced = false
-        server.table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
+        table.disown(self) { try? server.poller.arm(socket, interest, token: token) }
     }
 
     /// The calling thread was told of an event of this session's, which it owns, and leaves it to another.
@@ -381,10 +382,10 @@ extension Session {
         abandonTransaction()
         endStatement()
         leave()
-        server.table.waitUntilArmed(self)
+        table.waitUntilArmed(self)
         server.poller.remove(socket)
         Glibc.close(socket)
-        server.table.remove(self)
+        table.remove(self)
         if isHTTPOnly { server.metricsConnections.subtract(1, ordering: .relaxed) }
         server.sessionEnded()
     }

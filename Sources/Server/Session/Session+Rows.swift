@@ -10,9 +10,10 @@ extension Session {
         if let wait = try start(portal) { return wait }
         if describes {
             describeColumns(of: portal)
-        } else {
-            try requireAnnouncedTyping(of: portal)
-            try ensureEncoder(of: portal)
+        } else if !portal.isDescribed {
+            let statement = portal.statement
+            try requireAnnouncedTyping(of: statement)
+            try makeEncoder(of: portal, statement)
         }
         guard portal.isBegun else {
             try requireRows(of: portal)
@@ -28,9 +29,9 @@ extension Session {
         case .full:
             return .output
         case .end:
-            let kept = portal.kept
+            let changes = portal.kept?.changes
             finish(portal)
-            complete(portal, changes: kept?.changes ?? state.counters.changes)
+            complete(portal, changes: changes ?? state.counters.changes)
         }
         return nil
     }
@@ -50,10 +51,11 @@ extension Session {
 
     @inline(__always)
     func sendRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {
-        guard let run = portal.run else { return try sendKeptRows(of: portal, maxRows: maxRows) }
+        // Looked at in its place: most statements that write have none, and the run would be copied for that.
+        guard portal.hasRow else { return portal.isRunning ? .end : try sendKeptRows(of: portal, maxRows: maxRows) }
+        guard let run = portal.run else { return .end }
         let statement = run.lease.statement
-        var hasRow = run.hasRow
-        guard hasRow else { return .end }
+        var hasRow = true
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
         while hasRow {
@@ -226,16 +228,19 @@ extension Session {
 
     /// The client reads what it is sent by what it was told, and SET result_typing came between.
     @inline(__always)
-    private func requireAnnouncedTyping(of portal: Portal) throws(WireError) {
-        guard !portal.isDescribed, let typing = portal.statement.announcedTyping, typing != state.settings.typing.results else { return }
+    private func requireAnnouncedTyping(of statement: PreparedStatement) throws(WireError) {
+        guard let typing = statement.announcedTyping, typing != state.settings.typing.results else { return }
         throw PreparedStatement.stale("result_typing was another one when its columns were announced.")
     }
 
     /// - Parameter told: what a FETCH was announced as, of which the cursor knows nothing.
-    @inline(__always)
     func ensureEncoder(of portal: Portal, told: [TypeOID]? = nil) throws(WireError) {
-        guard !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
-        let statement = portal.statement
+        if !portal.isDescribed { try makeEncoder(of: portal, portal.statement, told: told) }
+    }
+
+    @inline(__always)
+    private func makeEncoder(of portal: Portal, _ statement: PreparedStatement, told: [TypeOID]? = nil) throws(WireError) {
+        guard let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
         if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
         } else if statement.isDescribed {
@@ -286,19 +291,19 @@ extension Session {
     @inline(__always)
     private func complete(_ portal: Portal, changes: Int64) {
         commitMark = out.end
-        let head = portal.query.head
+        let query = portal.query
         times.rows = portal.rowsOfExecute
         if portal.analysis?.countsRows == true {
             times.rows = Int(changes)
-            switch head.main {
+            switch query.head.main {
             case .insert, .replace: out.commandComplete("INSERT 0", count: changes)
             case .update: out.commandComplete("UPDATE", count: changes)
             default: out.commandComplete("DELETE", count: changes)
             }
         } else {
-            switch head.main {
+            switch query.head.main {
             case .select, .values, .table: out.commandComplete("SELECT", count: Int64(portal.rowsOfExecute))
-            default: out.commandComplete(head.tag)
+            default: out.commandComplete(query.head.tag)
             }
         }
         portal.rowsOfExecute = 0

@@ -33,7 +33,7 @@ extension Session {
     ) throws(WireError) -> Wait? {
         if !simplePortal.isRunning {
             let call = try call(of: name, arguments, query)
-            simplePortal.reuse(for: call.statement)
+            reuseSimplePortal(for: call.statement)
             simplePortal.resultFormats = invocation.formats ?? []
             simplePortal.parameters.load(texts: call.arguments)
         }

@@ -96,11 +96,17 @@ extension Session {
                     state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
                     hint: "Parameters belong to the extended query protocol.")
             }
-            simplePortal.reuse(
+            reuseSimplePortal(
                 for: PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
             state.query?.hasStarted = true
         }
         return try runToEnd(simplePortal, maxRows: 0, describes: true)
+    }
+
+    /// For a statement that no portal of the client's is for.
+    func reuseSimplePortal(for statement: PreparedStatement) {
+        hasSimpleStatement = true
+        simplePortal.reuse(for: statement)
     }
 
     func statementText(_ index: Int, of query: SessionState.RunningQuery) -> UnsafeRawBufferPointer {

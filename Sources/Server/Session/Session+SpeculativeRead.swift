@@ -17,12 +17,12 @@ extension Session {
         if !isUnannounced {
             isUnannounced = true
             needsArming = true
-            server.table.waitUntilArmed(self)
+            table.waitUntilArmed(self)
             try? server.poller.arm(socket, .nothing, token: token)
         }
         guard flush() else { return close() }
         // The kernel mostly wakes the client on this thread's core, where it cannot run before this one gives it up.
-        if worker.note.batch.pending == 0, worker.note.replies.pending == 0 { server.crew.yieldOnce() }
+        if worker.batch.pending == 0, worker.replies.pending == 0 { server.crew.yieldOnce() }
         if slowStatement != nil { logSlowStatement() }
         guard out.count == 0 else { return letGo() }
         due = .event

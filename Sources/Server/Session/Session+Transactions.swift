@@ -181,9 +181,10 @@ extension Session {
         if let wait = waitUntilRepliesAreSent() { return wait }
         beginWait()
         countRequest()
-        openParking(now: MonotonicClock.now)
+        let now = MonotonicClock.now
+        openParking(now: now)
         if let readerIndex { parkedSnapshotBegan.store(pool.snapshotBegan(readerIndex)?.nanoseconds ?? 1, ordering: .relaxed) }
-        switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline) {
+        switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline, now: now) {
         case .parked:
             return .parked
         case .stopped(let reason):

@@ -14,9 +14,10 @@ import Synchronization
 final class Session: @unchecked Sendable {
     // MARK: Identity, never changed
     let server: Server
-    // Two of the server's, at hand: what is reached in two steps is retained and released at each use.
+    // The server's, at hand: what is reached in two steps is retained and released at each use.
     let pool: Pool
     let eventLog: EventLog
+    let table: SessionTable
     let socket: Int32
     let slot: Int
     let generation: UInt64
@@ -100,11 +101,13 @@ final class Session: @unchecked Sendable {
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
     var hasWriterGrant = false
     let simplePortal: Portal
+    /// It was used since the session was last idle, and may have much.
+    var hasSimpleStatement = false
     /// It is at a private connection of the catalogs: see `reasonOfOwnConnection`.
     var isAtCatalogs = false
     /// Set by each worker that takes the session, before anything else, and used on that worker's thread only. Not retained, for that
     /// would be two atomic operations at every turn.
-    unowned(unsafe) var worker: Worker? { didSet { counters = worker.map { $0.counters } } }
+    unowned(unsafe) var worker: Worker? { willSet(next) { counters = next?.counters } }
 
     // MARK: Counted (see Metrics/Session+Counting); times are nanoseconds of the monotonic clock, 0 is none
     /// At the daemon, and not at the database.
@@ -205,6 +208,7 @@ final class Session: @unchecked Sendable {
         self.server = server
         pool = server.pool
         eventLog = server.eventLog
+        table = server.table
         self.socket = socket
         self.slot = slot
         self.generation = generation
