@@ -10,8 +10,7 @@
 /// many as there are cores, and never less than two. One more, in the place of who waits for the disk, is woken by messages
 /// that a polling thread would come to a moment later, and takes the processor from the client that sends them.
 ///
-/// Where quick events come faster than those few handle them (`Backlog`), one more polls: then it is them whom the clients wait for. So it
-/// does where two clients are all there are, and two processors (`Pairing`).
+/// Where quick events come faster than those few handle them (`Backlog`), one more polls: then it is them whom the clients wait for.
 ///
 /// A pure value, like `WriterQueue`.
 public struct PollerCensus: Sendable {
@@ -38,10 +37,6 @@ public struct PollerCensus: Sendable {
     public static let slowNanoseconds: Int64 = 100_000
     /// How long reasons for more threads are counted together, and how long one holds.
     public static let windowNanoseconds: Int64 = 20_000_000
-    /// For how long two clients have a thread each before it is looked again whether there are two. With 20 ms point SELECTs were 1.04 times
-    /// as many and not 1.4: it takes the kernel a while to bring each thread to its client. A client that is alone meanwhile gets
-    /// half as many answers as one that is asked for.
-    static let pairNanoseconds: Int64 = 1_000_000_000
     /// So many slow events in a window call for more threads. A thread that is now and then preempted makes fewer.
     static let slowEventsLimit = 8
     /// So does half of the window spent in slow events, if they are few and very slow.
@@ -109,13 +104,8 @@ public struct PollerCensus: Sendable {
 extension PollerCensus {
     /// There are more quick events than those who poll can handle. Returns how many threads of the reserve to wake; they have been
     /// counted as polling.
-    public mutating func hasBacklog(now: Instant) -> Int { share(until: now.nanoseconds &+ Self.windowNanoseconds) }
-
-    /// Two clients are worth a thread each. Returns likewise.
-    public mutating func hasPair(now: Instant) -> Int { share(until: now.nanoseconds &+ Self.pairNanoseconds) }
-
-    private mutating func share(until end: Int64) -> Int {
-        sharedUntil = Instant(nanoseconds: end)
+    public mutating func hasBacklog(now: Instant) -> Int {
+        sharedUntil = Instant(nanoseconds: now.nanoseconds &+ Self.windowNanoseconds)
         target = max(target, min(quickTarget + 1, fullTarget))
         return callReserve(upTo: target)
     }

@@ -196,10 +196,6 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     var hasFewPollers: Bool { fewPoll.load(ordering: .relaxed) }
 
-    /// It polls alone, and has the one processor that two clients do not have for themselves: see `Pairing`.
-    @inline(__always)
-    var looksForPair: Bool { processors == 2 && hasFewPollers && !isShared }
-
     /// One of these is there because the others did not keep up.
     @inline(__always)
     var isShared: Bool { fewShare.load(ordering: .relaxed) }
@@ -209,12 +205,6 @@ final class Crew: @unchecked Sendable {
     func hasBacklog(now: Instant) {
         guard hasProcessorForClients.load(ordering: .relaxed) else { return }
         locked { call(census.hasBacklog(now: now)) }
-    }
-
-    /// Those events are two clients'.
-    func hasPair(now: Instant) {
-        guard hasProcessorForClients.load(ordering: .relaxed) else { return }
-        locked { call(census.hasPair(now: now)) }
     }
 
     private func noteProcessors() {

@@ -28,7 +28,6 @@ final class Worker: @unchecked Sendable {
     /// See Worker+BusyPolling.
     var busyPolling = BusyPolling()
     private var backlog = Backlog()
-    private var pairing = Pairing()
     private let isOfCrew: Bool
     let note: Watch.Note
     // The note's.
@@ -131,8 +130,6 @@ final class Worker: @unchecked Sendable {
             if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: crew.isShared, now: now) {
                 // It may have slept since `now`.
                 crew.hasBacklog(now: MonotonicClock.now)
-            } else if count <= 2, crew.looksForPair, hasPair(words[..<count], now) {
-                crew.hasPair(now: MonotonicClock.now)
             }
             guard count > 1 else {
                 batch.keep(words[1..<count])
@@ -143,11 +140,6 @@ final class Worker: @unchecked Sendable {
             // Others may have taken them all.
             if let event = batch.take() { return event }
         }
-    }
-
-    @inline(__always)
-    private func hasPair(_ words: Slice<UnsafeMutableBufferPointer<UInt64>>, _ now: Instant) -> Bool {
-        words.reduce(false) { pairing.came($1, now: now) || $0 }
     }
 
     /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
