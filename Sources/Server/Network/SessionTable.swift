@@ -8,7 +8,7 @@ import Synchronization
 /// thread the right to touch the session: a worker takes it when the socket's event comes, the timer when a deadline
 /// does. An event of a session that is gone meets another generation and is dropped.
 ///
-/// `@unchecked Sendable`: a slot's session is touched only by the thread that took its word from idle to owned.
+/// `@unchecked Sendable`: a slot's session is touched only by the thread that owns its word.
 final class SessionTable: @unchecked Sendable {
     /// Structs in an allocation that lives as long as this: an object would be retained and released at each event.
     private let slots: UnsafeMutablePointer<Slot>
@@ -24,16 +24,32 @@ final class SessionTable: @unchecked Sendable {
     private struct Slot: ~Copyable {
         let word = Atomic<UInt64>(0)
         var session: Session?
+    }
+
+    /// One of them. A word is read while another thread sets the session beside it, so nothing here takes a slot as a whole.
+    private struct Place {
+        let slot: UnsafeMutablePointer<Slot>
+
+        var word: UInt64 { slot.pointee.word.load(ordering: .relaxed) }
+
+        @inline(__always)
+        func exchange(_ expected: UInt64, for desired: UInt64) -> (exchanged: Bool, original: UInt64) {
+            slot.pointee.word.compareExchange(expected: expected, desired: desired, ordering: .acquiringAndReleasing)
+        }
+
+        /// Puts another session there, or none, by a word of another generation, owned by the calling thread.
+        func put(_ session: Session?, _ generation: UInt64) {
+            slot.pointee.session = session
+            slot.pointee.word.store(generation << Bit.generationShift | Bit.owned, ordering: .releasing)
+        }
 
         /// - Parameter mark: what to note when another thread owns it.
         func own(_ generation: UInt64, from seen: UInt64, orNote mark: UInt64) -> Session? {
             var word = seen
             while word >> Bit.generationShift == generation {
                 let isFree = word & Bit.owned == 0
-                let next = word | (isFree ? Bit.owned : mark)
-                let (exchanged, original) = self.word.compareExchange(
-                    expected: word, desired: next, ordering: .acquiringAndReleasing)
-                if exchanged { return isFree ? session : nil }
+                let (exchanged, original) = exchange(word, for: word | (isFree ? Bit.owned : mark))
+                if exchanged { return isFree ? slot.pointee.session : nil }
                 word = original
             }
             return nil
@@ -43,8 +59,7 @@ final class SessionTable: @unchecked Sendable {
         func disownUnlessNotified(from seen: UInt64) -> Bool {
             var word = seen
             while word & Bit.notified == 0 {
-                let (exchanged, original) = self.word.compareExchange(
-                    expected: word, desired: word & ~Bit.owned, ordering: .acquiringAndReleasing)
+                let (exchanged, original) = exchange(word, for: word & ~Bit.owned)
                 if exchanged { return true }
                 word = original
             }
@@ -52,11 +67,10 @@ final class SessionTable: @unchecked Sendable {
         }
 
         /// Returns the word as it was.
-        func clear(_ bits: UInt64, from seen: UInt64, adding added: UInt64) -> UInt64 {
-            var word = seen
+        func clear(_ bits: UInt64, adding added: UInt64 = 0) -> UInt64 {
+            var word = word
             while true {
-                let (exchanged, original) = self.word.compareExchange(
-                    expected: word, desired: word & ~bits | added, ordering: .acquiringAndReleasing)
+                let (exchanged, original) = exchange(word, for: word & ~bits | added)
                 if exchanged { return word }
                 word = original
             }
@@ -77,9 +91,9 @@ final class SessionTable: @unchecked Sendable {
 
     /// A number that came with an event is one that was given to a session.
     @inline(__always)
-    private func place(_ index: Int) -> UnsafeMutablePointer<Slot> {
+    private func place(_ index: Int) -> Place {
         precondition(index >= 0 && index < capacity, "there is no such place for a session")
-        return slots + index
+        return Place(slot: slots + index)
     }
 
     var count: Int { state.withLock { $0.byProcessID.count } }
@@ -110,20 +124,17 @@ final class SessionTable: @unchecked Sendable {
             return (index, state.nextProcessID)
         }
         guard let (index, processID) = given else { return nil }
-        let slot = place(index)
-        let generation = ((slot.pointee.word.load(ordering: .relaxed) >> Bit.generationShift) &+ 1) & Self.generationMask
+        let place = place(index)
+        let generation = ((place.word >> Bit.generationShift) &+ 1) & Self.generationMask
         let session = make(index, generation, processID)
-        slot.pointee.session = session
-        slot.pointee.word.store(generation << Bit.generationShift | Bit.owned, ordering: .releasing)
+        place.put(session, generation)
         state.withLock { $0.byProcessID[processID] = session }
         return session
     }
 
     /// Forgets a session the calling thread owns, whose socket nobody arms any more.
     func remove(_ session: Session) {
-        let slot = place(session.slot)
-        slot.pointee.session = nil
-        slot.pointee.word.store(((session.generation &+ 1) & Self.generationMask) << Bit.generationShift | Bit.owned, ordering: .releasing)
+        place(session.slot).put(nil, (session.generation &+ 1) & Self.generationMask)
         state.withLock {
             $0.byProcessID[session.processID] = nil
             $0.free.append(session.slot)
@@ -136,18 +147,17 @@ final class SessionTable: @unchecked Sendable {
     func ownAtEvent(_ event: Poller.Event) -> Session? {
         let token = event.token
         let generation = token & Self.generationMask
-        let slot = place(Int(token >> 32))
-        let (exchanged, original) = slot.pointee.word.compareExchange(
-            expected: generation << Bit.generationShift, desired: generation << Bit.generationShift | Bit.owned,
-            ordering: .acquiringAndReleasing)
-        if exchanged { return slot.pointee.session }
-        return slot.pointee.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
+        let place = place(Int(token >> 32))
+        let free = generation << Bit.generationShift
+        let (exchanged, original) = place.exchange(free, for: free | Bit.owned)
+        if exchanged { return place.slot.pointee.session }
+        return place.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
 
     /// The session of a word that goes with owning it.
     @inline(__always)
     func session(ownedBy event: Poller.Event) -> Session {
-        guard let session = place(Int(event.token >> 32)).pointee.session else {
+        guard let session = place(Int(event.token >> 32)).slot.pointee.session else {
             preconditionFailure("a session that is owned is in its place")
         }
         return session
@@ -155,17 +165,15 @@ final class SessionTable: @unchecked Sendable {
 
     /// The session of this slot and generation, now owned by the calling thread; nil when it is gone or owned.
     func own(slot index: Int, generation: UInt64) -> Session? {
-        let slot = place(index)
-        return slot.pointee.own(generation, from: slot.pointee.word.load(ordering: .relaxed), orNote: 0)
+        let place = place(index)
+        return place.own(generation, from: place.word, orNote: 0)
     }
 
     /// The calling thread is done with the session, whose next event will come by itself. If one has come meanwhile, it is
     /// returned and is the caller's to see to: nobody else hears of it again.
     func disown(_ session: Session) -> Poller.Event? {
-        let slot = place(session.slot)
         let token = session.token
-        let bits = slot.pointee.clear(
-            Bit.owned | Bit.notified | Bit.hungUp, from: slot.pointee.word.load(ordering: .relaxed), adding: 0)
+        let bits = place(session.slot).clear(Bit.owned | Bit.notified | Bit.hungUp)
         guard bits & Bit.notified != 0 else { return nil }
         return Poller.Event(token: token, isHungUp: bits & Bit.hungUp != 0)
     }
@@ -174,26 +182,24 @@ final class SessionTable: @unchecked Sendable {
     /// has come meanwhile.
     @inline(__always)
     func disownIfQuiet(_ session: Session) -> Bool {
-        let slot = place(session.slot)
+        let place = place(session.slot)
         let generation = session.generation << Bit.generationShift
-        let (exchanged, original) = slot.pointee.word.compareExchange(
-            expected: generation | Bit.owned, desired: generation, ordering: .acquiringAndReleasing)
-        return exchanged || slot.pointee.disownUnlessNotified(from: original)
+        let (exchanged, original) = place.exchange(generation | Bit.owned, for: generation)
+        return exchanged || place.disownUnlessNotified(from: original)
     }
 
     /// The calling thread is done with the session; `arm` arms its socket, which announces what is there by then.
     func disown(_ session: Session, arm: () -> Void) {
-        let slot = place(session.slot)
+        let place = place(session.slot)
         waitUntilArmed(session)
-        _ = slot.pointee.clear(
-            Bit.owned | Bit.notified | Bit.hungUp, from: slot.pointee.word.load(ordering: .relaxed), adding: Bit.arming)
+        _ = place.clear(Bit.owned | Bit.notified | Bit.hungUp, adding: Bit.arming)
         arm()
-        _ = slot.pointee.clear(Bit.arming, from: slot.pointee.word.load(ordering: .relaxed), adding: 0)
+        _ = place.clear(Bit.arming)
     }
 
     /// The calling thread, which owns the session, is going to close or arm its socket. It hardly ever waits: for one that
     /// has lost the processor while it armed it.
     func waitUntilArmed(_ session: Session) {
-        while place(session.slot).pointee.word.load(ordering: .acquiring) & Bit.arming != 0 { sched_yield() }
+        while place(session.slot).slot.pointee.word.load(ordering: .acquiring) & Bit.arming != 0 { sched_yield() }
     }
 }

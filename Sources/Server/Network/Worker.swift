@@ -67,6 +67,7 @@ final class Worker: @unchecked Sendable {
         places.reserveCapacity(Transfers.capacity)
         counters = server.metrics.lend()
         counters.setMark(MonotonicClock.now)
+        counters.setTime(nil)
     }
 
     deinit {

@@ -338,7 +338,7 @@ extension Session {
     /// Ends the portals opened behind a savepoint.
     func closePortals(deeperThan depth: Int) {
         closePortal("")
-        finish(simplePortal)
+        if simplePortal.isBegun { finish(simplePortal) }
         for (name, portal) in state.portals {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
             let hasFailed = portal.rowsOfExecute > 0 || portal.run.map { !$0.lease.statement.isRunning } ?? false

@@ -52,8 +52,8 @@ extension Session {
     @inline(__always)
     func sendRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {
         // Looked at in its place: most statements that write have none, and the run would be copied for that.
-        guard portal.hasRow else { return portal.isRunning ? .end : try sendKeptRows(of: portal, maxRows: maxRows) }
-        guard let run = portal.run else { return .end }
+        guard portal.isRunning else { return try sendKeptRows(of: portal, maxRows: maxRows) }
+        guard portal.hasRow, let run = portal.run else { return .end }
         let statement = run.lease.statement
         var hasRow = true
         run.connection.beginRun(self)

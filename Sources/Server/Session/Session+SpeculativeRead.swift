@@ -22,7 +22,7 @@ extension Session {
         }
         guard flush() else { return close() }
         // The kernel mostly wakes the client on this thread's core, where it cannot run before this one gives it up.
-        if worker.batch.pending == 0, worker.replies.pending == 0 { server.crew.yieldOnce() }
+        if worker.batch.pending == 0, worker.replies.pending == 0 { worker.crew.yieldOnce() }
         if slowStatement != nil { logSlowStatement() }
         guard out.count == 0 else { return letGo() }
         due = .event
