@@ -341,10 +341,10 @@ extension Pool {
     /// Gives a reader back. Returns who gets it next, if somebody waits.
     @inline(__always)
     public func releaseReader(_ index: Int) -> Resumption? {
-        // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
-        // beginning anew.
         let slot = slots[index]
         if let reader = slot.reader {
+            // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from
+            // beginning anew.
             if reader.leaseEpoch != leaseEpoch { reader.endSnapshot() }
             if slot.mustTell.load(ordering: .relaxed) { tell(index) }
             if reader.connection.hasUnreadablePages { close(reader) }

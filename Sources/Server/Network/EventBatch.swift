@@ -3,8 +3,8 @@ import Synchronization
 
 /// What a thread was told by one `epoll_wait` and has not come to yet; and the sessions whose replies it has not sent yet.
 ///
-/// While one thread polls and every event is a quick one, it takes several at a time: a system call for each was 8 % of what a
-/// point SELECT costs. But nobody else is told of these events. So when their thread is about to be long, blocks, or is found
+/// Where few threads poll, each takes several at a time (`Crew.eventsAtOnce`): a system call for each was 8 % of what a point SELECT
+/// costs. But nobody else is told of these events. So when their thread is about to be long, blocks, or is found
 /// to be stuck, they are announced again for the others. A stuck thread cannot do that itself: so whoever takes an event
 /// does it by an atomic exchange, and only one of the two gets it.
 ///

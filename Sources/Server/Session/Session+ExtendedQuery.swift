@@ -236,15 +236,15 @@ extension Session {
 
     func execute(_ message: ExecuteMessage) throws(WireError) -> Wait? {
         let portal = try portal(named: message.portal)
-        let statement = portal.statement
-        try requireUsableTransaction(for: statement.query)
+        let query = portal.statement.query
+        try requireUsableTransaction(for: query)
         try beginStatement()
         let wait: Wait?
-        if case .sqlite = statement.query.kind {
+        if case .sqlite = query.kind {
             portal.takeBackFormats()
             wait = try runToEnd(portal, maxRows: message.maxRows, describes: false)
         } else {
-            wait = try executeOwn(portal, statement.query, maxRows: message.maxRows)
+            wait = try executeOwn(portal, query, maxRows: message.maxRows)
         }
         // A COPY FROM has only begun.
         if wait == nil, !isCopyingIn { finishStatement() }
@@ -338,7 +338,7 @@ extension Session {
     /// Ends the portals opened behind a savepoint.
     func closePortals(deeperThan depth: Int) {
         closePortal("")
-        if simplePortal.isBegun { finish(simplePortal) }
+        finish(simplePortal)
         for (name, portal) in state.portals {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
             let hasFailed = portal.rowsOfExecute > 0 || portal.run.map { !$0.lease.statement.isRunning } ?? false
@@ -358,7 +358,7 @@ extension Session {
             finish(portal)
             portal.isClosed = true
         }
-        if simplePortal.isBegun { finish(simplePortal) }
+        finish(simplePortal)
         if !state.portals.isEmpty {
             for portal in state.portals.values { finish(portal) }
             state.portals.removeAll()

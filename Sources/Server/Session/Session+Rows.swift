@@ -10,10 +10,9 @@ extension Session {
         if let wait = try start(portal) { return wait }
         if describes {
             describeColumns(of: portal)
-        } else if !portal.isDescribed {
-            let statement = portal.statement
-            try requireAnnouncedTyping(of: statement)
-            try makeEncoder(of: portal, statement)
+        } else {
+            try requireAnnouncedTyping(of: portal)
+            try ensureEncoder(of: portal)
         }
         guard portal.isBegun else {
             try requireRows(of: portal)
@@ -29,9 +28,9 @@ extension Session {
         case .full:
             return .output
         case .end:
-            let changes = portal.kept?.changes
+            let kept = portal.kept
             finish(portal)
-            complete(portal, changes: changes ?? state.counters.changes)
+            complete(portal, changes: kept?.changes ?? state.counters.changes)
         }
         return nil
     }
@@ -51,8 +50,8 @@ extension Session {
 
     @inline(__always)
     func sendRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {
-        // Looked at in its place: most statements that write have none, and the run would be copied for that.
         guard portal.isRunning else { return try sendKeptRows(of: portal, maxRows: maxRows) }
+        // Looked at in its place: most statements that write have none, and the run would be copied for that.
         guard portal.hasRow, let run = portal.run else { return .end }
         let statement = run.lease.statement
         var hasRow = true
@@ -228,19 +227,16 @@ extension Session {
 
     /// The client reads what it is sent by what it was told, and SET result_typing came between.
     @inline(__always)
-    private func requireAnnouncedTyping(of statement: PreparedStatement) throws(WireError) {
-        guard let typing = statement.announcedTyping, typing != state.settings.typing.results else { return }
+    private func requireAnnouncedTyping(of portal: Portal) throws(WireError) {
+        guard !portal.isDescribed, let typing = portal.statement.announcedTyping, typing != state.settings.typing.results else { return }
         throw PreparedStatement.stale("result_typing was another one when its columns were announced.")
     }
 
     /// - Parameter told: what a FETCH was announced as, of which the cursor knows nothing.
-    func ensureEncoder(of portal: Portal, told: [TypeOID]? = nil) throws(WireError) {
-        if !portal.isDescribed { try makeEncoder(of: portal, portal.statement, told: told) }
-    }
-
     @inline(__always)
-    private func makeEncoder(of portal: Portal, _ statement: PreparedStatement, told: [TypeOID]? = nil) throws(WireError) {
-        guard let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
+    func ensureEncoder(of portal: Portal, told: [TypeOID]? = nil) throws(WireError) {
+        guard !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
+        let statement = portal.statement
         if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
             portal.encoder = analysis.textEncoder
         } else if statement.isDescribed {
@@ -291,19 +287,19 @@ extension Session {
     @inline(__always)
     private func complete(_ portal: Portal, changes: Int64) {
         commitMark = out.end
-        let query = portal.query
+        let head = portal.query.head
         times.rows = portal.rowsOfExecute
         if portal.analysis?.countsRows == true {
             times.rows = Int(changes)
-            switch query.head.main {
+            switch head.main {
             case .insert, .replace: out.commandComplete("INSERT 0", count: changes)
             case .update: out.commandComplete("UPDATE", count: changes)
             default: out.commandComplete("DELETE", count: changes)
             }
         } else {
-            switch query.head.main {
+            switch head.main {
             case .select, .values, .table: out.commandComplete("SELECT", count: Int64(portal.rowsOfExecute))
-            default: out.commandComplete(query.head.tag)
+            default: out.commandComplete(head.tag)
             }
         }
         portal.rowsOfExecute = 0

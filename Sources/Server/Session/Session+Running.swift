@@ -157,7 +157,7 @@ extension Session {
             analysis)
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
-        if !analysis.slots.isEmpty { try bindParameters(analysis.slots, portal, lease.statement) }
+        for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
         portal.standOnRow(try nextRow(lease.statement, connection, portal))
         if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         return nil
@@ -175,9 +175,11 @@ extension Session {
     }
 
     @inline(__always)
-    private func bindParameters(_ slots: [ParameterSlot], _ portal: Portal, _ statement: Statement) throws(WireError) {
-        let types = portal.statement.parameters
-        for slot in slots { try ParameterBinder.bind(slot, types[slot.number - 1], portal.parameters, to: statement) }
+    private func bindParameter(
+        _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement
+    ) throws(WireError) {
+        try ParameterBinder.bind(
+            slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement)
     }
 
     /// Steps once, as this session's statement.

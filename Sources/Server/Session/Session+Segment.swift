@@ -125,17 +125,15 @@ extension Session {
     /// What the messages ahead will have named. Most give no name, and then nothing is looked up.
     private struct Named {
         private var unnamed: Query?
-        private var named: [String: Query]?
+        private var named: [String: Query] = [:]
 
         mutating func set(_ name: UnsafeRawBufferPointer, _ query: Query) {
-            guard !name.isEmpty else { return unnamed = query }
-            if named == nil { named = [:] }
-            named?[String(decoding: name, as: UTF8.self)] = query
+            if name.isEmpty { unnamed = query } else { named[String(decoding: name, as: UTF8.self)] = query }
         }
 
         subscript(_ name: UnsafeRawBufferPointer) -> Query? {
             if name.isEmpty { return unnamed }
-            return named?[String(decoding: name, as: UTF8.self)]
+            return named.isEmpty ? nil : named[String(decoding: name, as: UTF8.self)]
         }
     }
 }
