@@ -32,7 +32,7 @@ final class Crew: @unchecked Sendable {
     private let hasWatcher = Atomic<Bool>(false)
     /// How many events a thread takes at once while it polls alone, or shares a backlog, and beside commits. On four processors and more, where
     /// more than three poll, it takes one: nobody shall sleep while another has events lying. Where so few do it has them for a moment only
-    /// (`EventBatch.longestBesideOthersNanoseconds`).
+    /// (`BatchHold`).
     private let quickBatch: Int
     private let fullBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.

@@ -32,8 +32,6 @@ final class EventBatch: @unchecked Sendable {
 
     /// While others poll, so many of those that came while their thread was at the session: they are handled in some 25 µs.
     static let mostBesideOthers = 8
-    /// While others poll, and may sleep, what is left of a batch after so long is theirs: eight quick events are over by then.
-    static let longestBesideOthersNanoseconds: Int64 = 50_000
 
     /// Whether `add` has room.
     @inline(__always)

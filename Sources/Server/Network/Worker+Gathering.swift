@@ -10,7 +10,7 @@ extension Worker {
         // Others may poll, and what comes now and is no member shall not wait for many of them.
         let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
         let count = server.poller.waitForEvents(most, until: end)
-        batchBegan = 0
+        hold.restart()
         batch.keep(words[0..<count])
         receiveTogether()
         return handle(batch.take() ?? Server.wakeUpEvent, &now)

@@ -46,8 +46,8 @@ final class Worker: @unchecked Sendable {
     /// Statements that have begun since.
     var statementsSince = 0
     var eventBegan: Int64 = 0
-    /// When it came to the first of those events that it was told of together, in nanoseconds; 0: it has not yet.
-    var batchBegan: Int64 = 0
+    /// How long the batch is this thread's alone.
+    var hold = BatchHold()
     /// It tells the members of a group, one after the other, or syncs for others next.
     var isAnswering = false
     /// The last group this thread committed and left to another one to answer.
@@ -127,7 +127,7 @@ final class Worker: @unchecked Sendable {
     private func waitForEvents(since now: Instant) -> Poller.Event {
         while true {
             let count = countOfEvents(since: now)
-            batchBegan = 0
+            hold.restart()
             if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: crew.isShared, now: now) {
                 // It may have slept since `now`.
                 crew.hasBacklog(now: MonotonicClock.now)
@@ -155,7 +155,7 @@ final class Worker: @unchecked Sendable {
     /// An event that came while this thread was at its session: it comes to it next.
     func takeOn(_ event: Poller.Event) {
         // Not one that has lain there.
-        if batch.pending == 0 { batchBegan = 0 }
+        if batch.pending == 0 { hold.restart() }
         batch.add(event)
     }
 
@@ -171,7 +171,7 @@ final class Worker: @unchecked Sendable {
         let began = MonotonicClock.now
         counters.setMark(began)
         begins(at: began)
-        if batchBegan == 0 { batchBegan = began.nanoseconds }
+        hold.comesToEvent(now: began)
         hasBlocked = false
         hasEndedTurn = false
         guard server.handle(event, self) else {
@@ -200,9 +200,7 @@ final class Worker: @unchecked Sendable {
                 leaveBatch()
                 handOverIfAny()
             }
-        } else if !crew.mayKeepMany, batch.pending > 0,
-            now.nanoseconds &- batchBegan > EventBatch.longestBesideOthersNanoseconds
-        {
+        } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now) {
             leaveBatch()
         }
         return true
