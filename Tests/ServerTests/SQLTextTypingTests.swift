@@ -18,6 +18,7 @@ import Testing
         ("~NOT a, a IN main.t + 1, a IN main.f(1) & 1, a IN main.t, a IN t.f(1) OR b", [nil, nil, nil, .bool, .bool]),
         ("case when a then b isnull end, case when a then b else c notnull end + 1", [.bool, nil]),
         ("a NOTNULL COLLATE nocase % 7, a IN (1) COLLATE nocase COLLATE rtrim + 1, a COLLATE nocase = 1, a NOT NULL COLLATE nocase", [nil, nil, .bool, .bool]),
+        ("CAST(a > 1 AS boolean), CAST((a = b) AS bool) x, CAST(1 AS boolean), NOT CAST(1 AS bool), CAST(a > 1 AS integer)", [.bool, .bool, nil, .bool, .int8]),
         ("a IS NOT NULL, a IN (1) OR b, a = NOT b, NOT a, a NOT IN (1, 2), a NOT NULL", Array(repeating: .bool, count: 6)),
         ("a IS DISTINCT FROM b, 2", [.bool, .int8]), ("$1, current_timestamp, \"a\", true, 1 x, iif(a, 'b', 'c')", [nil, .timestamptz, nil, .bool, .int8, .text]),
         ("now(), NOW ( ) n, current_date AS d, clock_timestamp(), coalesce(now(), 'x'), \"now\"(), current_time, now", [.timestamptz, .timestamptz, .date, .timestamptz, .text, nil, .text, nil]),

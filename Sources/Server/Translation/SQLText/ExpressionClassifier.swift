@@ -174,7 +174,7 @@ struct ExpressionClassifier {
     ) -> ExpressionClass? {
         guard isWindowOrFilter(rest) else { return nil }
         if name.matches("exists") { return rest.isEmpty ? .bool : nil }
-        if name.matches("cast") { return rest.isEmpty ? cast(arguments) : nil }
+        if name.matches("cast") { return rest.isEmpty ? cast(arguments, depth) : nil }
         // No built-in function's name is longer, and no time is spent on a name that is.
         guard name.bytes.count < 24 else { return nil }
         let function = name.name
@@ -208,11 +208,16 @@ struct ExpressionClassifier {
     }
 
     /// CAST(x AS type): the AS is the last one on its level, and a type name is never long.
-    private func cast(_ arguments: Range<Int>) -> ExpressionClass? {
+    private func cast(_ arguments: Range<Int>, _ depth: Int) -> ExpressionClass? {
         for index in arguments.suffix(16).reversed() where table.tokens[index].matches("as") {
             // SQLite takes CAST(x AS ), which converts to nothing in particular.
             guard index + 1 < arguments.upperBound else { return nil }
             let words = table.tokens[(index + 1)..<arguments.upperBound]
+            // To SQLite that is a number's type, and what is true or false stays 1 or 0.
+            if words.count == 1, NumericCoercion.isBoolean(words[index + 1]) {
+                let operand = classify(arguments.lowerBound..<index, depth: depth + 1)
+                if operand == .bool { return .bool }
+            }
             return ExpressionClass(castTo: words.map { $0.name.lowercased() }.joined(separator: " "))
         }
         return nil
