@@ -213,6 +213,13 @@ extension Pool {
     public func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
+        checkpointBeforeClosing()
+        files.areClosed()
+        writerSlot.writer = nil
+    }
+
+    /// Where that is impossible or would do harm, the -wal stays for the next start, and the log says why.
+    private func checkpointBeforeClosing() {
         // A lost file is no such failure: what it leaves behind has to be where it belongs.
         let failure = writer.failure ?? pipelinedSync?.error
         guard failure.map(DatabaseFiles.isLoss) ?? true else {
@@ -271,7 +278,7 @@ extension Pool {
     }
 }
 
-/// Who waits when the daemon itself does: until then, and no longer.
+/// Stands for the daemon where it waits itself: until `end`, and no longer.
 private final class Patience: StatementOwner {
     private let end: Instant
     private let eachTime: () -> Void

@@ -15,7 +15,7 @@ public final class Pool: Sendable {
     /// What it was opened with; of what `apply` has changed since, this says nothing.
     let limits: PoolLimits
     let changeable: ChangeableLimits
-    private let writerSlot: WriterSlot
+    let writerSlot: WriterSlot
     let gate = GateSignal()
     /// Which schema statements will meet, as far as that is known without a connection.
     public let schema = CommittedSchema()
@@ -106,8 +106,8 @@ public final class Pool: Sendable {
     /// The writer with what belongs to it.
     ///
     /// `@unchecked Sendable`: touched only by who holds the writer's lease, and replaced only by the recovery job, which
-    /// holds it too. nil while that job has closed the old one.
-    private final class WriterSlot: @unchecked Sendable {
+    /// holds it too. nil while that job has closed the old one, and when the pool is closed.
+    final class WriterSlot: @unchecked Sendable {
         var writer: Writer?
         // Of every writer that is opened here, one after the other.
         let atWriter = ThreadAtWork()
@@ -117,14 +117,14 @@ public final class Pool: Sendable {
 
     var files: ServedFiles { writerSlot.files }
 
-    /// The writer; only for who holds its lease. There is one except inside the recovery job.
+    /// The writer; only for whoever holds its lease. There is one except inside the recovery job, and until the pool is closed.
     public var writer: Writer { writerSlot.writer! }
 
     /// Who is at the writer, and at its sync when that is made beside it.
     var atWriter: ThreadAtWork { writerSlot.atWriter }
     var atSync: ThreadAtWork { writerSlot.atSync }
 
-    /// Only for who holds the writer's lease.
+    /// Only for whoever holds the writer's lease.
     var pipelinedSync: PipelinedSync? { writer.pipelinedSync }
 
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
@@ -267,7 +267,7 @@ extension Pool {
         case stopped(StopReason)
     }
 
-    /// A reader for this client, by its index, if one is free. Otherwise it is to ask for one.
+    /// A reader for this client, by its index, if one is free; nil: the client has to queue by `requestReader`.
     @inline(__always)
     public func takeReader(_ client: ClientID) -> Int? {
         state.withLock { state in
@@ -279,7 +279,7 @@ extension Pool {
 
     /// Asks for a reader, by its index.
     ///
-    /// - Parameter onlyToPrepare: the reader is given back at once, so one kept for that will do.
+    /// - Parameter onlyToPrepare: the reader is to prepare a statement and is given back at once, so the one that is kept for that will do.
     public func requestReader(
         _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
     ) -> Request<Int> {
@@ -312,7 +312,7 @@ extension Pool {
 
     var analystIndex: Int { limits.readers }
 
-    /// The next client to get it shall have one that has read nothing wrong.
+    /// Of a reader that has met pages it could not read: the next client gets a new connection.
     private func close(_ reader: Reader) {
         tell(reader.index)
         reader.endSnapshot()

@@ -25,8 +25,7 @@ def test_signals(daemon, outsider, signal_number):
     assert reply.error["S"] == "FATAL" and reply.error["C"] == "57P01"
     assert daemon.wait() == 0
     assert not daemon.socket_path.exists(), "the socket is removed"
-    wal = daemon.database.with_name("app.db-wal")
-    assert not wal.exists() or wal.stat().st_size == 0, "all is in the file itself"
+    assert not list(daemon.directory.glob("app.db-*[lm]")), "all is in the file itself, and neither -wal nor -shm is left"
     assert outsider(daemon.database)("SELECT x FROM t") == [(1,)]
 
 

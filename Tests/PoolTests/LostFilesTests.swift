@@ -29,7 +29,8 @@ import Testing
         let test = try TestPool()
         commit(1...2, test)
         test.pool.close()
-        let connection = test.pool.writer.connection
+        let connection = try Connection(path: test.path, mode: .readWrite, settings: ConnectionSettings())
+        try connection.executeInternal("SELECT count(*) FROM t")
         try Data(contentsOf: URL(fileURLWithPath: test.path + name)).write(to: URL(fileURLWithPath: test.path + ".copy"))
         var opened = OpenFiles(of: connection, walIndex: connection.walIndex())
         #expect(opened.problem() == nil)
