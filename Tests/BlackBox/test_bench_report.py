@@ -38,7 +38,7 @@ def test_goals_come_first_and_say_what_was_missed(a_record):
     assert row(goals, "tpcb, 64 clients", "throughput to Postgres") == [
         "≥ 1.6", "2.20 (2.11 to 2.29), Walpool-Pipelined", "met"]
     assert row(goals, "worst-wait, 82 clients", "longest wait of writers") == ["≤ 100 ms", "50.0 ms; Direct 4,000 ms", "met"]
-    assert "**Missed: select, 64 clients, to Postgres; " in goals
+    assert "**Missed:** select, 64 clients, 2.00 times Postgres (the goal is 2.9); " in goals
 
 
 def test_throughput_by_clients_with_ratios(a_record):
@@ -159,7 +159,7 @@ def test_readmes_part(a_record, tmp_path):
     assert row(text, "durable INSERT", "64") == ["10,000", "5,000", "1,000", "2.00", "10.00"]
     assert row(text, "TPC-B, a message a statement, `pipelined`", "8") == ["11,000", "5,000", "1,000", "2.20", "11.00"]
     assert "was 50.0 ms, and 4.00 s where each opens the file itself." in text
-    assert "**Missed: select, 64 clients, to Postgres; " in text and "/results.md#goals)" in text
+    assert "**Missed:** select, 64 clients, 2.00 times Postgres (the goal is 2.9); " in text and "/results.md#goals)" in text
     assert "/throughput.svg)" in text and "starvation.svg" not in text
 
 

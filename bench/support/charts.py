@@ -116,11 +116,11 @@ def starvation(record):
         for system, microseconds in worst.items():
             axes.plot(microseconds, y, linestyle="none", marker=style.MARKERS.get(system, "."), markersize=8,
                       color=style.COLOURS.get(system, style.OTHER), label=title(record, system), zorder=3)
-        _label_ends(axes, y, worst)
+        _label(axes, y, worst)
     axes.set_yticks(range(len(rows)), [VICTIM_NAMES.get(cell["workload"], f"{cell['workload']}: {victim}")
                                        for cell, victim, _ in reversed(rows)])
     axes.set_xscale("log")
-    axes.set_xlim(*style.decades([value for *_, worst in rows for value in worst.values()], room=1.8))
+    axes.set_xlim(*style.decades([value for *_, worst in rows for value in worst.values()], room=4))
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.xaxis.set_major_locator(LogLocator(numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -133,12 +133,17 @@ def starvation(record):
     return figure
 
 
-def _label_ends(axes, y, worst):
-    """The figures of the best and the worst, outside of them, where nothing is in the way."""
-    ends = ((min(worst.values()), -8, "right"), (max(worst.values()), 8, "left"))
-    for microseconds, offset, align in ends[-min(len(worst), 2):]:
-        axes.annotate(style.duration(microseconds), (microseconds, y), xytext=(offset, 0), textcoords="offset points",
-                      va="center", ha=align, fontsize=8)
+def _label(axes, y, worst):
+    """The figures of the best and the worst, outside of them, where nothing is in the way, and Walpool's above its mark where it is
+    neither. Each has its system's colour."""
+    by_figure = sorted(worst, key=worst.get)
+    ends = {by_figure[0]: ((-8, 0), "right", "center")} if len(worst) > 1 else {}
+    ends[by_figure[-1]] = ((8, 0), "left", "center")
+    for system, microseconds in worst.items():
+        if system in ends or system == "walpool":
+            offset, across, along = ends.get(system, ((0, 6), "center", "bottom"))
+            axes.annotate(style.duration(microseconds), (microseconds, y), xytext=offset, textcoords="offset points",
+                          va=along, ha=across, fontsize=8, color=style.COLOURS.get(system, style.OTHER))
 
 
 def durability(record):

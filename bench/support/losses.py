@@ -32,15 +32,17 @@ def summary(record, directory):
     if not below:
         return None
     most_first = sorted(below.items(), key=lambda item: (-len(item[1]), item[0]))
-    counts = [f"than {other} in {len(ratios)} ({_span(ratios)})" for other, ratios in most_first]
-    return (f"In {sum(map(len, below.values()))} of {len(every)} comparisons with another system of the same promise, each of Walpool's modes "
-            f"counted by itself, Walpool does less: {', '.join(counts)}. Every one is in [Where Walpool does "
-            f"less]({directory}/results.md#where-walpool-does-less).")
+    compared = collections.Counter(title(record, other) for _, _, _, other in every)
+    rows = [[other, md.whole(len(ratios)), md.whole(compared[other]), _span(ratios)] for other, ratios in most_first]
+    return (f"In {sum(map(len, below.values()))} of {len(every)} comparisons with another system of the same promise Walpool does less "
+            "(each of its modes counts by itself). Every one is in [Where Walpool does "
+            f"less]({directory}/results.md#where-walpool-does-less).\n\n"
+            + md.table(["the other", "Walpool does less in", "of", "Walpool's throughput to the other's there"], rows, left=1))
 
 
 def _span(ratios):
     least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    return f"{least} times" if least == most else f"{least} to {most} times"
+    return least if least == most else f"{least} to {most}"
 
 
 def _losses(record):

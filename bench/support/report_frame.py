@@ -22,7 +22,7 @@ def goals_in_words(record):
     missed = [goal for goal in asked if not goal["met"]]
     words = f"{len(asked) - len(missed)} of {len(asked)} goals met."
     if missed:
-        words += " **Missed: " + "; ".join(_goal(record, goal) for goal in missed) + ".**"
+        words += " **Missed:** " + "; ".join(_missed(record, goal) for goal in missed) + "."
     if len(asked) < len(record["goals"]):
         words += f" Not measured in this run: {len(record['goals']) - len(asked)}."
     return words
@@ -32,9 +32,12 @@ def _asked(record):
     return [goal for goal in record["goals"] if goal["met"] is not None]
 
 
-def _goal(record, goal):
-    against = f"to {title(record, goal['other'])}" if goal["kind"] == "ratio" else f"longest wait of {goal['client_class']}"
-    return f"{_name(goal)}, {against}"
+def _missed(record, goal):
+    if goal["measured"] is None:
+        return f"{_name(goal)}, no figure"
+    if goal["kind"] == "wait":
+        return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g})"
+    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g})"
 
 
 def _name(goal):
