@@ -2,7 +2,7 @@ import Pool
 import SQLite
 import Scheduling
 
-/// Groups of transactions: their commit, the sync behind it, and their answers.
+/// Groups of transactions: their commit, the sync after it, and their answers.
 extension Worker {
     /// Runs these sessions' transactions on the writer, commits them together, and answers.
     ///
@@ -11,17 +11,7 @@ extension Worker {
     /// come back (`GroupGathering`). With synchronous = pipelined the next group runs on another thread while the disk works,
     /// and the replies wait for the disk, unless a sync costs more than that saves.
     func runGroup(_ members: [any GroupMember]) {
-        for member in members {
-            guard let session = member as? Session else { continue }
-            session.closeParking()
-            session.worker = self
-            session.noteEndOfWait()
-            session.countWait(forReader: false)
-        }
-        // To call a thread is in the way of one who commits alone, and another polls.
-        let isAlone = members.count == 1
-        if pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && pool.syncsWithinCommit) }
-        let isTimed = server.eventLog.isTiming
+        take(members)
         let began = MonotonicClock.now
         let finished = pool.commitGroup(members) { member in
             (member as? Session)?.replyAfterGroup()
@@ -29,18 +19,67 @@ extension Worker {
         }
         isBackFromDisk()
         var hasFailed = pool.hasWriterFailed
-        if isTimed { server.eventLog.noteGroup(began: began, finished) }
-        if let unsynced = pool.commitToSync(),
-            !pool.keepsWriter(forSyncOf: unsynced, members: finished.count, began: began)
-                || !isDurable(unsynced, finished, &hasFailed)
-        {
-            let unanswered = handedOver.take()
-            // In this order, so that the next group knows of these.
-            let isOwn = unsynced.answerWhenDurable(finished)
-            releaseWriter()
-            if isOwn { seeToSync(unsynced) }
-            return answer(unanswered)
+        if server.eventLog.isTiming { server.eventLog.noteGroup(began: began, finished) }
+        if let unsynced = pool.commitToSync() {
+            switch syncWithWriter(unsynced, finished, began: began, hasFailed: hasFailed) {
+            case .durable: break
+            case .failed: hasFailed = true
+            case .leftForLater: return releaseWriter(beforeSyncOf: unsynced, finished)
+            }
         }
+        passWriterOn(finished, hasFailed)
+    }
+
+    /// The sessions are this thread's now, which is about to wait for the disk.
+    private func take(_ members: [any GroupMember]) {
+        for member in members {
+            guard let session = member as? Session else { continue }
+            session.closeParking()
+            session.worker = self
+            session.noteEndOfWait()
+            session.countWait(forReader: false)
+        }
+        // Waking another thread would only delay a lone commit, and one polls already.
+        let isAlone = members.count == 1
+        if pool.isCommitSlow, !isAlone { willBeLong() } else { willBlock(isAlone: isAlone && pool.syncsWithinCommit) }
+    }
+
+    private enum SyncWithWriter {
+        case durable
+        /// The members know, and recovery comes next.
+        case failed
+        /// The writer is worth more to others than one sync for all, or another thread's sync takes too long for that.
+        case leftForLater
+    }
+
+    /// With synchronous = pipelined: keeps the writer until the commit is on the disk, as if SQLite synced in its COMMIT, if that is
+    /// worth it.
+    private func syncWithWriter(
+        _ commit: UnsyncedCommit, _ members: [any GroupMember], began: Instant, hasFailed: Bool
+    ) -> SyncWithWriter {
+        guard pool.keepsWriter(forSyncOf: commit, members: members.count, began: began) else { return .leftForLater }
+        handOverIfAny()
+        if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
+        defer { counters.setMark(MonotonicClock.now) }
+        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: hasFailed) ? .durable : .leftForLater } catch {
+            for member in members { member.commitFailed(error) }
+            if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
+            return .failed
+        }
+    }
+
+    /// With synchronous = pipelined: the members wait for the disk, and the next group need not.
+    private func releaseWriter(beforeSyncOf commit: UnsyncedCommit, _ members: [any GroupMember]) {
+        let unanswered = handedOver.take()
+        // In this order, so that the next group knows of these.
+        let isOwn = commit.answerWhenDurable(members)
+        releaseWriter()
+        if isOwn { seeToSync(commit) }
+        answer(unanswered)
+    }
+
+    /// Releases the writer and answers the members, in the order that is best for the next group.
+    private func passWriterOn(_ finished: [any GroupMember], _ hasFailed: Bool) {
         // Those whom nobody else has answered while the disk worked.
         let unanswered = handedOver.take()
         if let plan = pool.planGathering(answered: finished.count) {
@@ -59,21 +98,7 @@ extension Worker {
         }
     }
 
-    /// With synchronous = pipelined, and the writer kept: as if SQLite synced in its COMMIT. False: another thread's sync takes too
-    /// long for that.
-    private func isDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember], _ hasFailed: inout Bool) -> Bool {
-        handOverIfAny()
-        if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-        defer { counters.setMark(MonotonicClock.now) }
-        do { return try commit.waitUntilDurableKeepingTheWriter(hasFailed: pool.hasWriterFailed) } catch {
-            hasFailed = true
-            for member in members { member.commitFailed(error) }
-            if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
-            return true
-        }
-    }
-
-    /// Both: the first are mostly none.
+    /// Answers both; mostly there are no `unanswered` ones.
     ///
     /// - Parameter hasFailed: the writer has, or its sync. Recovery comes when this thread has told everybody of that and may end the
     ///   process, so it leaves none of them to another.
