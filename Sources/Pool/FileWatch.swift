@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether anything has happened to the names of a database's files, or anybody has written into the database, since that was asked last.
 ///
-/// Three paths are looked up behind each commit otherwise: of the 30 µs from the end of a lone client's sync to its answer, that is
+/// Three paths are looked up after each commit otherwise: of the 30 µs from the end of a lone client's sync to its answer, that is
 /// half. The kernel notes the same in a queue when it happens, and whether that is empty is one short call: "The inotify API provides a
 /// mechanism for monitoring filesystem events" (https://man7.org/linux/man-pages/man7/inotify.7.html). Who has renamed a file has
 /// put it there before the call returns.

@@ -71,7 +71,7 @@ struct GroupCommit {
         _ members: ArraySlice<any GroupMember>, since began: Instant, isLater: Bool, _ result: inout Result
     ) -> RoundEnd {
         guard !members.isEmpty else { return .committed(postponed: []) }
-        // Then nothing of the following has it run again: what COMMIT refuses is its own.
+        // A lone member of the first round is never run again: what COMMIT refuses is its own error.
         let isAlone = members.count == 1 && !isLater
         var index = members.startIndex
         while index < members.endIndex {

@@ -47,7 +47,7 @@ struct OpenFiles {
         takeSample()
     }
 
-    /// What is known of them, for who has the same files open by another connection, for as long as that is open.
+    /// What is known of them, for whoever has the same files open by another connection, for as long as that is open.
     func seen(by connection: Connection) -> OpenFiles {
         var files = self
         (files.database, files.wal, files.walIndex) = (connection.databaseFile(), connection.walFile(), connection.walIndex())
@@ -55,7 +55,7 @@ struct OpenFiles {
         return files
     }
 
-    /// For who looks behind each commit from now on; this one looks all paths up.
+    /// For whoever looks after each commit from now on; this one looks all paths up.
     mutating func handOver() -> OpenFiles {
         defer { watch = nil }
         return self
@@ -120,7 +120,7 @@ struct OpenFiles {
         return nil
     }
 
-    /// The same of the database alone, for who is about to begin the -wal anew: the index has other salts then, as after a checkpoint.
+    /// The same of the database alone, for whoever is about to begin the -wal anew: the index has other salts then, as after a checkpoint.
     var problemOfDatabase: SQLiteError? { places.databaseInPlace.flatMap { problem(of: $0) } }
 
     private func problem(of status: walpool_file) -> SQLiteError? {

@@ -13,11 +13,11 @@ import Synchronization
 /// "WAL mode is safe from corruption with synchronous=NORMAL" (https://www.sqlite.org/pragma.html#pragma_synchronous);
 /// what a crash of the machine can take is a suffix of commits nobody was told of.
 ///
-/// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync. `files` is whose turn
-/// it is, which `isSyncing` says.
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, which is never kept across the sync. `files`
+/// belongs to the thread that has set `isSyncing`.
 final class PipelinedSync: @unchecked Sendable {
     private let file: WALFile
-    /// Only for who has set `isSyncing`: to sync, or to checkpoint.
+    /// Only for whoever has set `isSyncing`: to sync, or to checkpoint.
     private var files: OpenFiles
     private let work: ThreadAtWork
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

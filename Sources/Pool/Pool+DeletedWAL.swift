@@ -19,7 +19,7 @@ extension Pool {
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         var foreign: DatabaseFiles?
         var isWhole = false
-        // What was waited for may be the first commit of somebody who has made a -wal, so who has one is asked again behind it.
+        // What was waited for may be the first commit of somebody who has made a -wal, so who has one is asked again after it.
         for _ in 1...2 where !isWhole {
             if writer.places.hasOtherWAL {
                 switch rescueIntoNewWAL(until: end) {

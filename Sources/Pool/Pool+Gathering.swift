@@ -15,10 +15,10 @@ extension Pool {
         return until == 0 ? nil : Instant(nanoseconds: until)
     }
 
-    /// A commit takes so long that another thread is worth calling to poll in its place. Only for who has the writer.
+    /// A commit takes so long that another thread is worth calling to poll in its place. Only for whoever has the writer.
     public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
 
-    /// It is opened anew when it is released. Only for who has it.
+    /// It is opened anew when it is released. Only for whoever has it.
     public var hasWriterFailed: Bool { writer.failure != nil }
 
     /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the

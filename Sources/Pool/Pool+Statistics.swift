@@ -57,13 +57,13 @@ extension Pool {
         }
     }
 
-    /// Only for who has this reader.
+    /// Only for whoever has this reader.
     func tell(_ index: Int) {
         slots[index].mustTell.store(false, ordering: .relaxed)
         slots[index].reader?.tell(as: index)
     }
 
-    /// Only for who has the writer, which asks itself before it is released.
+    /// Only for whoever has the writer, which asks itself before it is released.
     func writerTellsIfAsked() {
         guard writerMustTell.load(ordering: .relaxed) else { return }
         writerMustTell.store(false, ordering: .relaxed)

@@ -7,7 +7,7 @@ import Synchronization
 /// one of another process would find its read mark for ever. So it is never older than `PoolLimits.writerSnapshotMilliseconds`:
 /// then whoever has the writer ends it, or whoever looks when nobody has it.
 extension Pool {
-    /// Only for who has the writer and is about to release it.
+    /// Only for whoever has the writer and is about to release it.
     @inline(__always)
     func writerSnapshotIsKept(now: Instant) {
         if writerSnapshotIsOld.load(ordering: .relaxed) {

@@ -5,7 +5,7 @@ import Scheduling
 extension Pool {
     /// Asks for the writer.
     ///
-    /// - Parameter now: what the clock says, for who has just read it.
+    /// - Parameter now: the time, for a caller that has just read the clock.
     public func requestWriter(
         _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant, now: Instant = MonotonicClock.now
     ) -> Request<Void> {
@@ -89,12 +89,12 @@ extension Pool {
         pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
     }
 
-    /// With synchronous = pipelined: a sync takes so long that another thread is worth calling to poll in its place.
+    /// With synchronous = pipelined: a sync takes so long that calling another thread, to poll meanwhile, is worth it.
     public func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
         commit.sync.meanNanoseconds.load(ordering: .relaxed) > Self.slowSyncNanoseconds
     }
 
-    /// Waking a thread takes some 10 µs, and so does the one it replaces when it is back.
+    /// Waking another thread takes some 10 µs, and so does giving the place back to this one.
     static let slowSyncNanoseconds: Int64 = 500_000
 
     /// Syncs once for all who wait for it, this commit's members among them.
@@ -128,7 +128,7 @@ extension Pool {
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
     public func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now
-        // Who has the writer may look at it, until others see that it is idle.
+        // Asked now: once others see this holder as idle, it may lose the writer, and with it the right to look.
         let syncsBeside = pipelinedSync != nil
         atWriter.ends()
         let due = state.withLock { state in
@@ -141,7 +141,7 @@ extension Pool {
 
     /// Its message has come.
     public func holderBecameActive(_ client: any PoolClient) {
-        // Before it counts as active: then there is a thread.
+        // Before the queue counts it as active: a holder that is active has a thread, which the progress check looks at.
         atWriter.begins()
         state.withLock {
             holderIsAwaited.store(false, ordering: .relaxed)

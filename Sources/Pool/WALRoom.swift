@@ -35,7 +35,7 @@ struct WALRoom {
         frameBytes = Int64(pageBytes + WALFile.frameHeaderBytes)
     }
 
-    /// Only for who has the write lock.
+    /// Only for whoever has the write lock.
     ///
     /// - Parameters:
     ///   - frames: that the WAL has. None: the file is empty or begins anew, and what SQLite writes first is its header, for a

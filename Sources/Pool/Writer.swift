@@ -39,7 +39,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
-    /// Told what is known of the files, behind each checkpoint.
+    /// Called after each checkpoint with what is known of the files.
     var whenCheckpointed: (OpenFiles) -> Void = { _ in }
     /// Another process keeps the write lock, and may itself wait for readers: see Pool+Outsiders.
     var makeWay: () -> Void = {}

@@ -21,7 +21,7 @@ public final class Connection: @unchecked Sendable {
     /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
     public var sleepLimitMilliseconds: Int64?
 
-    /// Whether it may write; one that may also creates the file.
+    /// Whether it may write.
     public enum Mode: Sendable { case readWrite, readOnly }
 
     /// Opens `path` and applies `settings`.

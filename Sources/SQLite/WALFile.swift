@@ -34,7 +34,7 @@ public struct WALFile: @unchecked Sendable {
         return bytes < 0 ? nil : bytes
     }
 
-    /// Writes zeros behind its end until it is so long. Only for who has the write lock, and with it the right to append.
+    /// Writes zeros behind its end until it is so long. Only for whoever has the write lock, and with it the right to append.
     ///
     /// - Parameter length: what `bytes` has just said.
     public func appendZeros(from length: Int64, upTo end: Int64) throws(SQLiteError) {

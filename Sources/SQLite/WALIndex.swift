@@ -80,7 +80,7 @@ public struct WALIndex {
     /// Which checkpoint was begun last, and whether it has ended.
     public var checkpointMarks: CheckpointMarks { CheckpointMarks(region) }
 
-    /// What the index says of the last commit. Only for who has the write lock: it changes with every commit.
+    /// What the index says of the last commit. Only for whoever has the write lock: it changes with every commit.
     struct End: Equatable {
         /// It was never written, or was made to say nothing.
         var isEmpty: Bool
@@ -119,7 +119,7 @@ public struct WALIndex {
         return End(copyHeader(), copiedFrames: copiedFrames)
     }
 
-    /// The same for who has not the write lock; nil: somebody writes it just now.
+    /// The same for whoever has not the write lock; nil: somebody writes it just now.
     var endBesideWriter: End? {
         let copiedFrames = backfilledFrames
         let header = copyHeader()

@@ -6,7 +6,7 @@
 ///
 /// A pure value, like `PollerCensus`.
 public struct Backlog: Sendable {
-    /// So many full batches, one behind the other, are no accident.
+    /// So many full batches, one after the other, are no accident.
     public static let fullBatches = 16
 
     private var inRow = 0

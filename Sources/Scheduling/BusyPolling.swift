@@ -9,7 +9,7 @@
 /// A client that computes for longer between its requests than a thread asks is waited for asleep: after each time in vain, twice as many
 /// waits are slept through at once before it is tried again.
 ///
-/// While every event is a quick one. While commits go on, the disk is what is waited for, and a thread that asks takes the core
+/// It does so only while every event is a quick one. While commits go on, the disk is what is waited for, and a thread that asks takes the core
 /// from the one that comes back from there.
 ///
 /// But where the writer's holder waits for its client and others for the writer, with no sync between them, each message of that client
@@ -29,7 +29,7 @@ public struct BusyPolling: Sendable {
 
     /// Until something is known, nothing speaks for it.
     private var lastWasShort = false
-    /// Waits that are slept through at once: as many as after it asked in vain last, and as are left of these.
+    /// How many waits are slept through at once since it asked in vain last, and how many of those are left.
     private var passedOver = 0
     private var stillPassedOver = 0
 

@@ -16,7 +16,7 @@ struct Contention: Sendable {
     /// Waits that ended because everybody had given up, the oldest first.
     private var past: [Wait] = []
     /// With one more, the two oldest become one that is as long as both. It ends with the later one, so that some of it may be held
-    /// against who became idle in between, though never more than he was idle.
+    /// against a holder that became idle in between, but never more than the time it was idle.
     static let remembered = 8
 
     /// Somebody waits, and nobody did before.

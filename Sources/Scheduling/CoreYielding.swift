@@ -12,7 +12,8 @@ public struct CoreYielding: Sendable {
     /// Giving the core up took this long: whoever had it computes. What a client does for its next message, and a thread for a
     /// commit, take less.
     public static let lostNanoseconds: Int64 = 1_000_000
-    /// The pause after that at first, and at most: each time soon after the pause before, twice as long. A slice in 10 s is nothing.
+    /// The pause after such a loss. It doubles, up to the longest, when the next loss comes soon after the pause, and starts again at the
+    /// shortest otherwise. A slice of the scheduler in 10 s is nothing.
     public static let shortestPauseNanoseconds: Int64 = 10_000_000
     public static let longestPauseNanoseconds: Int64 = 10_000_000_000
     /// Soon: before this many times the pause are over.

@@ -66,7 +66,7 @@ public struct GroupGathering: Sendable {
     ///
     /// If it does not, those who come meanwhile are run and committed while the disk works, which hides their run behind the
     /// sync. But then the clients fall apart into those the disk has and those who wait for their turn at it, and two syncs
-    /// serve whom one could. Worth it is what takes longer than those two: running and answering all of them.
+    /// serve whom one could. So the group keeps the writer where two syncs take longer than running and answering all of them.
     ///
     /// - Parameter clients: whose transaction is committed and not on the disk yet, or waits for the writer.
     public func keepsWriter(forSyncOf nanoseconds: Int64, clients: Int) -> Bool {

@@ -18,7 +18,7 @@ public struct SpeculativeReads: Sendable {
 
     public init() {}
 
-    /// A commit is about to be answered: whether to read behind the answer.
+    /// A commit is about to be answered: whether to read right after the answer.
     public mutating func begin() -> Bool {
         guard stillPassedOver > 0 else { return true }
         stillPassedOver &-= 1

@@ -214,7 +214,8 @@ extension WriterQueue {
         return contention.end(ofMilliseconds: holderIdleLimitMilliseconds, since: idleSince)
     }
 
-    /// The same after a request with this deadline, as far as it has moved: the others have announced theirs.
+    /// What a request with this deadline may have brought forward: its own, or the holder's eviction. The other waiters' deadlines were
+    /// announced with their requests.
     public func deadline(with requested: Instant) -> Instant { min(requested, evictionDeadline ?? .distantFuture) }
 
     /// When something in here is due next: a waiter's deadline or the holder's eviction.

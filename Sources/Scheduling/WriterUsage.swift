@@ -15,7 +15,7 @@ public struct WriterUsage: Sendable {
     /// Nothing has been counted.
     public init() {}
 
-    /// - Parameter members: of a group; 0 for who has the writer alone.
+    /// - Parameter members: of a group; 0 for whoever has the writer alone.
     mutating func granted(members: Int, now: Instant) {
         since = now
         if members > 0 { groupMembers.observe(members) }

@@ -56,7 +56,7 @@ enum Daemon {
         case .applied(let changes, let needRestart):
             log.notice(
                 .reloaded, "configuration read again",
-                metadata: ["changes": "\(changes.count)", "needRestart": "\(needRestart.count)"])
+                metadata: ["changes": "\(changes.count)", "need_restart": "\(needRestart.count)"])
             for line in changes { log.notice(.reloaded, "configuration: \(line)") }
             for line in needRestart { log.warning(.reloaded, "configuration: needs a restart: \(line)") }
             notifications.reloaded(serving(running.server))

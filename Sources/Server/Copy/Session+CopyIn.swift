@@ -118,7 +118,7 @@ extension Session {
     private func commitBatch(of copy: CopyIn) throws(WireError) {
         // The commit's time is nobody's run.
         countProgress(of: copy, now: MonotonicClock.now)
-        try endImplicitTransaction()
+        try commitWork()
         countTransactionEnd()
         copy.rowsInBatch = 0
         copy.committed = copy.inserted

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A pthread mutex and condition, because `Synchronization.Mutex` has no condition to wait on.
 ///
-/// `@unchecked Sendable`: everything mutable is touched with the mutex held, or as it says there.
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, but where a property's own comment says otherwise.
 final class Crew: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -22,7 +22,7 @@ final class Crew: @unchecked Sendable {
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
     /// mutex before every event, so that nobody takes it for nothing.
     private let lookAgainAt = Atomic<Int64>(.max)
-    /// Until when commits have the full number of them poll; 0: they do not.
+    /// Until when the full number of threads poll because of commits, in nanoseconds; 0: they need not.
     private let fullUntilAt = Atomic<Int64>(0)
     /// See `hasFewPollers` and `isShared`, which are read as often.
     private let fewPoll = Atomic<Bool>(true)
@@ -30,21 +30,21 @@ final class Crew: @unchecked Sendable {
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
-    /// How many events a thread takes at once while it polls alone, or shares a backlog, and beside commits. On four processors and more, where
-    /// more than three poll, it takes one: nobody shall sleep while another has events lying. Where so few do it has them for a moment only
-    /// (`BatchHold`).
+    /// How many events a thread takes at once: `quickBatch` while it polls alone or shares a backlog, `fullBatch` beside commits. On four
+    /// processors and more, where more than three threads poll, both are one: none of them shall sleep while another has events lying.
+    /// Where fewer poll, a thread keeps them for a moment only (`BatchHold`).
     private let quickBatch: Int
     private let fullBatch: Int
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
     let isBusyPolling = Atomic<Bool>(false)
     /// Of the thread that asks, which has set `isBusyPolling`.
     var yielding = CoreYielding()
-    /// Beside that thread, and those at long work, there is a processor for who is to send the next event.
+    /// Beside the thread that asks, and those at long work, a processor is left for the client that is to send the next event.
     let hasProcessorForClients: Atomic<Bool>
     private let processors: Int
-    /// Has others told of an event. Set before the first thread joins.
+    /// Announces an event again, so that another thread takes it. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
-    /// Has others look for what a stuck thread has left for later. Set as that is.
+    /// Wakes others for what a stuck thread has left for later. Set before the first thread joins.
     var wakeForWhatIsLeft: () -> Void = {}
 
     /// - Parameters:
@@ -82,12 +82,12 @@ final class Crew: @unchecked Sendable {
         return body()
     }
 
-    /// A thread starts: returns once it shall poll; false when the crew stops.
+    /// For a thread that starts: returns true once it shall poll, false when the crew stops.
     func joinOrStandBy() -> Bool {
         locked { !isStopping && (census.join() == .poll || standByInReserve()) }
     }
 
-    /// Likewise, of one that is back from long work.
+    /// The same for a thread that is back from long work.
     func joinAgainOrStandBy() -> Bool {
         locked {
             if isStopping { return false }
@@ -196,7 +196,7 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     var hasFewPollers: Bool { fewPoll.load(ordering: .relaxed) }
 
-    /// One of these is there because the others did not keep up.
+    /// One thread more polls than quick events mostly need, because the others did not keep up.
     @inline(__always)
     var isShared: Bool { fewShare.load(ordering: .relaxed) }
 

@@ -31,7 +31,7 @@ struct DescriptorBudget: Equatable {
         let places = Self.places + access.placesForRefusals
         return """
             max_sessions = \(wanted), and the limit of open files leaves room for \(max(0, sessions)): it is \(limit), of which \
-            \(own) are for the daemon's own files with \(readers) readers and \(places) for who is refused, admins and metrics; \
+            \(own) are for the daemon's own files with \(readers) readers and \(places) for clients that are refused, admins and metrics; \
             raise it to \(limit - sessions + wanted) (LimitNOFILE= of the service, ulimit -Hn)
             """
     }

@@ -26,7 +26,8 @@ final class SessionTable: @unchecked Sendable {
         var session: Session?
     }
 
-    /// One of them. A word is read while another thread sets the session beside it, so nothing here takes a slot as a whole.
+    /// A handle of one slot. Its word is read while another thread sets the session beside it, so the two are only ever reached one by
+    /// one, and the slot is never read or written as a whole.
     private struct Place {
         let slot: UnsafeMutablePointer<Slot>
 
@@ -154,7 +155,7 @@ final class SessionTable: @unchecked Sendable {
         return place.own(generation, from: original, orNote: event.isHungUp ? Bit.notified | Bit.hungUp : Bit.notified)
     }
 
-    /// The session of a word that goes with owning it.
+    /// The session of an event whose word says that the thread owns it already (`Event.isOwned`).
     @inline(__always)
     func session(ownedBy event: Poller.Event) -> Session {
         guard let session = place(Int(event.token >> 32)).slot.pointee.session else {

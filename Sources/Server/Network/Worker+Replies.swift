@@ -92,7 +92,7 @@ extension Worker {
         handOverIfAny()
     }
 
-    /// For who calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
+    /// For whoever calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
     func takePending() -> Poller.Event? {
         if let event = batch.take() { return event }
         sendReplies()

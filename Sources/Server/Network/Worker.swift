@@ -16,13 +16,13 @@ final class Worker: @unchecked Sendable {
     let table: SessionTable
     /// Sessions that got what they waited for from something this thread did.
     var resumptions: [Resumption] = []
-    /// Something is in the server's queue that nobody was told of: this thread comes to it after so many resumptions less one, and
-    /// wakes another if it is kept from that. 0: nothing is.
+    /// Above 0: the server's queue holds something that no thread was woken for, because this one comes to it. Each resumption that it
+    /// runs first counts this down; at 0, or when this thread cannot go on, another thread is woken for it.
     private var resumptionsUntilWakeUp = 0
     var isLong = false
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     private var hasEndedTurn = false
-    /// In this event it has waited for the disk, and has left its batch before.
+    /// During this event it has waited for the disk, and has given its batch away before that.
     private(set) var hasBlocked = false
     var speculativeReads = SpeculativeReads()
     /// See Worker+BusyPolling.
@@ -33,7 +33,7 @@ final class Worker: @unchecked Sendable {
     // The note's.
     let batch: EventBatch
     let replies: EventBatch
-    /// Where epoll writes what there is: the first of it is handled at once, the rest kept in the note's batch.
+    /// Where epoll writes the events there are. A single one is handled at once; several go into `batch` first.
     let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     let counters: ThreadCounters
     let transfers: Transfers
@@ -143,9 +143,9 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// Whether an event of a session that this thread lets go of can be its own to see to. Not when it has something else to
-    /// do first, nor many while others poll and may have nothing to do (who shares a backlog has), nor without end: what epoll has
-    /// comes in between.
+    /// Whether this thread may see to an event itself that has come for the session it lets go of. Not when it has something else to do
+    /// first; not many of them while other threads poll and may have nothing to do (those that share a backlog have); and not without
+    /// end, so that epoll is asked in between.
     var takesEventsOn: Bool {
         guard !isLong, !hasResumptions, batch.hasRoom else { return false }
         return crew.mayKeepMany
@@ -159,7 +159,7 @@ final class Worker: @unchecked Sendable {
         batch.add(event)
     }
 
-    /// This thread does not come to the events it was told of besides: others do.
+    /// Gives the events that it has not come to away to other threads.
     private func leaveBatch() {
         sendReplies()
         while let event = batch.take() { server.announceAgain(event) }

@@ -335,7 +335,7 @@ extension Session {
         if !name.isEmpty { state.portals[name] = nil }
     }
 
-    /// Ends the portals opened behind a savepoint.
+    /// Ends the portals opened after a savepoint.
     func closePortals(deeperThan depth: Int) {
         closePortal("")
         finish(simplePortal)

@@ -73,7 +73,8 @@ extension Session {
         settle(advance())
     }
 
-    /// Ends its idleness, if that is what its client has sent: see InputActivity. Else whatever counts it goes on as it is.
+    /// Ends its idleness if what its client has sent counts as activity: see InputActivity. Otherwise its idle time and the deadlines
+    /// of that go on.
     private func noteActivity(of bytes: Int) {
         // The deadline of a startup is for all of it, however many pieces it comes in.
         guard case .ready = phase,
@@ -83,7 +84,8 @@ extension Session {
         endIdling()
     }
 
-    /// Where what its client has sent can be put together with what those of others have; nil: this session does so itself.
+    /// Where to put what its client has sent, received in one system call with what others have sent; nil: this session reads its
+    /// socket itself.
     func roomToReceive() -> UnsafeMutableRawBufferPointer? {
         guard interest == .stream, case .ready = phase, !isCopyingIn else { return nil }
         input.drop(state.inputPosition)

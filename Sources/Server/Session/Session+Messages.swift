@@ -177,7 +177,7 @@ extension Session {
         if !isUnsynced, !memberHasEnded || writerMode != .group { commitMark = out.end }
         if !state.transaction.isExplicit {
             closePortals()
-            try endImplicitTransaction()
+            try commitWork()
         }
         state.inputPosition = next
         readyForQuery()

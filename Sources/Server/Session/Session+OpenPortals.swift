@@ -49,7 +49,7 @@ extension Session {
             portal.keep(KeptRows(error))
             return nil
         } catch {
-            // A cancel, for one: behind a savepoint it may be begun another time.
+            // A cancel, for one: after a savepoint it may be begun another time.
             finish(portal)
             portal.forgetRun()
             throw error
@@ -59,7 +59,7 @@ extension Session {
         return nil
     }
 
-    /// Before ROLLBACK TO, which ends what runs on the writer: a portal that was opened before the savepoint goes on behind it.
+    /// Before ROLLBACK TO, which ends what runs on the writer: a portal that was opened before the savepoint goes on after it.
     func keepRowsOnWriter() {
         for portal in openPortals where portal.run?.isOnWriter == true { try? keepRows(of: portal, .isThePortals) }
     }

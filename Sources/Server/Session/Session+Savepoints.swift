@@ -19,7 +19,7 @@ extension Session {
         let index = try savepointIndex(name, "RELEASE SAVEPOINT")
         if writerMode != .none { try onWriter("RELEASE s\(index)") }
         state.transaction.savepoints.removeSubrange(index...)
-        // What was opened behind it is its surroundings' now.
+        // What was opened after it is its surroundings' now.
         for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
     }
 

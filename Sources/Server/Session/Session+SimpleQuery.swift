@@ -59,7 +59,7 @@ extension Session {
         if !state.transaction.isExplicit {
             let mark = commitMark
             closePortals()
-            do { try endImplicitTransaction() } catch {
+            do { try commitWork() } catch {
                 // PostgreSQL commits before it says that the last statement is complete.
                 if mark >= out.start { out.truncate(toEnd: mark) }
                 throw error

@@ -1,6 +1,6 @@
 import Scheduling
 
-/// The reply to a commit, and a look for the client's next request behind it: see `SpeculativeReads`.
+/// The reply to a commit, and a look for the client's next request right after it: see `SpeculativeReads`.
 extension Session {
     /// Whether its thread may look: it has nothing else to do first, nobody else to answer or to sync for, asks epoll now and then
     /// (`EventBatch.hasRoom`), and all of what the client sent is answered.

@@ -35,7 +35,7 @@ extension Session {
         static let cancelled = 2
     }
 
-    /// From here on a cancel is for it, as is one that came behind the statement before of the same message.
+    /// From here on a cancel is for it, as is one that came after the statement before of the same message.
     @inline(__always)
     func beginActivity() throws(WireError) {
         // Only its owner takes it away from `none`.

@@ -112,10 +112,10 @@ extension Session {
         guard state.transaction.isExplicit else {
             warnNoTransaction()
             closePortals()
-            return try endImplicitTransaction()
+            return try commitWork()
         }
         closePortals()
-        do { try endImplicitTransaction() } catch {
+        do { try commitWork() } catch {
             endBlock(settings: state.transaction.settingsAtBegin)
             throw error
         }
@@ -235,8 +235,8 @@ extension Session {
         if let next = pool.releaseWriter() { enqueue(next) }
     }
 
-    /// Commits what the session has written, as the transaction's end.
-    func endImplicitTransaction() throws(WireError) {
+    /// Commits what the session has written, as the end of its transaction: a block, or a statement by itself.
+    func commitWork() throws(WireError) {
         switch writerMode {
         case .none:
             return

@@ -20,8 +20,8 @@ struct SessionTurn {
 }
 
 extension Session {
-    /// Before a statement or message: whether others come first now. Throws where the session ends, or its transaction's time; who has
-    /// a statement that asks for the other reasons hears of those there.
+    /// Before a statement or message: whether others come first now. Throws where the session is
+    /// ended or its transaction's time is over; a statement that runs asks for the other reasons itself.
     @inline(__always)
     func isTurnOver() throws(WireError) -> Bool {
         turn.steps &+= 1

@@ -37,7 +37,7 @@ final class Session: @unchecked Sendable {
     var due = Due.reply
     /// What the armed deadline is about.
     var awaited = Awaited.startup
-    /// When that is over, for who owns the session; `deadline` may be earlier, when somebody asks the timer to look.
+    /// When that is over, for whoever owns the session; `deadline` may be earlier, when somebody asks the timer to look.
     var armedDeadline = Instant.distantFuture
     var userName = ""
     /// The process that connected, as the kernel noted it.
@@ -280,7 +280,8 @@ extension Session: PoolClient {
         if replyEnd > out.start, writerMode != .group { _ = flush() }
     }
 
-    /// Before a wait in a queue, in which nobody would send them: what the socket has no room for comes first. nil: there is nothing.
+    /// Before a wait in a queue, in which nobody would send them: replies that are complete go out first, and what the socket has no room
+    /// for is waited for. nil: nothing is left.
     func waitUntilRepliesAreSent() -> Wait? {
         guard owesReplyEnd, !hasWriterGrant else { return nil }
         guard flush() else { return .closed }
