@@ -245,10 +245,11 @@ def test_a_symbolic_link_that_leads_nowhere_is_not_replaced(disk, served, backup
 def test_a_start_beside_one_at_work_removes_nothing(disk, large, backups):
     """And behind its end by kill -9 all of it."""
     under_way(large)
+    # It is called a copy before its file is there.
+    eventually(lambda: ".copy.db.walpool-backup" in os.listdir(backups), "the backup's file")
     large.process.send_signal(signal.SIGSTOP)
     try:
         left = os.listdir(backups)
-        assert ".copy.db.walpool-backup" in left
         other = large.another()
         assert set(left) <= set(os.listdir(backups))
         assert console(other).query("BACKUP TO 'copy.db'").state == "55006"
