@@ -4,7 +4,12 @@
 #include <string.h>
 
 enum {
+    /* "The WAL header is 32 bytes in size" (https://www.sqlite.org/walformat.html section 1.1). */
+    WAL_HEADER_BYTES = 32,
     FRAME_HEADER_BYTES = 24,
+    /* Behind the page's number and the size of the database: two salts and two checksums. */
+    SALTS_AND_CHECKSUMS = 8,
+    SALTS_AND_CHECKSUMS_BYTES = 16,
     /* "The page size … must be a power of two between 512 and 65536" (https://www.sqlite.org/pragma.html#pragma_page_size). */
     LEAST_PAGE_BYTES = 512,
     /* os_unix.c writes no more by one call (`nBuf &= 0x1ffff` in seekAndWriteFd). 31 pages of 4 KiB; what is longer leaves
@@ -24,6 +29,14 @@ struct walpool_commit_frames {
     /* What a write of kept bytes has failed with in this commit. It may have been a read that had to wait for them, and whose
        caller makes nothing of its failure: nothing succeeds any more before the commit has failed, too. */
     int failure;
+    /* Of this transaction: where its frames began and where they end; where the first frame is whose page it has written again; and
+       whether one came that would never get its checksum. Positions of headers; 0 is none. */
+    sqlite3_int64 first;
+    sqlite3_int64 end;
+    sqlite3_int64 rewritten;
+    int is_spoilt;
+    /* The header whose page comes next. */
+    sqlite3_int64 header;
     /* Where they belong, and how many bytes they are. */
     sqlite3_int64 offset;
     int count;
@@ -82,8 +95,41 @@ static int keep(struct walpool_commit_frames *frames, const void *bytes, int cou
     return frames->is_last ? write_kept(frames) : SQLITE_OK;
 }
 
+/* Where salts and checksums are zeros, SQLite means to write them with the commit, from the first frame on whose page was written
+   again. So in front of that there must be none. */
+static int is_without_checksum(struct walpool_commit_frames *frames, const void *header, sqlite3_int64 offset) {
+    static const unsigned char zeros[SALTS_AND_CHECKSUMS_BYTES];
+    if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) != 0) {
+        frames->rewritten = 0;
+        return 0;
+    }
+    return frames->rewritten == 0 || offset < frames->rewritten;
+}
+
+/* False: this would spoil the -wal. */
+static int note(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+    sqlite3_int64 header = frames->header;
+    frames->header = 0;
+    if (offset < WAL_HEADER_BYTES) return 1;
+    if (count == FRAME_HEADER_BYTES) {
+        frames->header = offset;
+        if (!is_without_checksum(frames, bytes, offset)) return 1;
+        frames->is_spoilt = 1;
+        return 0;
+    }
+    if (count < LEAST_PAGE_BYTES) return 1;
+    if (header == offset - FRAME_HEADER_BYTES) {
+        if (frames->first == 0) frames->first = header;
+        frames->end = offset + count;
+    } else if (frames->rewritten == 0 || offset - FRAME_HEADER_BYTES < frames->rewritten) {
+        frames->rewritten = offset - FRAME_HEADER_BYTES;
+    }
+    return 1;
+}
+
 static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct walpool_commit_frames *frames = frames_of(file);
+    if (!note(frames, bytes, count, offset)) return SQLITE_FULL;
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
     int code = write_before_others(frames);
     if (code != SQLITE_OK) return code;
@@ -140,9 +186,27 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
     frames->failure = SQLITE_OK;
     frames->offset = 0;
     frames->count = 0;
+    walpool_commit_frames_begin_transaction(frames);
     wal->pMethods = &frames->methods;
     return frames;
 }
+
+void walpool_commit_frames_begin_transaction(struct walpool_commit_frames *frames) {
+    frames->first = 0;
+    frames->end = 0;
+    frames->rewritten = 0;
+    frames->is_spoilt = 0;
+    frames->header = 0;
+}
+
+sqlite3_int64 walpool_commit_frames_end_of_transaction(const struct walpool_commit_frames *frames) { return frames->end; }
+
+int walpool_commit_frames_go_back(struct walpool_commit_frames *frames, sqlite3_int64 end) {
+    if (end < frames->end) frames->end = end;
+    return frames->rewritten > (end > 0 ? end : frames->first);
+}
+
+int walpool_commit_frames_spoilt(const struct walpool_commit_frames *frames) { return frames->is_spoilt; }
 
 void walpool_commit_frames_begin(struct walpool_commit_frames *frames) {
     frames->next = HEADER;

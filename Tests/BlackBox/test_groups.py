@@ -213,3 +213,23 @@ def test_many_clients_at_once(db):
         thread.join()
     assert not failures
     assert ids(db) == [n * 1000 + turn + 1 for n in range(16) for turn in range(rounds) if turn % 10 != 9]
+
+
+@pytest.mark.parametrize("failing", [wire.describe_statement("nosuch"), wire.parse("SELECT * FROM nosuch"), wire.parse("SELEC")],
+                         ids=["describe", "parse", "syntax"])
+@pytest.mark.parametrize("definition", [
+    "CREATE TABLE made (a)", "DROP TABLE u", "ALTER TABLE t ADD COLUMN made INT", "CREATE INDEX made ON t (who)", "CREATE VIEW made AS SELECT 1",
+    "CREATE TRIGGER made AFTER INSERT ON t BEGIN SELECT 1; END", "DROP TRIGGER guard", "PRAGMA user_version = 7", "PRAGMA application_id = 7",
+    "INSERT INTO t VALUES (7, 'made')", "UPDATE t SET who = 'made' WHERE id = 0 RETURNING id", "DELETE FROM t",
+])
+def test_what_a_failed_pipeline_did_is_undone(db, definition, failing):
+    """A definition counts no changes, and it was not the statement that failed."""
+    look = ("SELECT (SELECT group_concat(coalesce(sql, name)) FROM sqlite_schema) || (SELECT group_concat(who) FROM t)"
+            " || (SELECT user_version FROM pragma_user_version) || (SELECT application_id FROM pragma_application_id)")
+    before = db.value(look)
+    group = Group(db)
+    group.add(insert(1))
+    group.add(wire.parse(definition, name=""), wire.bind([]), wire.execute(), failing, wire.sync())
+    group.add("DELETE FROM t WHERE id = 1")
+    assert group.outcomes()[1].split("; ")[-1].startswith("ERROR")
+    assert db.value(look) == before

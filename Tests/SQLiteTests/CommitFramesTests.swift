@@ -68,6 +68,8 @@ import Testing
     /// What SQLite does, one call after the other.
     private enum Call {
         case header(at: Int, commits: Bool)
+        /// Its checksum is to come with the commit.
+        case headerWithoutChecksum(at: Int)
         case page(Int, at: Int)
         case other(Int, at: Int)
         case read(at: Int)
@@ -92,6 +94,8 @@ import Testing
             // The least of a database's size that sets one byte only, the last.
             header.replaceSubrange(4..<8, with: [0, 0, 0, commits ? 1 : 0])
             return table.xWrite(file, header, 24, Int64(offset))
+        case .headerWithoutChecksum(let offset):
+            return table.xWrite(file, Self.bytes(8, at: offset) + [UInt8](repeating: 0, count: 16), 24, Int64(offset))
         case .page(let count, let offset), .other(let count, let offset):
             return table.xWrite(file, Self.bytes(count, at: offset), Int32(count), Int64(offset))
         case .read(let offset):
@@ -244,6 +248,60 @@ import Testing
         #expect(connection.walFile()?.bytes == before)
     }
 
+    // MARK: Frames that would never get their checksum
+
+    /// f: a frame. F: one without its checksum. r: the page of that frame again. b: ROLLBACK TO where that frame began.
+    /// n: the next transaction.
+    @Test(arguments: [
+        ("f0 f1 f2", "", false),
+        ("f0 f1 r1 F2 F3", "", false),
+        ("f0 r0 F1 r1 F2", "", false),
+        // What is undone ends behind the first frame that was written again: the commit comes to all of them.
+        ("f0 f1 r1 F2 F3 b2 F2", "", false),
+        ("f0 f1 r0 r1 b1 F1 F2", "", false),
+        // Right in front of it: the commit begins with the next frame.
+        ("f0 f1 r1 F2 b1", "", false),
+        ("f0 f1 r1 b1 F1 F2", "", false),
+        ("f0 r0 F1 b0 F0 F1", "", false),
+        // Further in front of it.
+        ("f0 f1 f2 r2 b1 F1", "F1", true),
+        ("f0 f1 r1 b0 F0", "F0", true),
+        ("f0 f1 f2 r1 F3 b0 F0 F1 F2", "F0", true),
+        // A SQLite without the bug begins with checksums again, and so does each transaction.
+        ("f0 f1 r1 b0 f0 f1 f2 r2 F3", "", true),
+        ("f0 f1 r1 b0 n f0 f1 r1 F2", "", false),
+    ])
+    func spoilt(_ steps: String, _ refused: String, _ isSpoilt: Bool) throws {
+        let recorded = RecordedFile()
+        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        defer { walpool_commit_frames_release(frames) }
+        var goesBackInVain = false
+        var wasRefused = ""
+        steps: for step in steps.split(separator: " ") {
+            let offset = 32 + (Int(step.dropFirst()) ?? 0) * 4120
+            let calls: [Call]
+            switch step.first {
+            case "f": calls = [.header(at: offset, commits: false), .page(4096, at: offset + 24)]
+            case "F": calls = [.headerWithoutChecksum(at: offset), .page(4096, at: offset + 24)]
+            case "r": calls = [.page(4096, at: offset + 24)]
+            case "b":
+                goesBackInVain = walpool_commit_frames_go_back(frames, offset == 32 ? 0 : Int64(offset)) != 0
+                continue
+            default:
+                walpool_commit_frames_begin_transaction(frames)
+                goesBackInVain = false
+                continue
+            }
+            for call in calls where code(of: call, recorded.file, recorded.table) != SQLITE_OK {
+                wasRefused = String(step)
+                #expect(walpool_commit_frames_spoilt(frames) != 0)
+                break steps
+            }
+        }
+        #expect(wasRefused == refused)
+        #expect(goesBackInVain == isSpoilt)
+    }
+
     // MARK: SQLite
 
     private static let schema = """
@@ -316,6 +374,39 @@ import Testing
             let sum = "\(400 * 2000 + round * 533)"
             #expect(try reader.value("SELECT sum(length(b)) FROM t") == sum)
             #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == sum)
+        }
+    }
+
+    /// The same where the pages are changed again in their frames behind the savepoint: SQLite before 3.50.2 would commit frames without
+    /// their checksums.
+    @Test(arguments: durabilities, ["", "UPDATE t SET b = b || 'z' WHERE a % 3 = 0;"])
+    func aSpoiltTransactionIsNotCommitted(synchronous: String, more: String) throws {
+        let database = try TemporaryDatabase(Self.schema)
+        let writer = try writer(of: database, "PRAGMA synchronous = \(synchronous); PRAGMA cache_size = 10")
+        var sum = 400 * 2000
+        for round in 1...3 {
+            writer.transactionBegins()
+            try writer.executeInternal(
+                """
+                BEGIN IMMEDIATE; SAVEPOINT s; UPDATE t SET b = b || 'y'; UPDATE t SET b = b || 'y' WHERE a > 200;
+                UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK TO s; RELEASE s
+                """)
+            #expect(writer.framesEnd > 0)
+            #expect(writer.isSpoilt(byGoingBackTo: 0) == SQLiteLibrary.leavesChecksumsOut)
+            do throws(SQLiteError) {
+                try writer.executeInternal(more)
+                try writer.commitAtOnce { () throws(SQLiteError) in try writer.executeInternal("COMMIT") }
+                #expect(!SQLiteLibrary.leavesChecksumsOut)
+                sum += more.isEmpty ? 0 : 133
+            } catch {
+                #expect(SQLiteLibrary.leavesChecksumsOut && writer.cause(of: error).isSpoiltTransaction)
+                if !writer.isAutocommit { try writer.executeInternal("ROLLBACK") }
+            }
+            writer.transactionBegins()
+            try writer.executeInternal("BEGIN IMMEDIATE; UPDATE t SET b = b || 'n' WHERE a <= \(round)")
+            try commit(writer)
+            sum += round
+            #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == "\(sum)")
         }
     }
 

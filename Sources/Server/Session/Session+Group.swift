@@ -11,6 +11,7 @@ extension Session: GroupMember {
         memberHasEnded = false
         isInCommit = true
         totalChangesAtMark = pool.writer.connection.totalChanges
+        framesEndAtMark = pool.writer.connection.framesEnd
         leftovers = .none
         markedDeadline = statementDeadline
         // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
@@ -123,23 +124,34 @@ extension Session: GroupMember {
     func undoMember() {
         guard !memberHasEnded else { return }
         memberHasEnded = true
-        let connection = pool.writer.connection
+        let writer = pool.writer
+        let connection = writer.connection
         // SQLite has ended the transaction itself: the group is dead, and its commit will find out.
         guard !connection.isAutocommit else { return }
         if isSingleStatement {
             // A statement that fails undoes itself, with exceptions: what ON CONFLICT FAIL had done by then stays, and so does a
             // statement whose result could not be sent, and what SQLite did not foresee. Then the group has to go. So it has when
             // the statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
-            if connection.totalChanges != totalChangesAtMark || pool.writer.stopReason != nil || mayHaveLeftSomething {
-                pool.writer.rollback()
+            if connection.totalChanges != totalChangesAtMark || writer.stopReason != nil || mayHaveLeftSomething {
+                writer.rollback()
+            } else {
+                _ = writer.rolledBackAll(byGoingBackTo: framesEndAtMark)
             }
             return
         }
-        do { try pool.writer.rollbackMemberSavepoint() } catch { pool.writer.rollback() }
+        do {
+            try writer.rollbackMemberSavepoint()
+            _ = writer.rolledBackAll(byGoingBackTo: framesEndAtMark)
+        } catch { writer.rollback() }
     }
 
-    /// What a single statement may have left behind, as far as its error says.
+    /// What a single statement may have left behind, as far as its error says, or its end: what fails after that is another message of
+    /// its pipeline, and definitions count no changes.
     enum Leftovers { case none, ifSchemaSaysFail, possible }
+
+    func noteLeftoversOfEnd() {
+        if writerMode == .group { leftovers = .possible }
+    }
 
     func noteLeftovers(of error: SQLiteError, _ query: Query) {
         let isUndone = error.undoesItsStatement && !SQLWord.stands("fail", in: query.text.bytes)

@@ -287,6 +287,7 @@ extension Session {
     @inline(__always)
     private func complete(_ portal: Portal, changes: Int64) {
         commitMark = out.end
+        noteLeftoversOfEnd()
         let head = portal.query.head
         times.rows = portal.rowsOfExecute
         if portal.analysis?.countsRows == true {

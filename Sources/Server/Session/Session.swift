@@ -165,7 +165,9 @@ final class Session: @unchecked Sendable {
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
-    /// What its statement may have left behind where it has failed.
+    /// Where the group's frames ended in the -wal by then; see `Connection.isSpoilt`.
+    var framesEndAtMark: Int64 = 0
+    /// What its statement may have left behind, where it or what comes after it has failed.
     var leftovers = Leftovers.none
     var markedPortals: [(portal: Portal, description: Portal.Description)] = []
     /// Its transaction is part of the commit that is being made.
