@@ -1,6 +1,7 @@
 """What one session may take from all others: the writer, by not reading; memory, by what it names; places, by connecting."""
 
 import fcntl
+import os
 import socket
 import struct
 import termios
@@ -290,3 +291,27 @@ def test_a_client_that_does_not_read_keeps_no_daemon_from_stopping(start_daemon)
         client.send(wire.query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"))
         daemon.settle(client)
         daemon.stop()
+
+
+def test_nobody_sends_descriptors(daemon):
+    """Whoever drops one may have to wait for it: a socket with SO_LINGER keeps its last holder for as long as its maker likes."""
+    if tuple(int(part) for part in os.uname().release.split(".")[:2]) < (6, 16):
+        pytest.skip("the kernel has no SO_PASSRIGHTS")
+    early, client = daemon.raw(), daemon.client()
+    for socket_ in (early.socket, client.socket):
+        with pytest.raises(PermissionError):
+            socket.send_fds(socket_, [wire.query("SELECT 1")], [0])
+    assert client.value("SELECT 1") == "1"
+
+
+def test_an_array_that_would_be_gigabytes(daemon):
+    """An element of eight bytes is a numeric of 16,383 digits."""
+    client, bystander = daemon.client(), daemon.client()
+    elements = struct.pack("!iHHHH", 8, 0, 0, 0, 0x3FFF) * 100_000
+    array = struct.pack("!iiIii", 1, 0, 1700, 100_000, 1) + elements
+    before = daemon.memory("VmHWM")
+    reply = client.ask(
+        wire.parse("SELECT length($1)", types=[1231]), wire.bind([array], formats=[1]), wire.execute())
+    assert reply.state == "22001"
+    assert bystander.value("SELECT 1") == "1"
+    assert daemon.memory("VmHWM") - before < 400 << 20

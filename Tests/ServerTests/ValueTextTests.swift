@@ -74,6 +74,18 @@ import Testing
         #expect(try text(whole + "00", .uuidArray) == nil)
     }
 
+    /// Eight bytes, and what becomes of them: the scale says how many digits there are behind the point, however few are sent.
+    @Test func decimalsOfManyDigits() {
+        for (words, text) in [
+            ([0, 0, 0, 0x3FFF], "0." + String(repeating: "0", count: 16_383)), ([0, 0, 0x4000, 2], "-0.00"),
+            ([1, 1000, 0, 0, 12], "12" + String(repeating: "0", count: 4_000)),
+            ([1, 0xFFFE, 0, 6, 1234], "0.000012"), ([2, 0, 0, 1, 7, 8900], "7.8"),
+        ] as [([Int], String)] {
+            let bytes = words.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+            #expect(bytes.withUnsafeBytes { NumericCodec.text($0) } == text, "\(words)")
+        }
+    }
+
     @Test(arguments: [
         ("{}", TypeOID.int8Array, "[]"), ("{1,2,NULL}", .int8Array, "[1,2,null]"), (" { 1 , 2 } ", .int4Array, "[1,2]"),
         ("{a,\"b c\",\"NULL\",\"\\\"\"}", .textArray, "[\"a\",\"b c\",\"NULL\",\"\\\"\"]"), ("{t,f}", .boolArray, "[true,false]"),

@@ -36,6 +36,7 @@ struct Listener: Sendable {
         }
         self.descriptor = descriptor
         self.path = path
+        refuseDescriptors()
     }
 
     /// A socket that was bound and is listened on already, from the service manager.
@@ -44,7 +45,14 @@ struct Listener: Sendable {
         path = inherited.path
         file = nil
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        refuseDescriptors()
     }
+
+    /// A client may send a descriptor beside its bytes (unix(7), SCM_RIGHTS), which the thread that receives them closes if it does not
+    /// want it, and closing may take as long as whoever made it likes: with SO_LINGER "a close(2) or shutdown(2) will not return until all
+    /// queued messages for the socket have been successfully sent or the linger timeout has been reached" (socket(7)). So nobody may
+    /// send any, to no connection that is accepted here. Linux before 6.16 cannot be told so.
+    private func refuseDescriptors() { _ = walpool_refuse_descriptors(descriptor) }
 
     /// Binds the socket, in place of one that nobody listens on.
     private static func take(_ path: String, _ descriptor: Int32, _ address: inout sockaddr_un) throws(StartError) {

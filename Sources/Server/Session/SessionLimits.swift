@@ -7,6 +7,9 @@ enum SessionLimits {
     static let stackBytes = 16 << 20
     /// The largest message taken: a value of 64 MiB (SQLite's length limit here) and room for its message.
     static let messageBytes = 80 << 20
+    /// Of the JSON that an array becomes, which is the largest value there can be (length_limit_bytes): an element of eight bytes in
+    /// binary may be 16,000 digits.
+    static let arrayBytes = 64 << 20
     /// What a socket is read with at a time.
     static let readBytes = 16 << 10
     /// So much of a message that is not whole yet is a sign that its client is not idle: what the shortest read is for. A client that

@@ -19,28 +19,30 @@ enum NumericCodec {
         default: break
         }
         guard sign == 0 || sign == 0x4000 else { return nil }
-        var digits: [Int] = []
-        for index in 0..<count {
-            guard word(4 + index) < 10_000 else { return nil }
-            digits.append(word(4 + index))
-        }
-        func group(_ position: Int) -> String {
+        for index in 0..<count where word(4 + index) >= 10_000 { return nil }
+        var text: [UInt8] = []
+        text.reserveCapacity(4 * max(0, weight + 1) + scale + 6)
+        func append(_ position: Int) {
             let index = weight - position
-            let value = digits.indices.contains(index) ? digits[index] : 0
-            let text = String(value)
-            return String(repeating: "0", count: 4 - text.utf8.count) + text
+            let value = index >= 0 && index < count ? word(4 + index) : 0
+            for unit in [1000, 100, 10, 1] { text.append(UInt8(ascii: "0") + UInt8(value / unit % 10)) }
         }
-        var whole = ""
-        if weight >= 0 { for position in stride(from: weight, through: 0, by: -1) { whole += group(position) } }
-        whole = String(whole.drop { $0 == "0" })
-        if whole.isEmpty { whole = "0" }
-        var fraction = ""
-        var position = -1
-        while fraction.utf8.count < scale {
-            fraction += group(position)
-            position -= 1
+        for position in stride(from: weight, through: 0, by: -1) { append(position) }
+        text.removeFirst(text.prefix { $0 == UInt8(ascii: "0") }.count)
+        if text.isEmpty { text.append(UInt8(ascii: "0")) }
+        if scale > 0 {
+            text.append(UInt8(ascii: "."))
+            let end = text.count + scale
+            // Behind the last digit there are only zeros, and an element of eight bytes may ask for sixteen thousand of them.
+            var position = -1
+            while text.count < end, weight - position < count {
+                append(position)
+                position -= 1
+            }
+            if text.count < end { text += repeatElement(UInt8(ascii: "0"), count: end - text.count) }
+            text.removeLast(text.count - end)
         }
-        let result = scale > 0 ? whole + "." + fraction.prefix(scale) : whole
+        let result = String(decoding: text, as: UTF8.self)
         return sign == 0x4000 ? "-" + result : result
     }
 }

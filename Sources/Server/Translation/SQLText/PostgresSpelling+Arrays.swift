@@ -165,7 +165,7 @@ extension PostgresSpelling {
             guard var reader = ArrayLiteral(bytes) else { return nil }
             var items: [String] = []
             while let next = reader.next() {
-                guard let item = next.isNull ? "NULL" : Self.literal(Array(next.text.utf8), .bytea) else { return nil }
+                guard let item = next.isNull ? "NULL" : Self.literal(next.text, .bytea) else { return nil }
                 items.append(item)
             }
             return reader.hasFailed ? nil : items

@@ -22,29 +22,29 @@ enum ArrayCodec {
         guard dimensions == 1 else { throw severalDimensions }
         // Every element takes four bytes at the least, so this bounds the count before anything is made of it.
         guard let count = word(), word() != nil, count >= 0, Int(count) <= rest.count / 4 else { return nil }
-        var items: [String] = []
-        items.reserveCapacity(Int(count))
+        var items = JSONItems()
         for _ in 0..<count {
             guard let length = word() else { return nil }
             if length == -1 {
-                items.append("null")
+                try items.append("null".utf8)
                 continue
             }
             guard length >= 0, Int(length) <= rest.count else { return nil }
             let value = UnsafeRawBufferPointer(rebasing: rest.prefix(Int(length)))
             rest = rest.dropFirst(Int(length))
-            items.append(try item(ofBinary: value, element, subject, malformed: malformed))
+            try append(value, element, subject, to: &items, malformed: malformed)
         }
-        return rest.isEmpty ? "[" + items.joined(separator: ",") + "]" : nil
+        return rest.isEmpty ? items.array : nil
     }
 
     static let severalDimensions = WireError(
         state: .featureNotSupported, message: "arrays of several dimensions are not supported",
         hint: "Send it as JSON text.")
 
-    private static func item(
-        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, malformed: () -> WireError
-    ) throws(WireError) -> String {
+    /// An element in binary.
+    private static func append(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, to items: inout JSONItems, malformed: () -> WireError
+    ) throws(WireError) {
         let text: String?
         switch type {
         case .bool: text = BinaryCodec.bool(bytes).map { $0 ? "true" : "false" }
@@ -59,17 +59,16 @@ enum ArrayCodec {
             text = digits == "NaN" || digits.hasSuffix("y") ? try number(Double(digits) ?? .nan) : digits
         case .text, .varchar, .bpchar, .name, .char, .json:
             try ParameterBinder.requireText(bytes, subject)
-            let value = String(decoding: bytes, as: UTF8.self)
-            text = type == .json ? value : JSONText.string(value)
+            return type == .json ? try items.append(bytes) : try items.appendString(bytes)
         case .bytea:
             throw WireError(
                 state: .featureNotSupported, message: "arrays of bytea are not supported: JSON has no bytes",
                 hint: "Send each value as a parameter of its own.")
         case .jsonb: text = try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed)
-        default: text = JSONText.string(try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed))
+        default: return try items.appendString(ValueText.text(ofBinary: bytes, type, subject, malformed: malformed).utf8)
         }
         guard let text else { throw malformed() }
-        return text
+        try items.append(text.utf8)
     }
 
     /// JSON has no infinity, but SQLite reads a number that is too large as one.
@@ -89,35 +88,48 @@ enum ArrayCodec {
         ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
     ) throws(WireError) -> String? {
         guard let element = type.element, var reader = ArrayLiteral(bytes) else { return nil }
-        var items: [String] = []
+        var items = JSONItems()
         while let next = reader.next() {
-            guard let text = next.isNull ? "null" : try item(ofText: next.text, element, malformed) else { return nil }
-            items.append(text)
-        }
-        return reader.hasFailed ? nil : "[" + items.joined(separator: ",") + "]"
-    }
-
-    private static func item(
-        ofText text: String, _ type: TypeOID, _ malformed: () -> WireError
-    ) throws(WireError) -> String? {
-        try Array(text.utf8).withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
-            let bytes = UnsafeRawBufferPointer(utf8)
-            switch type {
-            case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
-            case .int2, .int4, .int8, .oid: return TextCodec.parseInt(bytes).map { String($0) }
-            case .float4, .float8:
-                return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
-            case .numeric:
-                // As it is, unless it is spelt as JSON does not (`.5`, `5.`, `+5`).
-                if isJSONNumber(bytes) { return String(decoding: bytes, as: UTF8.self) }
-                return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
-            case .json, .jsonb: return String(decoding: bytes, as: UTF8.self)
-            case .bytea: return nil
-            default:
-                let canonical = try ValueText.canonical(bytes, type, malformed: malformed)
-                return JSONText.string(canonical ?? String(decoding: bytes, as: UTF8.self))
+            if next.isNull {
+                try items.append("null".utf8)
+            } else {
+                guard try append(next.text, element, to: &items, malformed) else { return nil }
             }
         }
+        return reader.hasFailed ? nil : items.array
+    }
+
+    /// An element in text; false when it is none.
+    private static func append(
+        _ text: [UInt8], _ type: TypeOID, to items: inout JSONItems, _ malformed: () -> WireError
+    ) throws(WireError) -> Bool {
+        switch type {
+        case .json, .jsonb: try items.append(text)
+        case .bool, .int2, .int4, .int8, .oid, .float4, .float8, .numeric:
+            let number = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
+                try Self.number(UnsafeRawBufferPointer(utf8), type)
+            }
+            guard let number else { return false }
+            try items.append(number.utf8)
+        case .bytea: return false
+        default:
+            let canonical = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
+                try ValueText.canonical(UnsafeRawBufferPointer(utf8), type, malformed: malformed)
+            }
+            if let canonical { try items.appendString(canonical.utf8) } else { try items.appendString(text) }
+        }
+        return true
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
+        switch type {
+        case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
+        case .float4, .float8: break
+        // As it is, unless it is spelt as JSON does not (`.5`, `5.`, `+5`).
+        case .numeric: if isJSONNumber(bytes) { return String(decoding: bytes, as: UTF8.self) }
+        default: return TextCodec.parseInt(bytes).map { String($0) }
+        }
+        return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
     }
 
     private static func isJSONNumber(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -125,5 +137,30 @@ enum ArrayCodec {
         guard let first = digits.first, let last = digits.last, isDigit(first), isDigit(last) else { return false }
         guard first != UInt8(ascii: "0") || digits.dropFirst().first.map(isDigit) != true else { return false }
         return digits.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
+    }
+}
+
+/// The elements of an array, one behind the other as JSON has them.
+private struct JSONItems {
+    private var text: [UInt8] = [UInt8(ascii: "[")]
+
+    var array: String { String(decoding: text + [UInt8(ascii: "]")], as: UTF8.self) }
+
+    mutating func append(_ item: some Sequence<UInt8>) throws(WireError) {
+        try begin()
+        text += item
+    }
+
+    mutating func appendString(_ item: some Sequence<UInt8>) throws(WireError) {
+        try begin()
+        JSONText.appendString(item, to: &text)
+    }
+
+    /// In SQLite's words and with its SQLSTATE, since it would refuse the whole.
+    private mutating func begin() throws(WireError) {
+        guard text.count <= SessionLimits.arrayBytes else {
+            throw WireError(state: .stringDataRightTruncation, message: "string or blob too big")
+        }
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
     }
 }

@@ -10,7 +10,7 @@ struct ArrayLiteral {
     private(set) var hasFailed = false
 
     struct Element {
-        var text: String
+        var text: [UInt8]
         var isNull: Bool
     }
 
@@ -42,7 +42,7 @@ struct ArrayLiteral {
             return nil
         }
         return Element(
-            text: String(decoding: text, as: UTF8.self),
+            text: text,
             isNull: !isQuoted && text.count == 4 && text.elementsEqual("null".utf8) { $0 | 0x20 == $1 })
     }
 

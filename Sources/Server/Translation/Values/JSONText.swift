@@ -1,8 +1,9 @@
 /// Pieces of JSON (https://www.rfc-editor.org/rfc/rfc8259).
 enum JSONText {
-    static func string(_ text: String) -> String {
-        var result: [UInt8] = [UInt8(ascii: "\"")]
-        for byte in text.utf8 {
+    /// Appends `text` as a string of JSON's.
+    static func appendString(_ text: some Sequence<UInt8>, to result: inout [UInt8]) {
+        result.append(UInt8(ascii: "\""))
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
             case 0..<0x20: result += "\\u00".utf8 + digits(byte)
@@ -10,7 +11,6 @@ enum JSONText {
             }
         }
         result.append(UInt8(ascii: "\""))
-        return String(decoding: result, as: UTF8.self)
     }
 
     private static func digits(_ byte: UInt8) -> [UInt8] {
