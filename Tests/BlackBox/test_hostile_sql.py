@@ -119,6 +119,12 @@ GREEDY = {
     "doubled string": ("WITH RECURSIVE c(s) AS (SELECT 'x' UNION ALL SELECT s || s FROM c) SELECT max(length(s)) FROM c",
                        {"22001", "54000", "53200"}),
     "group_concat": (f"{ROWS.format(100000)} SELECT group_concat(hex(zeroblob(1000))) FROM c", {"22001", "54000", "53200"}),
+    "string_agg, many of them": (
+        f"{ROWS.format(60)} SELECT " + ", ".join(f"length(string_agg(v || {n}, ','))" for n in range(40))
+        + " FROM (SELECT printf('%.*c', 500000, 'a') v FROM c)", {"53200"}),
+    **{f"{name} of the catalogs, many of them": (
+        "SELECT " + ", ".join(f"length({name}(repeat('a', 600000) || {n}{rest}))" for n in range(40)) + " FROM pg_catalog.pg_type", {"53200"})
+       for name, rest in (("array_agg", ""), ("json_agg", ""), ("string_agg", ", ','"))},
     "json_group_array": (f"{ROWS.format(3000)} SELECT json_group_array(hex(zeroblob(20000))) FROM c", {"22001", "54000", "53200"}),
     "json of many values": ("SELECT json_array_length('[' || replace(hex(zeroblob(15000000)), '0', '1,') || '1]')", {"53200"}),
     "json nested deeply": ("SELECT json_valid(replace(hex(zeroblob(500000)), '0', '['))", {"22P02", None}),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from groups_fixtures import Group
+
 
 @pytest.mark.parametrize(
     "name", ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"])
@@ -99,3 +101,38 @@ def test_transaction_isolation_is_shown(shared):
     assert client.value("SHOW transaction_isolation") == "repeatable read"
     client.query("ROLLBACK; BEGIN; SET TRANSACTION ISOLATION LEVEL READ COMMITTED").check()
     assert client.value("SHOW transaction_isolation") == "read committed"
+
+
+def test_set_config_with_parameters(shared):
+    """How Django sets its time zone, and others who a request is for: in the middle of a statement, or with types that they leave out."""
+    with shared.client() as client:
+        for sql, values, shown in [
+            ("SELECT set_config('app.user', $1, false)", ["ann"], "ann"), ("SELECT set_config($1, $2, $3)", ["app.user", "bob", "f"], "bob"),
+            ("SELECT set_config($1::text, $2::text, $3::bool)", ["app.user", "cy", "false"], "cy"),
+            ("SELECT set_config('app.user', current_setting('app.user') || $1, false) AS x WHERE 1 = 1", ["d"], "cyd"),
+            ("SELECT set_config('app.user', NULL, false)", [], ""),
+        ]:
+            assert client.extended(sql, values).check().texts == [(shown,)], sql
+            assert client.value("SHOW app.user") == shown
+        reply = client.extended("SELECT set_config('TimeZone', $1, false)", ["UTC"]).check()
+        assert reply.texts == [("UTC",)]
+        client.query("BEGIN").check()
+        client.extended("SELECT set_config('lock_timeout', $1, true)", ["3s"]).check()
+        assert client.value("SHOW lock_timeout") == "3s"
+        client.query("COMMIT").check()
+        assert client.value("SHOW lock_timeout") == "0"
+        for sql, value, state in [("'nosuch'", "1", "42704"), ("'statement_timeout'", "soon", "22023"), ("'server_version'", "16", "55P02"),
+                                  ("'transaction_isolation'", "serializable", "0A000")]:
+            reply = client.extended(f"SELECT set_config({sql}, $1, false)", [value])
+            assert reply.state == state, reply.errors
+            assert client.query("SELECT 1").value == "1"
+
+
+def test_set_config_as_a_group_member_that_runs_again(shared):
+    """Its settings go back with it."""
+    shared.run("DROP TABLE IF EXISTS s", "CREATE TABLE s (id INTEGER PRIMARY KEY, v TEXT)")
+    group = Group(shared)
+    member = group.add("INSERT INTO s VALUES (1, set_config('app.n', coalesce(current_setting('app.n', true), '') || 'x', false)) RETURNING v")
+    group.add("INSERT OR ROLLBACK INTO s VALUES (1, 'again')")
+    assert group.outcomes() == ["x", "ERROR 23505"]
+    assert member.value("SHOW app.n") == "x"

@@ -26,11 +26,14 @@ enum PlainFunctions {
         connection.register("current_schema", 0, .volatile) { $0.answer("main") }
         connection.register("version", 0, .volatile) { $0.answer(facts()?.version) }
         connection.register("pg_backend_pid", 0, .volatile) { $0.answer(Int64(facts()?.processID ?? 0)) }
-        // asyncpg sees to it that nothing is compiled before it asks catalogs; a setting that matters is the session's, not
-        // a function's among others.
         connection.register("set_config", 3, .direct) { call in
-            if call.text(0) == "jit" { return call.answer("off") }
-            call.fail("set_config() must be the whole of a statement, and its arguments literals: SELECT set_config('name', 'value', false)")
+            guard !call.isNull(0) else { return call.fail("NULL is no name of a setting") }
+            // What is one by its type is 1 or 0, and what is one by its letters begins with them.
+            let isLocal = call.storageClass(2) == .text ? "tTyY1".contains(call.text(2).first ?? "f") : call.integer(2) != 0
+            guard let value = facts()?.set(call.text(0), call.isNull(1) ? "" : call.text(1), isLocal) else {
+                return call.fail("the setting was refused")
+            }
+            call.answer(value)
         }
         for count in [1, 2] {
             connection.register("current_setting", count, .volatile) { call in

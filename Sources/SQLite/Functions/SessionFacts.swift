@@ -7,6 +7,8 @@ public struct SessionFacts: Sendable {
     public var version: String
     /// A setting by name.
     public var setting: @Sendable (String) -> String?
+    /// Sets one, and returns what it is then. nil: it is refused, and who asked for it knows why.
+    public var set: @Sendable (_ name: String, _ value: String, _ isLocal: Bool) -> String?
     /// The open ones by name.
     public var cursors: @Sendable () -> [String: Cursor]
 
@@ -20,9 +22,10 @@ public struct SessionFacts: Sendable {
 
     public init(
         userName: String, databaseName: String, processID: Int32, version: String,
-        setting: @escaping @Sendable (String) -> String?, cursors: @escaping @Sendable () -> [String: Cursor]
+        setting: @escaping @Sendable (String) -> String?, set: @escaping @Sendable (String, String, Bool) -> String?,
+        cursors: @escaping @Sendable () -> [String: Cursor]
     ) {
         (self.userName, self.databaseName, self.processID) = (userName, databaseName, processID)
-        (self.version, self.setting, self.cursors) = (version, setting, cursors)
+        (self.version, self.setting, self.set, self.cursors) = (version, setting, set, cursors)
     }
 }

@@ -1,9 +1,12 @@
 import SQLite
 
-/// What an aggregate has kept, which no limit of SQLite's counts.
+/// What an aggregate has kept.
 private struct AggregateSize {
     private var rows = 0
     private var bytes = 0
+    private let memory = CountedMemory()
+    /// Of a row, beside its texts: three of Swift's strings.
+    private static let rowBytes = 3 * MemoryLayout<String>.stride
 
     /// False, with the error set: its rows would be too many, or together longer than a value may be.
     mutating func takes(_ call: FunctionCall) -> Bool {
@@ -11,6 +14,7 @@ private struct AggregateSize {
         rows += 1
         if rows > CatalogLimits.aggregatedRows { call.fail("there are too many rows for a catalog statement") }
         return rows <= CatalogLimits.aggregatedRows && call.allows(length: bytes)
+            && memory.grow(to: bytes + rows * Self.rowBytes, call)
     }
 }
 

@@ -109,8 +109,11 @@ extension Session {
         while true {
             do { guard try statement.step() == .row else { return count } } catch {
                 if catalog.pooled.wasStopped(by: error), let reason = catalog.pooled.stopReason { throw stopError(reason) }
+                if let error = takeErrorOfFunction() { throw error }
                 // Functions of the catalogs say what is wrong in their own words.
-                var failed = WireError(state: ErrorTranslation.wireError(error).state, message: error.message)
+                let translated = ErrorTranslation.wireError(error)
+                var failed = WireError(state: translated.state, message: error.message)
+                if translated.state == .outOfMemory { failed.hint = translated.hint }
                 failed.mayQuoteParameters = statement.parameterCount > 0 && error.mayQuoteValues
                 throw failed
             }
@@ -161,7 +164,30 @@ extension Session {
         let settings = state.settings
         return SessionFacts(
             userName: userName, databaseName: server.configuration.databaseName, processID: processID,
-            version: ServerVersion.sentence, setting: { settings.value($0) ?? CatalogContents.presets[$0] }, cursors: cursors)
+            version: ServerVersion.sentence, setting: { settings.value($0) ?? CatalogContents.presets[$0] },
+            set: { [unowned self] in setInStatement($0, $1, isLocal: $2) }, cursors: cursors)
+    }
+
+    /// For set_config() as a function among others, whose arguments may be parameters.
+    private func setInStatement(_ name: String, _ value: String, isLocal: Bool) -> String? {
+        do throws(WireError) {
+            guard !["transaction_isolation", "transaction_read_only"].contains(name.lowercased()) else {
+                throw WireError(
+                    state: .featureNotSupported, message: "\(name) cannot be set in the middle of a statement",
+                    hint: "SELECT set_config('\(name)', 'value', true) with literals, and nothing else, or SET TRANSACTION.")
+            }
+            try set(name, [value], isLocal: isLocal)
+            return state.settings.value(name) ?? value
+        } catch {
+            errorOfFunction = error
+            return nil
+        }
+    }
+
+    /// What a function of the session's own has failed with, which SQLite only repeats the words of.
+    func takeErrorOfFunction() -> WireError? {
+        defer { errorOfFunction = nil }
+        return errorOfFunction
     }
 
     /// For pg_cursors.

@@ -202,6 +202,7 @@ extension Session {
         if writerMode != .none { pool.writer.note(error) }
         let error = writerMode == .none ? error : connection.connection.cause(of: error)
         if writerMode == .group { noteLeftovers(of: error, query) }
+        if let error = takeErrorOfFunction() { return error }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur
         // here as well.
         defer { connection.connection.callbacks.denial = nil }

@@ -153,6 +153,9 @@ final class Session: @unchecked Sendable {
     /// A COPY FROM is being received: `state.copyIn`, as a word that costs nothing to ask.
     var isCopyingIn = false
 
+    /// See `takeErrorOfFunction`.
+    var errorOfFunction: WireError?
+
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
     var markedEnd = 0

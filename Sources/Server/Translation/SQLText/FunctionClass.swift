@@ -81,7 +81,7 @@ enum ExpressionClass: Sendable, Equatable {
             "json_array_length", "json_type", "json_each", "json_tree", "soundex", "unhex", "concat", "concat_ws":
             .text
         case "hex", "md5", "reverse", "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part",
-            "current_setting":
+            "current_setting", "set_config":
             .textOrBytes
         case "string_agg", "group_concat": index == 1 ? .textOrBytes : nil
         case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .textOrBytes
