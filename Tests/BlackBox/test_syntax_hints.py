@@ -40,6 +40,8 @@ HINTS = [
     ("INSERT INTO hinted (id, name) SELECT * FROM unnest('{1}'::bigint[], '{a}'::text[])", "USING (key)"),
     ("INSERT INTO hinted (id, name) SELECT * FROM UNNEST(($1)::bigint[], ($2)::varchar[])", "USING (key)"),
     ("SELECT Unnest(name) FROM hinted", "json_each"),
+    ("CREATE TABLE frame (index BIGINT, v TEXT)", "double quotes"), ("SELECT index FROM hinted", "double quotes"),
+    ("SELECT h.transaction FROM hinted h", "double quotes"), ("CREATE INDEX i ON hinted (add)", "double quotes"),
 ]
 
 

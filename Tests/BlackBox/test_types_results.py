@@ -302,7 +302,8 @@ def test_declared_types(db, binary):
     "column, value",
     [("day", "'2024-02-30'"), ("day", "20240229"), ("day", "'2024-02-29 01:00'"), ("at", "1709210000"), ("at", "'now'"),
      ("at", "2460370.5"), ("zoned", "'2024-02-29 25:00'"), ("clock", "'noon'"), ("d", "'12,5'"), ("d", "x'31'"), ("u", "'no uuid'"),
-     ("u", "x'00'"), ("j", "x'7b7d'")],
+     ("u", "x'00'"), ("j", "x'7b7d'"),
+     ("j", "'not json'"), ("j", "''"), ("j", "'{a,b}'")],
 )
 def test_a_value_that_is_no_such_thing(client, column, value, format):
     client.query(f"INSERT INTO dated (id, {column}) VALUES (77, {value})").check()

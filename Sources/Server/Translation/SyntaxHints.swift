@@ -7,7 +7,7 @@ enum SyntaxHints {
         switch Verb(sql) {
         // SQLite takes the word for the index's name, and stumbles over the next.
         case .create where contains("index", "concurrently", sql): return "Leave CONCURRENTLY out: readers go on while an index is made."
-        case .create: return ofCreate[word]
+        case .create: return ofCreate[word] ?? ofName(word)
         case .explain where contains("explain", "analyze", sql):
             return "EXPLAIN QUERY PLAN shows the plan; log_min_duration_statement logs slow statements with theirs."
         case .truncate: return "DELETE FROM the table, without WHERE, empties it."
@@ -23,8 +23,20 @@ enum SyntaxHints {
         case "ilike": return "LIKE ignores the case of ASCII letters."
         case "from" where contains("extract", sql):
             return "date_part('year', x) and strftime('%Y', x) give a part of a date."
-        default: return contains("interval", sql) ? interval : nil
+        default:
+            if contains("interval", sql) { return interval }
+            return ofName(word)
         }
+    }
+
+    /// SQLAlchemy, and so pandas, quotes the names that PostgreSQL reserves, and these are none of them. SQLite lets the others of its words
+    /// be names (https://www.sqlite.org/lang_keywords.html).
+    private static func ofName(_ word: String) -> String? {
+        let isOfSQLiteAlone = [
+            "add", "alter", "autoincrement", "commit", "delete", "drop", "escape", "exists", "if", "index", "insert", "nothing", "set",
+            "transaction", "update", "values",
+        ].contains(word)
+        return isOfSQLiteAlone ? "If \(word) is a name here, it takes double quotes: the word is one of SQLite's own." : nil
     }
 
     /// Also where SQLite takes the word for a column.

@@ -113,6 +113,7 @@ enum DeclaredValue {
         func jsonb(_ text: some Sequence<UInt8>) { ([1] + Array(text)).withUnsafeBytes { out.fieldText($0) } }
         if stored == .text {
             let text = row.text(column)
+            guard JSONSyntax.isValid(text) else { return false }
             if isVersioned { jsonb(text) } else { out.fieldText(text) }
             return true
         }
