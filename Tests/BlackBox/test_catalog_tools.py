@@ -216,6 +216,11 @@ FUNCTIONS_OF_TYPES = [
      [(True, "int8send", "int8send", "int8send")]),
     ("SELECT typname FROM pg_type WHERE typreceive::oid = 0 OR typsend = 0", [("any",)]),
     ("SELECT p.proname FROM pg_proc p JOIN pg_type t ON t.typreceive = p.oid AND t.typname = '_bool'", [("array_recv",)]),
+    # Ruby's pg, before it converts anything.
+    ("SELECT t.typname, ti.proname, p.proname FROM pg_type t JOIN pg_proc ti ON ti.oid = t.typinput JOIN pg_proc p ON p.oid = t.typoutput"
+     " WHERE t.typname IN ('bool', 'date', '_int4') ORDER BY 1",
+     [("_int4", "array_in", "array_out"), ("bool", "boolin", "boolout"), ("date", "date_in", "date_out")]),
+    ("SELECT pronargs, prorettype, proargtypes FROM pg_proc WHERE proname = 'int8recv'", [(1, 20, "2281")]),
     ("SELECT s.typsend FROM (SELECT typname, typsend FROM pg_type) s WHERE s.typname = 'date'", [("date_send",)]),
     ("SELECT typsend, 'x' || typsend FROM pg_type WHERE typname = 'uuid'", [("uuid_send", "xuuid_send")]),
 ]

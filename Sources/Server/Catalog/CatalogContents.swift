@@ -129,12 +129,14 @@ struct CatalogContents: Sendable {
             ]
             add("pg_type", values.merging(CatalogTypeFunctions.values(of: type.name)) { $1 })
         }
-        // By this function Npgsql tells arrays from other types.
-        add("pg_proc", [
-            "oid": .int(Int(CatalogTypeFunctions.oid(of: "array_recv"))), "proname": "array_recv", "pronamespace": .int(Self.catalogSchema),
-            "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1, "provolatile": "s", "proparallel": "s", "pronargs": 3,
-            "prorettype": 2277, "proargtypes": "2281 26 23", "prosrc": "array_recv",
-        ])
+        for function in CatalogTypeFunctions.all {
+            add("pg_proc", [
+                "oid": .int(Int(CatalogTypeFunctions.oid(of: function.name))), "proname": .text(function.name),
+                "pronamespace": .int(Self.catalogSchema), "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1,
+                "provolatile": "s", "proparallel": "s", "pronargs": .int(function.arguments.count), "prorettype": .int(function.result),
+                "proargtypes": .text(function.arguments.map { String($0) }.joined(separator: " ")), "prosrc": .text(function.name),
+            ])
+        }
     }
 
     // MARK: Tables

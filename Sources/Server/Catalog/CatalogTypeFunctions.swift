@@ -21,13 +21,37 @@ enum CatalogTypeFunctions {
         "uuid", "jsonb",
     ]
 
-    static let names: Set<String> = {
-        var names: Set<String> = []
+    struct Function {
+        let name: String
+        let arguments: [Int]
+        let result: Int
+    }
+
+    /// Each once, by name. By these Npgsql tells arrays from other types, and Ruby's pg which values it can convert.
+    static let all: [Function] = {
+        let (cstring, bytea, anyArray, buffer) = (2275, 17, 2277, 2281)
+        var found: [String: Function] = [:]
         for type in CatalogTypes.entries {
-            for case .text(let name) in values(of: type.name).values where name != "-" { names.insert(name) }
+            let isArray = type.name.hasPrefix("_")
+            let own = isArray ? anyArray : type.oid
+            // Which element, and which modifier of it.
+            let others = isArray ? [26, 23] : []
+            for (column, value) in values(of: type.name) {
+                guard case .text(let name) = value, name != "-", found[name] == nil else { continue }
+                let (arguments, result) =
+                    switch column {
+                    case "typinput": ([cstring] + others, own)
+                    case "typoutput": ([own], cstring)
+                    case "typreceive": ([buffer] + others, own)
+                    default: ([own], bytea)
+                    }
+                found[name] = Function(name: name, arguments: arguments, result: result)
+            }
         }
-        return names
+        return found.values.sorted { $0.name < $1.name }
     }()
+
+    static let names = Set(all.map(\.name))
 
     /// Of any name: what a client compares with may be another function of PostgreSQL's.
     static func oid(of name: String) -> Int64 { name == "-" ? 0 : Int64(CatalogOID.hash("function " + name)) }

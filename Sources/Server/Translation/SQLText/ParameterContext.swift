@@ -73,6 +73,7 @@ private struct ParameterReader {
         if let operand = asOperand(low, left, right) { return operand }
         if let comparison = asCompared(low, high, left, right) { return comparison }
         if let keyword = asClause(low, left, right) { return keyword }
+        if let member = asMember(high) { return member }
         guard low == parameter.index, parameter.opener >= 0 else { return .undecided }
         return inList(parameter, left, right)
     }
@@ -120,6 +121,24 @@ private struct ParameterReader {
             return extent.starting(at: index).map(context(against:)) ?? .undecided
         default: return .undecided
         }
+    }
+
+    /// `$1 IN ('a', 'b')`: what all of the list are, but for NULL.
+    private func asMember(_ high: Int) -> ParameterContext? {
+        let word = table[high + 1]?.matches("not") ?? false ? high + 2 : high + 1
+        guard table[word]?.matches("in") ?? false, table[word + 1]?.kind == .leftParenthesis, let close = table.otherParenthesis(word + 1)
+        else { return nil }
+        var found = ParameterContext.any
+        var start = word + 2
+        while start < close {
+            var end = start
+            while end < close, table.tokens[end].kind != .comma { end = table.after(end) }
+            let next = context(against: start..<Swift.min(end, close))
+            guard next == .any || next == .number || next == .text, found == .any || next == .any || next == found else { return .undecided }
+            if next != .any { found = next }
+            start = end + 1
+        }
+        return found
     }
 
     /// Where the operator before the parameter starts: `=`, IS, IS NOT, IS [NOT] DISTINCT FROM, BETWEEN and its AND.

@@ -147,20 +147,18 @@ private struct JSONItems {
     var array: String { String(decoding: text + [UInt8(ascii: "]")], as: UTF8.self) }
 
     mutating func append(_ item: some Sequence<UInt8>) throws(WireError) {
-        try begin()
+        begin()
         text += item
+        guard text.count <= SessionLimits.arrayBytes else { throw Self.tooBig }
     }
 
     mutating func appendString(_ item: some Sequence<UInt8>) throws(WireError) {
-        try begin()
-        JSONText.appendString(item, to: &text)
+        begin()
+        guard JSONText.appendString(item, to: &text, limit: SessionLimits.arrayBytes) else { throw Self.tooBig }
     }
 
+    private mutating func begin() { if text.count > 1 { text.append(UInt8(ascii: ",")) } }
+
     /// In SQLite's words and with its SQLSTATE, since it would refuse the whole.
-    private mutating func begin() throws(WireError) {
-        guard text.count <= SessionLimits.arrayBytes else {
-            throw WireError(state: .stringDataRightTruncation, message: "string or blob too big")
-        }
-        if text.count > 1 { text.append(UInt8(ascii: ",")) }
-    }
+    private static let tooBig = WireError(state: .stringDataRightTruncation, message: "string or blob too big")
 }

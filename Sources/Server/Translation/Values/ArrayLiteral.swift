@@ -65,9 +65,11 @@ struct ArrayLiteral {
         var trailing = 0
         while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
             let isBlank = isSpace(bytes[index])
-            guard ![UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "\"")].contains(bytes[index]),
-                let byte = character()
-            else { return nil }
+            switch bytes[index] {
+            case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "\""): return nil
+            default: break
+            }
+            guard let byte = character() else { return nil }
             text.append(byte)
             trailing = isBlank ? trailing + 1 : 0
         }

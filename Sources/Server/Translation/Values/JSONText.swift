@@ -1,21 +1,27 @@
 /// Pieces of JSON (https://www.rfc-editor.org/rfc/rfc8259).
 enum JSONText {
-    /// Appends `text` as a string of JSON's.
-    static func appendString(_ text: some Sequence<UInt8>, to result: inout [UInt8]) {
+    /// Appends `text` as a string of JSON's. False: that would make the whole longer than `limit`, and there is a part of it.
+    static func appendString(_ text: some Sequence<UInt8>, to result: inout [UInt8], limit: Int) -> Bool {
         result.append(UInt8(ascii: "\""))
         for byte in text {
+            guard result.count < limit else { return false }
             switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20: result += "\\u00".utf8 + digits(byte)
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                result.append(UInt8(ascii: "\\"))
+                result.append(byte)
+            case 0..<0x20: appendEscape(of: byte, to: &result)
             default: result.append(byte)
             }
         }
         result.append(UInt8(ascii: "\""))
+        return true
     }
 
-    private static func digits(_ byte: UInt8) -> [UInt8] {
-        let digits = String(byte, radix: 16)
-        return Array((digits.utf8.count == 1 ? "0" + digits : digits).utf8)
+    private static func appendEscape(of control: UInt8, to result: inout [UInt8]) {
+        let digits: StaticString = "0123456789abcdef"
+        for byte in "\\u00".utf8 { result.append(byte) }
+        result.append(digits.utf8Start[Int(control >> 4)])
+        result.append(digits.utf8Start[Int(control & 15)])
     }
 
     /// nil for what JSON has no number for: infinity and NaN.
