@@ -94,8 +94,19 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// SQLite's words may quote a value of many megabytes, of which nobody wants to read more, and the buffer takes all of it.
+    static var longestFieldBytes: Int { 16 << 10 }
+
     private func field(_ code: Unicode.Scalar, _ value: String) {
         append(UInt8(ascii: code))
-        appendCString(value)
+        appendCString(value.utf8.count <= Self.longestFieldBytes ? value : Self.beginning(of: value))
+    }
+
+    private static func beginning(of value: String) -> String {
+        var bytes = Array(value.utf8.prefix(longestFieldBytes))
+        // Not in the middle of a character.
+        while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
+        if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self) + "…"
     }
 }

@@ -91,6 +91,19 @@ import Testing
         #expect(encoded(golden.encode) == golden.expected)
     }
 
+    /// A message that quotes a large value is cut, and never inside of a character.
+    @Test(arguments: ["x", "ä", "€", "😀"]) func longFields(_ character: String) {
+        for shift in 0..<4 {
+            let words = String(repeating: "-", count: shift) + String(repeating: character, count: 100_000)
+            let bytes = encoded { $0.error(WireError(state: .syntaxError, message: words)) }
+            #expect(bytes.count < OutputBuffer.longestFieldBytes + 50)
+            let message = String(validating: bytes.dropFirst(5 + "SERROR VERROR C42601 M".utf8.count).prefix { $0 != 0 }, as: UTF8.self)
+            #expect(message?.hasSuffix("…") == true && words.hasPrefix(message!.dropLast()))
+        }
+        let longest = String(repeating: "x", count: OutputBuffer.longestFieldBytes)
+        #expect(encoded { $0.error(WireError(state: .syntaxError, message: longest)) }.count == 5 + 22 + longest.utf8.count + 2)
+    }
+
     @Test func announcedTypesCanBePatched() {
         let buffer = OutputBuffer()
         buffer.parseComplete()
