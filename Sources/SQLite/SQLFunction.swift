@@ -51,6 +51,25 @@ public struct FunctionCall {
     public func fail(_ message: String) { sqlite3_result_error(context, message, -1) }
     func fail(code: Int32) { sqlite3_result_error_code(context, code) }
 
+    /// What a call takes longer for than a look whether the statement may go on.
+    private static let largeBytes = 32 << 10
+
+    /// True, with the error set: the statement is to stop. SQLite asks only every thousand instructions, and a row may have hundreds of calls
+    /// with large values.
+    func isToStop(_ callbacks: Callbacks) -> Bool {
+        guard let onProgress = callbacks.onProgress, hasLargeArgument, onProgress() else { return false }
+        fail(code: SQLITE_INTERRUPT)
+        return true
+    }
+
+    private var hasLargeArgument: Bool {
+        for index in 0..<count {
+            let type = sqlite3_value_type(values[index])
+            if type == SQLITE_TEXT || type == SQLITE_BLOB, sqlite3_value_bytes(values[index]) > Self.largeBytes { return true }
+        }
+        return false
+    }
+
     /// The longest value the connection allows.
     public var lengthLimit: Int { Int(sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)) }
 
@@ -86,7 +105,9 @@ extension Connection {
 
     private final class Function {
         let body: FunctionBody
-        init(_ body: @escaping FunctionBody) { self.body = body }
+        /// The connection's: it lets go of its functions before it goes.
+        unowned(unsafe) let callbacks: Callbacks
+        init(_ body: @escaping FunctionBody, _ callbacks: Callbacks) { (self.body, self.callbacks) = (body, callbacks) }
     }
 
     /// Makes a function known to this connection; a negative number of arguments stands for any.
@@ -94,7 +115,7 @@ extension Connection {
         _ name: StaticString, _ argumentCount: Int, _ kind: FunctionKind, _ body: @escaping FunctionBody
     ) {
         // SQLite keeps the closure until the connection is closed, and then lets go of it.
-        let function = Unmanaged.passRetained(Function(body)).toOpaque()
+        let function = Unmanaged.passRetained(Function(body, callbacks)).toOpaque()
         name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { name in
             _ = sqlite3_create_function_v2(
                 handle, name, Int32(argumentCount), kind.flags, function,
@@ -102,7 +123,8 @@ extension Connection {
                     let function = Unmanaged<Function>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
                     // Without arguments there may be no array.
                     let none = UnsafeMutablePointer<OpaquePointer?>(bitPattern: MemoryLayout<OpaquePointer>.alignment)!
-                    function.body(FunctionCall(context: context!, values: values ?? none, count: Int(count)))
+                    let call = FunctionCall(context: context!, values: values ?? none, count: Int(count))
+                    if !call.isToStop(function.callbacks) { function.body(call) }
                 }, nil, nil, { Unmanaged<Function>.fromOpaque($0!).release() })
         }
     }
@@ -111,7 +133,9 @@ extension Connection {
 /// Which aggregate it is: C's callbacks capture nothing, so this goes by way of the user data.
 private final class AggregateKind {
     let make: () -> any AggregateState
-    init(_ make: @escaping () -> any AggregateState) { self.make = make }
+    /// The connection's: it lets go of its functions before it goes.
+    unowned(unsafe) let callbacks: Callbacks
+    init(_ callbacks: Callbacks, _ make: @escaping () -> any AggregateState) { (self.callbacks, self.make) = (callbacks, make) }
 }
 
 /// An aggregate's rows so far.
@@ -126,19 +150,20 @@ extension Connection {
     public func register<State: AggregateState>(
         aggregate name: StaticString, _ argumentCount: Int, _ state: State.Type
     ) {
-        let kind = Unmanaged.passRetained(AggregateKind { State() }).toOpaque()
+        let kind = Unmanaged.passRetained(AggregateKind(callbacks) { State() }).toOpaque()
         name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { name in
             _ = sqlite3_create_function_v2(
                 handle, name, Int32(argumentCount), FunctionKind.deterministic.flags, kind, nil,
                 { context, count, values in
                     guard let slot = Connection.aggregateSlot(context, bytes: 8) else { return sqlite3_result_error_nomem(context) }
+                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+                    let call = FunctionCall(context: context!, values: values!, count: Int(count))
+                    guard !call.isToStop(kind.callbacks) else { return }
                     if slot.pointee == nil {
-                        let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
                         slot.pointee = Unmanaged.passRetained(kind.make() as AnyObject).toOpaque()
                     }
                     let state = Unmanaged<AnyObject>.fromOpaque(slot.pointee!).takeUnretainedValue()
-                    (state as? any AggregateState)?.add(
-                        FunctionCall(context: context!, values: values!, count: Int(count)))
+                    (state as? any AggregateState)?.add(call)
                 },
                 { context in
                     // Called exactly once for each group, after an error too, so nothing is left behind.
@@ -148,6 +173,9 @@ extension Connection {
                     guard let slot, let pointer = slot.pointee else { return call.answerNull() }
                     slot.pointee = nil
                     let state = Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue()
+                    // To put its rows together takes as long as to gather them.
+                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+                    guard kind.callbacks.onProgress?() != true else { return call.fail(code: SQLITE_INTERRUPT) }
                     call.answer((state as? any AggregateState)?.finish())
                 }, { Unmanaged<AggregateKind>.fromOpaque($0!).release() })
         }

@@ -87,6 +87,16 @@ def test_endless_statements_end_by_the_deadline(served, bystander, name):
     assert client.query("SELECT v FROM t WHERE id = 1").value == "x"
 
 
+@pytest.mark.parametrize("call", ["length(reverse(v || {}))", "length(string_agg(reverse(v || {}), ''))"])
+def test_long_calls_one_after_the_other_end_by_the_deadline(served, bystander, call):
+    """In one row, all within the thousand instructions between two of SQLite's own looks."""
+    client = served.client()
+    client.query("SET statement_timeout = '300ms'").check()
+    client.send(wire.query("SELECT " + ", ".join(call.format(n) for n in range(80)) + " FROM (SELECT printf('%.*c', 10000000, 'a') v)"))
+    bystander()
+    assert client.reply().state == "57014"
+
+
 @pytest.mark.parametrize("name", [name for name in ENDLESS if "write" not in name])
 def test_endless_statements_can_be_cancelled(served, bystander, name):
     client = served.client()
