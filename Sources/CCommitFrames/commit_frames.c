@@ -1,5 +1,6 @@
 #include "commit_frames.h"
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +8,15 @@ enum {
     /* "The WAL header is 32 bytes in size" (https://www.sqlite.org/walformat.html section 1.1). */
     WAL_HEADER_BYTES = 32,
     FRAME_HEADER_BYTES = 24,
-    /* Behind the page's number and the size of the database: two salts and two checksums. */
+    /* In that header: the page's size, two salts, two checksums. */
+    WAL_PAGE_SIZE = 8,
+    WAL_SALTS = 16,
+    /* In a frame's, behind the page's number and the size of the database: two salts and two checksums. */
     SALTS_AND_CHECKSUMS = 8,
     SALTS_AND_CHECKSUMS_BYTES = 16,
     /* "The page size … must be a power of two between 512 and 65536" (https://www.sqlite.org/pragma.html#pragma_page_size). */
     LEAST_PAGE_BYTES = 512,
+    MOST_PAGE_BYTES = 65536,
     /* os_unix.c writes no more by one call (`nBuf &= 0x1ffff` in seekAndWriteFd). 31 pages of 4 KiB; what is longer leaves
        in parts. */
     MOST_BYTES = 0x1ffff,
@@ -29,14 +34,15 @@ struct walpool_commit_frames {
     /* What a write of kept bytes has failed with in this commit. It may have been a read that had to wait for them, and whose
        caller makes nothing of its failure: nothing succeeds any more before the commit has failed, too. */
     int failure;
-    /* Of this transaction: where its frames began and where they end; where the first frame is whose page it has written again; and
-       whether one came that would never get its checksum. Positions of headers; 0 is none. */
-    sqlite3_int64 first;
-    sqlite3_int64 end;
+    /* Of this transaction, by the positions of their headers; 0 is none: the first frame whose page was written again, from which on a
+       COMMIT gives frames their checksums; the first that has none; and where its frames end. */
     sqlite3_int64 rewritten;
-    int is_spoilt;
+    sqlite3_int64 unsummed;
+    sqlite3_int64 end;
     /* The header whose page comes next. */
     sqlite3_int64 header;
+    /* This COMMIT has written one. */
+    int has_header;
     /* Where they belong, and how many bytes they are. */
     sqlite3_int64 offset;
     int count;
@@ -95,41 +101,35 @@ static int keep(struct walpool_commit_frames *frames, const void *bytes, int cou
     return frames->is_last ? write_kept(frames) : SQLITE_OK;
 }
 
-/* Where salts and checksums are zeros, SQLite means to write them with the commit, from the first frame on whose page was written
-   again. So in front of that there must be none. */
-static int is_without_checksum(struct walpool_commit_frames *frames, const void *header, sqlite3_int64 offset) {
+static void note_header(struct walpool_commit_frames *frames, const void *header, sqlite3_int64 offset) {
     static const unsigned char zeros[SALTS_AND_CHECKSUMS_BYTES];
-    if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) != 0) {
-        frames->rewritten = 0;
-        return 0;
+    frames->header = offset;
+    frames->has_header = 1;
+    if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) == 0) {
+        if (frames->unsummed == 0 || offset < frames->unsummed) frames->unsummed = offset;
+        return;
     }
-    return frames->rewritten == 0 || offset < frames->rewritten;
+    /* There is none without, or all of them are given theirs right now. What may be left was a transaction's that was rolled back. */
+    frames->rewritten = 0;
+    frames->unsummed = 0;
 }
 
-/* False: this would spoil the -wal. */
-static int note(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+static void note(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
     sqlite3_int64 header = frames->header;
     frames->header = 0;
-    if (offset < WAL_HEADER_BYTES) return 1;
-    if (count == FRAME_HEADER_BYTES) {
-        frames->header = offset;
-        if (!is_without_checksum(frames, bytes, offset)) return 1;
-        frames->is_spoilt = 1;
-        return 0;
-    }
-    if (count < LEAST_PAGE_BYTES) return 1;
+    if (offset < WAL_HEADER_BYTES) return;
+    if (count == FRAME_HEADER_BYTES) return note_header(frames, bytes, offset);
+    if (count < LEAST_PAGE_BYTES) return;
     if (header == offset - FRAME_HEADER_BYTES) {
-        if (frames->first == 0) frames->first = header;
         frames->end = offset + count;
     } else if (frames->rewritten == 0 || offset - FRAME_HEADER_BYTES < frames->rewritten) {
         frames->rewritten = offset - FRAME_HEADER_BYTES;
     }
-    return 1;
 }
 
 static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct walpool_commit_frames *frames = frames_of(file);
-    if (!note(frames, bytes, count, offset)) return SQLITE_FULL;
+    note(frames, bytes, count, offset);
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
     int code = write_before_others(frames);
     if (code != SQLITE_OK) return code;
@@ -138,10 +138,86 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     return write_original(frames, bytes, count, offset);
 }
 
+static uint32_t big_endian(const unsigned char *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void put_big_endian(unsigned char *bytes, uint32_t value) {
+    for (int index = 0; index < 4; index++) bytes[index] = value >> (24 - 8 * index);
+}
+
+/* "s0 += x[i] + s1; s1 += x[i+1] + s0", of words in the byte order that the file's header tells
+   (https://www.sqlite.org/walformat.html section 4.2). */
+static void add_to_checksum(uint32_t sums[2], const unsigned char *bytes, int count, int is_big_endian) {
+    for (int index = 0; index < count; index += 8) {
+        uint32_t words[2];
+        for (int word = 0; word < 2; word++) {
+            const unsigned char *from = bytes + index + 4 * word;
+            words[word] = is_big_endian ? big_endian(from)
+                                        : (uint32_t)from[3] << 24 | (uint32_t)from[2] << 16 | (uint32_t)from[1] << 8 | from[0];
+        }
+        sums[0] += words[0] + sums[1];
+        sums[1] += words[1] + sums[0];
+    }
+}
+
+/* Gives the frames in front of the first that was written again their salts and checksums. Returns the last of those in `sums`. */
+static int sum_frames(struct walpool_commit_frames *frames, const unsigned char *header, unsigned char *frame, int page_bytes, uint32_t sums[2]) {
+    const sqlite3_io_methods *methods = frames->original;
+    const int frame_bytes = FRAME_HEADER_BYTES + page_bytes, is_big_endian = header[3] & 1;
+    sqlite3_int64 end = frames->rewritten < frames->end ? frames->rewritten : frames->end;
+    unsigned char before[8];
+    memcpy(before, header + WAL_HEADER_BYTES - sizeof before, sizeof before);
+    int code = SQLITE_OK;
+    if (frames->unsummed > WAL_HEADER_BYTES) {
+        code = methods->xRead(frames->file, before, sizeof before, frames->unsummed - frame_bytes + FRAME_HEADER_BYTES - sizeof before);
+    }
+    sums[0] = big_endian(before);
+    sums[1] = big_endian(before + 4);
+    for (sqlite3_int64 offset = frames->unsummed; code == SQLITE_OK && offset < end; offset += frame_bytes) {
+        code = methods->xRead(frames->file, frame, frame_bytes, offset);
+        if (code != SQLITE_OK) break;
+        memcpy(frame + SALTS_AND_CHECKSUMS, header + WAL_SALTS, 8);
+        add_to_checksum(sums, frame, SALTS_AND_CHECKSUMS, is_big_endian);
+        add_to_checksum(sums, frame + FRAME_HEADER_BYTES, page_bytes, is_big_endian);
+        put_big_endian(frame + FRAME_HEADER_BYTES - 8, sums[0]);
+        put_big_endian(frame + FRAME_HEADER_BYTES - 4, sums[1]);
+        code = write_original(frames, frame, FRAME_HEADER_BYTES, offset);
+    }
+    return code;
+}
+
+/* walRewriteChecksums begins with this read: of the checksum in front of the first frame that was written again, which is to be the next
+   one's start. Where that frame has none it is given one, with all in front of it that have none; and where the commit ends
+   in front of it, its own last checksum is what the next transaction goes on from. */
+static int read_checksum(struct walpool_commit_frames *frames, unsigned char *bytes, sqlite3_int64 offset) {
+    const sqlite3_io_methods *methods = frames->original;
+    unsigned char header[WAL_HEADER_BYTES];
+    int code = write_before_others(frames);
+    if (code == SQLITE_OK) code = methods->xRead(frames->file, header, sizeof header, 0);
+    if (code != SQLITE_OK) return code;
+    const uint32_t page_bytes = big_endian(header + WAL_PAGE_SIZE);
+    if (page_bytes < LEAST_PAGE_BYTES || page_bytes > MOST_PAGE_BYTES
+        || offset != frames->rewritten - (sqlite3_int64)(FRAME_HEADER_BYTES + page_bytes) + FRAME_HEADER_BYTES - 8) {
+        return methods->xRead(frames->file, bytes, 8, offset);
+    }
+    unsigned char *frame = malloc(FRAME_HEADER_BYTES + page_bytes);
+    if (!frame) return SQLITE_IOERR_NOMEM;
+    uint32_t sums[2];
+    code = sum_frames(frames, header, frame, page_bytes, sums);
+    free(frame);
+    if (code != SQLITE_OK) return code;
+    frames->unsummed = 0;
+    put_big_endian(bytes, sums[0]);
+    put_big_endian(bytes + 4, sums[1]);
+    return SQLITE_OK;
+}
+
 /* Only what is read is written first: a COMMIT that fails gives the write lock back before it ends, and what was kept for it is
    nobody's by then. SQLite reads none of it any more. */
 static int read_frames(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     struct walpool_commit_frames *frames = frames_of(file);
+    if (count == 8 && frames->unsummed != 0 && frames->unsummed < frames->rewritten) return read_checksum(frames, bytes, offset);
     if (frames->count > 0 && offset < frames->offset + frames->count && offset + count > frames->offset) {
         int code = write_before_others(frames);
         if (code != SQLITE_OK) return code;
@@ -186,37 +262,25 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
     frames->failure = SQLITE_OK;
     frames->offset = 0;
     frames->count = 0;
-    walpool_commit_frames_begin_transaction(frames);
+    frames->rewritten = 0;
+    frames->unsummed = 0;
+    frames->end = 0;
+    frames->header = 0;
+    frames->has_header = 0;
     wal->pMethods = &frames->methods;
     return frames;
 }
 
-void walpool_commit_frames_begin_transaction(struct walpool_commit_frames *frames) {
-    frames->first = 0;
-    frames->end = 0;
-    frames->rewritten = 0;
-    frames->is_spoilt = 0;
-    frames->header = 0;
-}
-
-sqlite3_int64 walpool_commit_frames_end_of_transaction(const struct walpool_commit_frames *frames) { return frames->end; }
-
-int walpool_commit_frames_go_back(struct walpool_commit_frames *frames, sqlite3_int64 end) {
-    if (end < frames->end) frames->end = end;
-    return frames->rewritten > (end > 0 ? end : frames->first);
-}
-
-int walpool_commit_frames_spoilt(const struct walpool_commit_frames *frames) { return frames->is_spoilt; }
-
 void walpool_commit_frames_begin(struct walpool_commit_frames *frames) {
     frames->next = HEADER;
     frames->is_last = 0;
+    frames->has_header = 0;
     frames->failure = SQLITE_OK;
     frames->count = 0;
 }
 
 int walpool_commit_frames_end(struct walpool_commit_frames *frames) {
-    int is_whole = frames->failure == SQLITE_OK && frames->count == 0;
+    int is_whole = frames->failure == SQLITE_OK && frames->count == 0 && !(frames->has_header && frames->unsummed != 0);
     frames->next = WHATEVER;
     frames->failure = SQLITE_OK;
     frames->count = 0;

@@ -24,7 +24,7 @@ public final class Backup: Sendable {
     /// Where a backup is. `done` and `failed` are its ends.
     public enum Phase: String, Sendable { case copying, checking, syncing, done, failed }
 
-    /// how far a backup is, for whoever asked for it or looks.
+    /// How far a backup is, for whoever asked for it or looks.
     public struct Status: Sendable {
         public var phase = Phase.copying
         /// Of the snapshot; 0 before it is taken.

@@ -134,7 +134,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         defer { statement.reset() }
         do { _ = try statement.step() } catch {
             note(error)
-            throw connection.cause(of: error)
+            throw error
         }
     }
 
@@ -158,7 +158,6 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// `owner` lets it; `stopReason` says why it gave up.
     public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
         work.begins()
-        connection.transactionBegins()
         beginRun(owner)
         defer { endRun() }
         try lookAtDatabaseBeforeFirstCommit()
@@ -288,13 +287,6 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         try run(rollbackMember)
         schemaMayBeAnother()
         try run(releaseMember)
-    }
-
-    /// A part of the transaction was undone that began when its frames ended there. True: it had to be rolled back as a whole, and has been.
-    public func rolledBackAll(byGoingBackTo framesEnd: Int64) -> Bool {
-        guard connection.isSpoilt(byGoingBackTo: framesEnd) else { return false }
-        rollback()
-        return true
     }
 
     /// Frames in the WAL, and how many of them are in the database file too.

@@ -1,8 +1,8 @@
 import CCommitFrames
 import CSQLite
 
-/// What a connection's commits write into the -wal file leaves by one write each, and no frame is written that would never get its
-/// checksum; see commit_frames.h.
+/// What a connection's commits write into the -wal file leaves by one write each, and all of them have their checksums; see
+/// commit_frames.h.
 struct CommitFrames {
     let file: WALFile
     private let frames: OpaquePointer
@@ -16,19 +16,6 @@ struct CommitFrames {
 
     /// To be called before the connection is closed.
     func release() { walpool_commit_frames_release(frames) }
-
-    /// To be called before each transaction.
-    func beginTransaction() { walpool_commit_frames_begin_transaction(frames) }
-
-    /// Where the frames end that the transaction has written so far, in bytes; 0: it has written none.
-    var end: Int64 { walpool_commit_frames_end_of_transaction(frames) }
-
-    /// The transaction was undone down to what it was when its frames ended there. Whether SQLite would spoil the -wal by what comes
-    /// now.
-    func goBack(to end: Int64) -> Bool { walpool_commit_frames_go_back(frames, end) != 0 }
-
-    /// A frame was refused in this transaction.
-    var isSpoilt: Bool { walpool_commit_frames_spoilt(frames) != 0 }
 
     /// Runs a COMMIT. When it throws and the transaction is still open, that has to be rolled back.
     func gather(_ commit: () throws(SQLiteError) -> Void) throws(SQLiteError) {

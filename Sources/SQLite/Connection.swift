@@ -206,29 +206,6 @@ public final class Connection: @unchecked Sendable {
         commitFrames = walFile().flatMap(CommitFrames.init(file:))
     }
 
-    /// Where the frames end that the transaction which is open has written into the -wal so far, in bytes; 0: there are none.
-    @inline(__always)
-    public var framesEnd: Int64 { commitFrames?.end ?? 0 }
-
-    /// To be called before each transaction that writes, for `framesEnd` and what rests on it.
-    @inline(__always)
-    public func transactionBegins() { commitFrames?.beginTransaction() }
-
-    /// To be called when a part of the transaction was undone that began when its frames ended there, by ROLLBACK TO or because a
-    /// statement has failed.
-    ///
-    /// - Returns: true where all of the transaction has to be rolled back, because a SQLite before 3.50.2 would leave frames
-    ///   without their checksums now; see commit_frames.h. A COMMIT would fail with `spoiltTransaction`.
-    public func isSpoilt(byGoingBackTo framesEnd: Int64) -> Bool {
-        guard let commitFrames else { return false }
-        return commitFrames.goBack(to: framesEnd) && SQLiteLibrary.leavesChecksumsOut
-    }
-
-    /// In place of the error that SQLite has made of a frame that was refused.
-    public func cause(of error: SQLiteError) -> SQLiteError {
-        error.isFull && commitFrames?.isSpoilt == true ? .spoiltTransaction : error
-    }
-
     /// Runs `commit`, which steps a COMMIT. When it throws and the transaction is still open, that has to be rolled back.
     @inline(__always)
     public func commitAtOnce(_ commit: () throws(SQLiteError) -> Void) throws(SQLiteError) {

@@ -107,8 +107,6 @@ public enum SQLiteLibrary {
     /// Of the library that this process has loaded: as text, and as 3045001.
     public static var version: String { String(cString: sqlite3_libversion()) }
     public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
-    /// See commit_frames.h.
-    static let leavesChecksumsOut = versionNumber < 3_050_002
 
     /// Versions in which a checkpoint on one connection may race a WAL restart on another and corrupt the file.
     /// Fixed in 3.51.3 and backported to 3.44.6 and 3.50.7: https://www.sqlite.org/wal.html#walresetbug

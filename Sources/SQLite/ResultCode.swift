@@ -30,11 +30,6 @@ extension SQLiteError {
 
     /// In SQLite's words, for where a refused allocation has not become an error by itself.
     public static let outOfMemory = SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory")
-    /// Its COMMIT would lose what is committed after it: see commit_frames.h. SQLite has no error for that.
-    public static let spoiltTransaction = SQLiteError(
-        extendedCode: SQLITE_FULL, message: "a part of a transaction that has outgrown the page cache cannot be undone by itself")
-    public var isSpoiltTransaction: Bool { self == .spoiltTransaction }
-
     /// In SQLite's words, for work that is told to stop while no statement runs.
     public static let interrupted = SQLiteError(extendedCode: SQLITE_INTERRUPT, message: "interrupted")
 }

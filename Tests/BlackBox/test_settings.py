@@ -136,3 +136,20 @@ def test_set_config_as_a_group_member_that_runs_again(shared):
     group.add("INSERT OR ROLLBACK INTO s VALUES (1, 'again')")
     assert group.outcomes() == ["x", "ERROR 23505"]
     assert member.value("SHOW app.n") == "x"
+
+
+def test_set_config_for_many_rows(shared):
+    """The client hears of it once, when the statement is over; and a truth is one however it is spelt."""
+    with shared.client() as client:
+        reply = client.query("SELECT count(set_config('application_name', 'n' || value, false)), count(set_config('app.x', '1', true)) "
+                             "FROM generate_series(1, 1000)").check()
+        assert [each.body for each in reply.messages if each.kind == "S"] == [b"application_name\0n1000\0"]
+        assert not reply.of("N") and client.query("SHOW app.x").state == "42704"
+        for spelt, stays in [("'on'", "0"), ("'true'", "0"), ("1", "0"), ("'no'", "3s"), ("0", "3s"), ("'off'", "3s")]:
+            client.query(f"BEGIN; SELECT set_config('lock_timeout', '3s', {spelt}), 1; COMMIT").check()
+            assert client.value("SHOW lock_timeout") == stays, spelt
+            client.query("RESET lock_timeout").check()
+        assert client.query("SELECT set_config('app.x', '1', 'perhaps'), 1").state == "22P02"
+        client.query("SET app.x = 'old'").check()
+        assert client.query("SELECT set_config('app.x', 'new', true), 1").rows[0][0] == b"new"
+        assert client.value("SHOW app.x") == "old"

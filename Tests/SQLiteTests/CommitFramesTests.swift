@@ -68,8 +68,6 @@ import Testing
     /// What SQLite does, one call after the other.
     private enum Call {
         case header(at: Int, commits: Bool)
-        /// Its checksum is to come with the commit.
-        case headerWithoutChecksum(at: Int)
         case page(Int, at: Int)
         case other(Int, at: Int)
         case read(at: Int)
@@ -94,8 +92,6 @@ import Testing
             // The least of a database's size that sets one byte only, the last.
             header.replaceSubrange(4..<8, with: [0, 0, 0, commits ? 1 : 0])
             return table.xWrite(file, header, 24, Int64(offset))
-        case .headerWithoutChecksum(let offset):
-            return table.xWrite(file, Self.bytes(8, at: offset) + [UInt8](repeating: 0, count: 16), 24, Int64(offset))
         case .page(let count, let offset), .other(let count, let offset):
             return table.xWrite(file, Self.bytes(count, at: offset), Int32(count), Int64(offset))
         case .read(let offset):
@@ -248,60 +244,6 @@ import Testing
         #expect(connection.walFile()?.bytes == before)
     }
 
-    // MARK: Frames that would never get their checksum
-
-    /// f: a frame. F: one without its checksum. r: the page of that frame again. b: ROLLBACK TO where that frame began.
-    /// n: the next transaction.
-    @Test(arguments: [
-        ("f0 f1 f2", "", false),
-        ("f0 f1 r1 F2 F3", "", false),
-        ("f0 r0 F1 r1 F2", "", false),
-        // What is undone ends behind the first frame that was written again: the commit comes to all of them.
-        ("f0 f1 r1 F2 F3 b2 F2", "", false),
-        ("f0 f1 r0 r1 b1 F1 F2", "", false),
-        // Right in front of it: the commit begins with the next frame.
-        ("f0 f1 r1 F2 b1", "", false),
-        ("f0 f1 r1 b1 F1 F2", "", false),
-        ("f0 r0 F1 b0 F0 F1", "", false),
-        // Further in front of it.
-        ("f0 f1 f2 r2 b1 F1", "F1", true),
-        ("f0 f1 r1 b0 F0", "F0", true),
-        ("f0 f1 f2 r1 F3 b0 F0 F1 F2", "F0", true),
-        // A SQLite without the bug begins with checksums again, and so does each transaction.
-        ("f0 f1 r1 b0 f0 f1 f2 r2 F3", "", true),
-        ("f0 f1 r1 b0 n f0 f1 r1 F2", "", false),
-    ])
-    func spoilt(_ steps: String, _ refused: String, _ isSpoilt: Bool) throws {
-        let recorded = RecordedFile()
-        let frames = try #require(walpool_commit_frames_of(recorded.file))
-        defer { walpool_commit_frames_release(frames) }
-        var goesBackInVain = false
-        var wasRefused = ""
-        steps: for step in steps.split(separator: " ") {
-            let offset = 32 + (Int(step.dropFirst()) ?? 0) * 4120
-            let calls: [Call]
-            switch step.first {
-            case "f": calls = [.header(at: offset, commits: false), .page(4096, at: offset + 24)]
-            case "F": calls = [.headerWithoutChecksum(at: offset), .page(4096, at: offset + 24)]
-            case "r": calls = [.page(4096, at: offset + 24)]
-            case "b":
-                goesBackInVain = walpool_commit_frames_go_back(frames, offset == 32 ? 0 : Int64(offset)) != 0
-                continue
-            default:
-                walpool_commit_frames_begin_transaction(frames)
-                goesBackInVain = false
-                continue
-            }
-            for call in calls where code(of: call, recorded.file, recorded.table) != SQLITE_OK {
-                wasRefused = String(step)
-                #expect(walpool_commit_frames_spoilt(frames) != 0)
-                break steps
-            }
-        }
-        #expect(wasRefused == refused)
-        #expect(goesBackInVain == isSpoilt)
-    }
-
     // MARK: SQLite
 
     private static let schema = """
@@ -377,36 +319,77 @@ import Testing
         }
     }
 
-    /// The same where the pages are changed again in their frames behind the savepoint: SQLite before 3.50.2 would commit frames without
-    /// their checksums.
-    @Test(arguments: durabilities, ["", "UPDATE t SET b = b || 'z' WHERE a % 3 = 0;"])
-    func aSpoiltTransactionIsNotCommitted(synchronous: String, more: String) throws {
+    /// The same where pages are changed again in their frames only after the savepoint: SQLite before 3.50.2 would commit frames without
+    /// their checksums, and nobody would find this commit, or a later one, who reads the -wal anew.
+    @Test(arguments: durabilities, ["", "UPDATE t SET b = b || 'z' WHERE a % 3 = 0;", "UPDATE t SET b = b || 'z';"])
+    func frameChecksums(synchronous: String, more: String) throws {
         let database = try TemporaryDatabase(Self.schema)
         let writer = try writer(of: database, "PRAGMA synchronous = \(synchronous); PRAGMA cache_size = 10")
         var sum = 400 * 2000
-        for round in 1...3 {
-            writer.transactionBegins()
+        for round in 1...4 {
+            // Once in a -wal that begins anew, so that the transaction's first frame is the file's.
+            if round == 3 { #expect(try writer.checkpoint(.truncate).isComplete) }
             try writer.executeInternal(
                 """
                 BEGIN IMMEDIATE; SAVEPOINT s; UPDATE t SET b = b || 'y'; UPDATE t SET b = b || 'y' WHERE a > 200;
-                UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK TO s; RELEASE s
+                UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK TO s; RELEASE s; \(more)
                 """)
-            #expect(writer.framesEnd > 0)
-            #expect(writer.isSpoilt(byGoingBackTo: 0) == SQLiteLibrary.leavesChecksumsOut)
-            do throws(SQLiteError) {
-                try writer.executeInternal(more)
-                try writer.commitAtOnce { () throws(SQLiteError) in try writer.executeInternal("COMMIT") }
-                #expect(!SQLiteLibrary.leavesChecksumsOut)
-                sum += more.isEmpty ? 0 : 133
-            } catch {
-                #expect(SQLiteLibrary.leavesChecksumsOut && writer.cause(of: error).isSpoiltTransaction)
-                if !writer.isAutocommit { try writer.executeInternal("ROLLBACK") }
-            }
-            writer.transactionBegins()
+            try commit(writer)
+            sum += more.isEmpty ? 0 : more.contains("%") ? 133 : 400
+            #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == "\(sum)")
             try writer.executeInternal("BEGIN IMMEDIATE; UPDATE t SET b = b || 'n' WHERE a <= \(round)")
             try commit(writer)
             sum += round
             #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == "\(sum)")
+            // What is left of a transaction that is rolled back is nothing to the next, though that changes nothing.
+            try writer.executeInternal(
+                "BEGIN IMMEDIATE; SAVEPOINT s; UPDATE t SET b = b || 'y'; UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK; BEGIN IMMEDIATE")
+            try commit(writer)
+        }
+    }
+
+    /// Transactions of a seed, with savepoints in savepoints, with pages of all sizes and a cache of a few of them.
+    @Test(arguments: [512, 4096, 65_536], 1...3) func everyCommitIsFoundAgain(pageBytes: Int, seed: UInt64) throws {
+        let database = try TemporaryDatabase(
+            "PRAGMA journal_mode = DELETE; PRAGMA page_size = \(pageBytes); VACUUM; PRAGMA journal_mode = WAL; CREATE TABLE t(a INTEGER PRIMARY KEY, b, c);"
+                + "CREATE INDEX i ON t(c); WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+                + "INSERT INTO t SELECT i, zeroblob(\(pageBytes / 4)), i % 7 FROM n")
+        let writer = try writer(of: database, "PRAGMA cache_size = 10")
+        var random = Xorshift(state: seed &* 0x9E37_79B9_7F4A_7C15)
+        let fingerprint = "SELECT count(*) || ' ' || sum(length(b)) || ' ' || sum(c * (a % 1000 + 1)) FROM t"
+        for _ in 0..<15 {
+            if random.next(10) == 0 { _ = try writer.checkpoint(random.next(2) == 0 ? .passive : .truncate) }
+            try writer.executeInternal("BEGIN IMMEDIATE")
+            var open = 0
+            for _ in 0...random.next(12) {
+                let first = random.next(300)
+                switch random.next(8) {
+                case 0, 1:
+                    try writer.executeInternal("SAVEPOINT s\(open)")
+                    open += 1
+                case 2 where open > 0, 3 where open > 0:
+                    open = random.next(open) + 1
+                    try writer.executeInternal("ROLLBACK TO s\(open - 1)")
+                // One that fails in its last row.
+                case 4: #expect(throws: SQLiteError.self) {
+                    try writer.executeInternal("UPDATE t SET c = c + 1, a = CASE a WHEN 300 THEN 1 ELSE a END WHERE a >= \(first)")
+                }
+                default: try writer.executeInternal("UPDATE t SET c = c + 1, b = zeroblob(\(random.next(pageBytes / 2))) WHERE a >= \(first)")
+                }
+            }
+            if random.next(5) == 0 { try writer.executeInternal("ROLLBACK") } else { try commit(writer) }
+            #expect(try recovered(database, fingerprint) == writer.value(fingerprint))
+        }
+    }
+
+    /// Marsaglia's, so that a seed gives the same steps everywhere.
+    private struct Xorshift {
+        var state: UInt64
+        mutating func next(_ limit: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(limit))
         }
     }
 

@@ -19,6 +19,8 @@ import Testing
         ("SELECT pg_catalog.pg_backend_pid() FORM track", false),
         ("SELECT pg_catalog.version(), nope", false),
         ("SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef", true),
+        ("INSERT INTO pg_settings (name) VALUES (1)", true), ("UPDATE pg_settings SET a = pg_sleep(0)", true),
+        ("INSERT INTO t (a) VALUES (pg_sleep(0)", false),
         ("SELECT 'pg_class' -- pg_class", false),
         ("", false),
     ])

@@ -91,6 +91,7 @@ import Testing
         ("{a,\"b c\",\"NULL\",\"\\\"\"}", .textArray, "[\"a\",\"b c\",\"NULL\",\"\\\"\"]"), ("{t,f}", .boolArray, "[true,false]"),
         ("{1.50,-2}", .numericArray, "[1.50,-2]"), ("{1.5}", .float8Array, "[1.5]"), ("{", .int8Array, nil), ("{1", .int8Array, nil),
         ("{1,}", .int8Array, nil), ("{,1}", .int8Array, nil), ("{{1}}", .int8Array, nil), ("{x}", .int8Array, nil),
+        ("{\"\",x}", .textArray, "[\"\",\"x\"]"), ("{1,\"\\\"a\\\"\"}", .jsonArray, "[1,\"a\"]"), ("{\"\",1}", .jsonArray, nil), ("{nope}", .jsonArray, nil),
         ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
     ] as [(String, TypeOID, String?)])
     func arrays(literal: String, type: TypeOID, expected: String?) {

@@ -12,13 +12,13 @@
    Only during a COMMIT, whose frames are its own until its end. What is written when pages leave the cache in the middle of
    a transaction is written at once, since frames that are kept beyond the write lock would fall upon another process's.
 
-   And no frame is written that SQLite would leave without its checksum. Until 3.50.2 it does: "Avoid writing frames with no checksums
+   And no commit has frames without their checksums. Until 3.50.2 SQLite may leave some: "Avoid writing frames with no checksums
    into the wal file if a savepoint is rolled back after dirty pages have already been spilled into the wal file"
-   (https://www.sqlite.org/releaselog/3_50_2.html). A frame whose page the same transaction has written already is written over, and
-   from then on frames get no checksum; the commit writes all of them, from the first one that was written over
+   (https://www.sqlite.org/releaselog/3_50_2.html). A page that the same transaction has written already is written over in its
+   frame, and from then on frames get no checksum; the commit gives them theirs, from the first one that was written over
    (walRewriteChecksums). When that one is undone by ROLLBACK TO, or by a statement that fails, frames come in front of it that the
    commit does not come to. Whoever reads the -wal anew, after a crash for one, stops there: every commit from that on is lost, though
-   it was on the disk. So such a frame's write fails with SQLITE_FULL, after which SQLite rolls back all of the transaction. */
+   it was on the disk. So those frames are given their checksums here, where the commit begins to look for the one in front of its own. */
 #pragma once
 #include <sqlite3.h>
 
@@ -31,23 +31,9 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal);
 /* Before COMMIT is run. */
 void walpool_commit_frames_begin(struct walpool_commit_frames *frames);
 
-/* After it. Whether all of it was written: a COMMIT that succeeded without has left a hole behind, and that is not known to be
-   possible. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
+/* After it. Whether all of it was written, and has its checksums: a COMMIT that succeeded without has left a hole behind, and that is
+   not known to be possible. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
 int walpool_commit_frames_end(struct walpool_commit_frames *frames);
-
-/* Before each transaction. */
-void walpool_commit_frames_begin_transaction(struct walpool_commit_frames *frames);
-
-/* Where the frames end that this transaction has written so far: what is written again in front of that, undoing what comes does not
-   undo. 0: there are none. */
-sqlite3_int64 walpool_commit_frames_end_of_transaction(const struct walpool_commit_frames *frames);
-
-/* The transaction has been undone down to where its frames ended there. Returns whether a SQLite that has the bug would leave frames
-   without their checksums now, so that all of the transaction has to be rolled back. */
-int walpool_commit_frames_go_back(struct walpool_commit_frames *frames, sqlite3_int64 end);
-
-/* A frame was refused in this transaction. */
-int walpool_commit_frames_spoilt(const struct walpool_commit_frames *frames);
 
 /* To be called before the connection is closed. */
 void walpool_commit_frames_release(struct walpool_commit_frames *frames);

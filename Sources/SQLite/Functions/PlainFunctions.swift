@@ -28,8 +28,7 @@ enum PlainFunctions {
         connection.register("pg_backend_pid", 0, .volatile) { $0.answer(Int64(facts()?.processID ?? 0)) }
         connection.register("set_config", 3, .direct) { call in
             guard !call.isNull(0) else { return call.fail("NULL is no name of a setting") }
-            // What is one by its type is 1 or 0, and what is one by its letters begins with them.
-            let isLocal = call.storageClass(2) == .text ? "tTyY1".contains(call.text(2).first ?? "f") : call.integer(2) != 0
+            let isLocal = call.storageClass(2) == .text ? call.text(2) : call.integer(2) != 0 ? "true" : "false"
             guard let value = facts()?.set(call.text(0), call.isNull(1) ? "" : call.text(1), isLocal) else {
                 return call.fail("the setting was refused")
             }

@@ -8,7 +8,9 @@ public struct SessionFacts: Sendable {
     /// A setting by name.
     public var setting: @Sendable (String) -> String?
     /// Sets one, and returns what it is then. nil: it is refused, and who asked for it knows why.
-    public var set: @Sendable (_ name: String, _ value: String, _ isLocal: Bool) -> String?
+    ///
+    /// - Parameter isLocal: a truth in words.
+    public var set: @Sendable (_ name: String, _ value: String, _ isLocal: String) -> String?
     /// The open ones by name.
     public var cursors: @Sendable () -> [String: Cursor]
 
@@ -22,7 +24,7 @@ public struct SessionFacts: Sendable {
 
     public init(
         userName: String, databaseName: String, processID: Int32, version: String,
-        setting: @escaping @Sendable (String) -> String?, set: @escaping @Sendable (String, String, Bool) -> String?,
+        setting: @escaping @Sendable (String) -> String?, set: @escaping @Sendable (String, String, String) -> String?,
         cursors: @escaping @Sendable () -> [String: Cursor]
     ) {
         (self.userName, self.databaseName, self.processID) = (userName, databaseName, processID)

@@ -5,13 +5,19 @@ enum CatalogNames {
     static func appear(in sql: UnsafeRawBufferPointer) -> Bool {
         /// A name that begins as those of catalogs do, until what follows it is known.
         var isPending = false
+        /// Where a table's name is to come, parentheses behind it are its columns'.
+        var isTable = false
         for token in SQLLexer(sql) {
             if isPending, token.kind != .leftParenthesis, !token.isSymbol(".") { return true }
-            isPending = false
-            guard token.isIdentifierLike else { continue }
+            guard token.isIdentifierLike else {
+                isPending = false
+                if !token.isSymbol(".") { isTable = false }
+                continue
+            }
             let name = token.name.lowercased()
-            if name == "information_schema" { return true }
             isPending = name.hasPrefix("pg_")
+            if name == "information_schema" || (isPending && isTable) { return true }
+            isTable = token.matches("into") || token.matches("table") || token.matches("update")
         }
         return isPending
     }

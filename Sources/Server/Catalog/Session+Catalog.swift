@@ -169,15 +169,19 @@ extension Session {
     }
 
     /// For set_config() as a function among others, whose arguments may be parameters.
-    private func setInStatement(_ name: String, _ value: String, isLocal: Bool) -> String? {
+    private func setInStatement(_ name: String, _ value: String, isLocal: String) -> String? {
         do throws(WireError) {
+            guard let isLocal = Array(isLocal.utf8).withUnsafeBytes({ TextCodec.parseBool($0) }) else {
+                throw WireError(state: .invalidTextRepresentation, message: "invalid input syntax for type boolean: \"\(isLocal.prefix(64))\"")
+            }
             guard !["transaction_isolation", "transaction_read_only"].contains(name.lowercased()) else {
                 throw WireError(
                     state: .featureNotSupported, message: "\(name) cannot be set in the middle of a statement",
                     hint: "SELECT set_config('\(name)', 'value', true) with literals, and nothing else, or SET TRANSACTION.")
             }
-            try set(name, [value], isLocal: isLocal)
-            return state.settings.value(name) ?? value
+            try set(name, [value], isLocal: isLocal, isInStatement: true)
+            // Outside of a block that would be for this statement alone, and so it is.
+            return isLocal && !state.transaction.isExplicit ? value : state.settings.value(name) ?? value
         } catch {
             errorOfFunction = error
             return nil

@@ -11,11 +11,10 @@ extension Session: GroupMember {
         memberHasEnded = false
         isInCommit = true
         totalChangesAtMark = pool.writer.connection.totalChanges
-        framesEndAtMark = pool.writer.connection.framesEnd
         leftovers = .none
         markedDeadline = statementDeadline
         // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
-        // statement that writes sets none.
+        // statement that writes sets none, but for set_config() inside of it.
         guard mayRunAgain || !isSingleStatement else {
             // Of a group before, whose writer failed.
             if markedState != nil { forgetMark() }
@@ -134,19 +133,14 @@ extension Session: GroupMember {
             // the statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
             if connection.totalChanges != totalChangesAtMark || writer.stopReason != nil || mayHaveLeftSomething {
                 writer.rollback()
-            } else {
-                _ = writer.rolledBackAll(byGoingBackTo: framesEndAtMark)
             }
             return
         }
-        do {
-            try writer.rollbackMemberSavepoint()
-            _ = writer.rolledBackAll(byGoingBackTo: framesEndAtMark)
-        } catch { writer.rollback() }
+        do { try writer.rollbackMemberSavepoint() } catch { writer.rollback() }
     }
 
-    /// What a single statement may have left behind, as far as its error says, or its end: what fails after that is another message of
-    /// its pipeline, and definitions count no changes.
+    /// What a single statement may have left behind, as far as its error says. Once it has completed it is `.possible` as well: a later
+    /// message of its pipeline may fail, and definitions count no changes.
     enum Leftovers { case none, ifSchemaSaysFail, possible }
 
     func noteLeftoversOfEnd() {

@@ -200,7 +200,6 @@ extension Session {
     ) -> WireError {
         if connection.wasStopped(by: error), let reason = connection.stopReason { return stopError(reason) }
         if writerMode != .none { pool.writer.note(error) }
-        let error = writerMode == .none ? error : connection.connection.cause(of: error)
         if writerMode == .group { noteLeftovers(of: error, query) }
         if let error = takeErrorOfFunction() { return error }
         // A statement is prepared again inside a step when the schema has changed, so refusals and positions occur

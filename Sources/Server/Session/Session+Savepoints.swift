@@ -11,12 +11,8 @@ extension Session {
             throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
         }
         try requireShort(name)
-        var savepoint = Transaction.Savepoint(name: name)
-        if writerMode != .none {
-            savepoint.framesEnd = pool.writer.connection.framesEnd
-            try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
-        }
-        state.transaction.savepoints.append(savepoint)
+        if writerMode != .none { try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)") }
+        state.transaction.savepoints.append(name)
     }
 
     func release(_ name: String) throws(WireError) {
@@ -33,9 +29,6 @@ extension Session {
         if writerMode != .none {
             keepRowsOnWriter()
             try onWriter("ROLLBACK TO s\(index)")
-            if pool.writer.rolledBackAll(byGoingBackTo: state.transaction.savepoints[index].framesEnd) {
-                throw ErrorTranslation.wireError(SQLiteError.spoiltTransaction)
-            }
             pool.writer.schemaMayBeAnother()
         }
         state.transaction.savepoints.removeSubrange((index + 1)...)
@@ -44,7 +37,7 @@ extension Session {
 
     private func savepointIndex(_ name: String, _ command: String) throws(WireError) -> Int {
         try requireBlock(command)
-        if let index = state.transaction.savepoints.lastIndex(where: { $0.name == name }) { return index }
+        if let index = state.transaction.savepoints.lastIndex(of: name) { return index }
         throw WireError(
             state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
     }
@@ -58,16 +51,13 @@ extension Session {
 
     /// Savepoints made before the first write exist only here until the writer has a transaction to put them into.
     func establishSavepoints() throws(WireError) {
-        for index in state.transaction.savepoints.indices {
-            state.transaction.savepoints[index].framesEnd = pool.writer.connection.framesEnd
-            try onWriter("SAVEPOINT s\(index)")
-        }
+        for index in state.transaction.savepoints.indices { try onWriter("SAVEPOINT s\(index)") }
     }
 
     private func onWriter(_ sql: String) throws(WireError) {
         do { try pool.writer.connection.executeInternal(sql) } catch {
             pool.writer.note(error)
-            throw ErrorTranslation.wireError(pool.writer.connection.cause(of: error))
+            throw ErrorTranslation.wireError(error)
         }
     }
 }

@@ -134,7 +134,9 @@ extension Session {
 
     // MARK: Settings
 
-    func set(_ name: String, _ values: [String]?, isLocal: Bool) throws(WireError) {
+    /// - Parameter isInStatement: a function sets it in the middle of a statement, perhaps for each of a million rows. The client hears of it
+    ///   when the statement is over.
+    func set(_ name: String, _ values: [String]?, isLocal: Bool, isInStatement: Bool = false) throws(WireError) {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
@@ -146,10 +148,12 @@ extension Session {
             return
         }
         if isLocal && !state.transaction.isExplicit {
-            out.notice(
-                WireError(
-                    severity: .warning, state: .noActiveSQLTransaction,
-                    message: "SET LOCAL can only be used in transaction blocks"))
+            if !isInStatement {
+                out.notice(
+                    WireError(
+                        severity: .warning, state: .noActiveSQLTransaction,
+                        message: "SET LOCAL can only be used in transaction blocks"))
+            }
             return
         }
         if let values {
@@ -162,7 +166,19 @@ extension Session {
         } else {
             try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
         }
-        report(name)
+        if isInStatement { noteToReport(name) } else { report(name) }
+    }
+
+    /// Those that are reported are few.
+    private func noteToReport(_ name: String) {
+        let name = name.lowercased()
+        guard Settings.reported.contains(where: { $0.lowercased() == name }), !settingsToReport.contains(name) else { return }
+        settingsToReport.append(name)
+    }
+
+    func reportSettingsOfStatement() {
+        for name in settingsToReport { report(name) }
+        settingsToReport.removeAll()
     }
 
     /// Changes the settings, and what they will be after COMMIT unless the change is for this transaction only.

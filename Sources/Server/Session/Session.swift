@@ -155,6 +155,8 @@ final class Session: @unchecked Sendable {
 
     /// See `takeErrorOfFunction`.
     var errorOfFunction: WireError?
+    /// What a function has set that the client is told of.
+    var settingsToReport: [String] = []
 
     // MARK: One member of a group (see Session+Group)
     var markedState: SessionState?
@@ -168,8 +170,6 @@ final class Session: @unchecked Sendable {
     /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
     var memberHasEnded = false
     var totalChangesAtMark: Int64 = 0
-    /// Where the group's frames ended in the -wal by then; see `Connection.isSpoilt`.
-    var framesEndAtMark: Int64 = 0
     /// What its statement may have left behind, where it or what comes after it has failed.
     var leftovers = Leftovers.none
     var markedPortals: [(portal: Portal, description: Portal.Description)] = []
@@ -307,6 +307,7 @@ extension Session: PoolClient {
     var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
 
     func readyForQuery() {
+        if !settingsToReport.isEmpty { reportSettingsOfStatement() }
         let told = state.transaction.status
         out.readyForQuery(told)
         wasCancelled = false

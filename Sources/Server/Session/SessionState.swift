@@ -53,20 +53,14 @@ struct Transaction {
     var passesPause = false
     /// The snapshot was ended: nothing more can be read in this transaction.
     var snapshotLoss: SnapshotLoss?
-    /// Outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a name that differs
-    /// only in case are told apart as PostgreSQL does.
-    var savepoints: [Savepoint] = []
+    /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
+    /// name that differs only in case are told apart as PostgreSQL does.
+    var savepoints: [String] = []
     var deadline = Instant.distantFuture
     /// To be restored by ROLLBACK.
     var settingsAtBegin: Settings?
     /// What will hold after COMMIT: everything that was set, but for SET LOCAL.
     var settingsToKeep: Settings?
-
-    struct Savepoint {
-        var name: String
-        /// Where the transaction's frames ended in the -wal when it was made; see `Connection.isSpoilt`.
-        var framesEnd: Int64 = 0
-    }
 
     var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
 }

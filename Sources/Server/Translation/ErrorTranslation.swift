@@ -68,7 +68,7 @@ enum ErrorTranslation {
         case Code.interrupt: return .queryCanceled
         case Code.inputOutput, Code.cannotOpen, Code.permission: return .ioError
         case Code.corrupt, Code.notADatabase: return .dataCorrupted
-        case Code.full: return error.isSpoiltTransaction ? .programLimitExceeded : .diskFull
+        case Code.full: return .diskFull
         case Code.schema: return .featureNotSupported
         case Code.tooBig where error.message == "statement too long": return .programLimitExceeded
         case Code.tooBig: return .stringDataRightTruncation
@@ -160,9 +160,6 @@ enum ErrorTranslation {
         switch error.code {
         case Code.noMemory:
             "statement_memory_limit_bytes and sqlite_memory_limit_bytes of walpoold's configuration bound what a statement takes."
-        case _ where error.isSpoiltTransaction:
-            "SQLite before 3.50.2 would lose what is committed after it. Roll back and run it again without its failed part, or in smaller "
-                + "transactions; cache_size_kib of walpoold's configuration says what the page cache holds."
         case Code.full: "The disk is full, or the database has reached max_page_count."
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."

@@ -32,10 +32,8 @@ enum SyntaxHints {
     /// SQLAlchemy, and so pandas, quotes the names that PostgreSQL reserves, and these are none of them. SQLite lets the others of its words
     /// be names (https://www.sqlite.org/lang_keywords.html).
     private static func ofName(_ word: String) -> String? {
-        let isOfSQLiteAlone = [
-            "add", "alter", "autoincrement", "commit", "delete", "drop", "escape", "exists", "if", "index", "insert", "nothing", "set",
-            "transaction", "update", "values",
-        ].contains(word)
+        // Those that a mistake of another kind is often near are left out: SET, EXISTS, IF and the like.
+        let isOfSQLiteAlone = ["add", "escape", "index", "nothing", "transaction", "values"].contains(word)
         return isOfSQLiteAlone ? "If \(word) is a name here, it takes double quotes: the word is one of SQLite's own." : nil
     }
 

@@ -59,12 +59,17 @@ enum ArrayCodec {
             text = digits == "NaN" || digits.hasSuffix("y") ? try number(Double(digits) ?? .nan) : digits
         case .text, .varchar, .bpchar, .name, .char, .json:
             try ParameterBinder.requireText(bytes, subject)
-            return type == .json ? try items.append(bytes) : try items.appendString(bytes)
+            guard type == .json else { return try items.appendString(bytes) }
+            guard JSONSyntax.isValid(bytes) else { throw malformed() }
+            return try items.append(bytes)
         case .bytea:
             throw WireError(
                 state: .featureNotSupported, message: "arrays of bytea are not supported: JSON has no bytes",
                 hint: "Send each value as a parameter of its own.")
-        case .jsonb: text = try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed)
+        case .jsonb:
+            let json = try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed)
+            guard Array(json.utf8).withUnsafeBytes({ JSONSyntax.isValid($0) }) else { throw malformed() }
+            text = json
         default: return try items.appendString(ValueText.text(ofBinary: bytes, type, subject, malformed: malformed).utf8)
         }
         guard let text else { throw malformed() }
@@ -104,13 +109,15 @@ enum ArrayCodec {
         _ text: [UInt8], _ type: TypeOID, to items: inout JSONItems, _ malformed: () -> WireError
     ) throws(WireError) -> Bool {
         switch type {
-        case .json, .jsonb: try items.append(text)
+        case .json, .jsonb:
+            guard text.withUnsafeBytes({ JSONSyntax.isValid($0) }) else { return false }
+            try items.append(text)
         case .bool, .int2, .int4, .int8, .oid, .float4, .float8, .numeric:
-            let number = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
-                try Self.number(UnsafeRawBufferPointer(utf8), type)
+            let scalar = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
+                try Self.scalar(UnsafeRawBufferPointer(utf8), type)
             }
-            guard let number else { return false }
-            try items.append(number.utf8)
+            guard let scalar else { return false }
+            try items.append(scalar.utf8)
         case .bytea: return false
         default:
             let canonical = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
@@ -121,7 +128,7 @@ enum ArrayCodec {
         return true
     }
 
-    private static func number(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
+    private static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
         switch type {
         case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
         case .float4, .float8: break
@@ -143,6 +150,8 @@ enum ArrayCodec {
 /// The elements of an array, one behind the other as JSON has them.
 private struct JSONItems {
     private var text: [UInt8] = [UInt8(ascii: "[")]
+    /// An element may be empty: of json that is none.
+    private var isFirst = true
 
     var array: String { String(decoding: text + [UInt8(ascii: "]")], as: UTF8.self) }
 
@@ -157,7 +166,10 @@ private struct JSONItems {
         guard JSONText.appendString(item, to: &text, limit: SessionLimits.arrayBytes) else { throw Self.tooBig }
     }
 
-    private mutating func begin() { if text.count > 1 { text.append(UInt8(ascii: ",")) } }
+    private mutating func begin() {
+        if !isFirst { text.append(UInt8(ascii: ",")) }
+        isFirst = false
+    }
 
     /// In SQLite's words and with its SQLSTATE, since it would refuse the whole.
     private static let tooBig = WireError(state: .stringDataRightTruncation, message: "string or blob too big")
