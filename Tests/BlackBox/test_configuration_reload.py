@@ -24,7 +24,7 @@ def reload(daemon, text, expected=APPLIED):
     before = len(daemon.errors)
     (daemon.directory / "walpoold.toml").write_text(text)
     daemon.process.send_signal(signal.SIGHUP)
-    either = re.compile(f"(?:{APPLIED.pattern}|{REFUSED.pattern})[^\n]*(?:changes|problems)=(\\d+)(?: needRestart=(\\d+))?")
+    either = re.compile(f"(?:{APPLIED.pattern}|{REFUSED.pattern})[^\n]*(?:changes|problems)=(\\d+)(?: need_restart=(\\d+))?")
     said = eventually(lambda: either.search(daemon.errors, before), "the reload")
     lines = sum(int(count or 0) for count in said.groups())
     eventually(lambda: daemon.errors.count("\n", said.end()) >= lines + 1, "all of it")
@@ -68,9 +68,9 @@ def test_reload_applies_what_it_can(start_daemon, tmp_path):
     assert admin.query("BACKUP TO 'copy.db'").tag == "BACKUP" and (tmp_path / "copy.db").exists()
     # What waits for a restart is said again, what has been done is not.
     said = reload(daemon, f'readers = 3\nstatement_timeout = "9s"\nbackup_directory = "{tmp_path}"\ngroup_members = 1\n')
-    assert "changes=0 needRestart=1" in said and "statement_timeout" not in said
+    assert "changes=0 need_restart=1" in said and "statement_timeout" not in said
     said = reload(daemon, "readers = 2\n")
-    assert "changes=3 needRestart=0" in said and "restart:" not in said
+    assert "changes=3 need_restart=0" in said and "restart:" not in said
     assert admin.query("BACKUP TO 'other.db'").errors
 
 
@@ -160,7 +160,7 @@ def test_a_bad_file_changes_nothing(start_daemon, text, words):
 def test_without_a_file_there_is_nothing_to_change(start_daemon):
     daemon = start_daemon()
     daemon.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "changes=0 needRestart=0" in daemon.errors, "the reload")
+    eventually(lambda: "changes=0 need_restart=0" in daemon.errors, "the reload")
     daemon.check_alive()
 
 
