@@ -12,6 +12,7 @@ enum {
     WAL_PAGE_SIZE = 8,
     WAL_SALTS = 16,
     /* In a frame's, behind the page's number and the size of the database: two salts and two checksums. */
+    PAGE_AND_SIZE_BYTES = 8,
     SALTS_AND_CHECKSUMS = 8,
     SALTS_AND_CHECKSUMS_BYTES = 16,
     /* "The page size … must be a power of two between 512 and 65536" (https://www.sqlite.org/pragma.html#pragma_page_size). */
@@ -34,14 +35,16 @@ struct walpool_commit_frames {
     /* What a write of kept bytes has failed with in this commit. It may have been a read that had to wait for them, and whose
        caller makes nothing of its failure: nothing succeeds any more before the commit has failed, too. */
     int failure;
-    /* Of this transaction, by the positions of their headers; 0 is none: the first frame whose page was written again, from which on a
-       COMMIT gives frames their checksums; the first that has none; and where its frames end. */
+    /* Of this transaction, by the positions of their headers; 0 is none: the lowest frame whose page was written again, from which on a
+       COMMIT gives frames their checksums (SQLite's iReCksum); the lowest that has none; and where the frame ends that was appended last.
+       Nobody tells of a ROLLBACK TO, nor is there any need: what comes after it is appended further in front, so that it is the lowest,
+       and a COMMIT always appends its last frame. From 3.50.2 on none without a checksum is ever in front of one written again. */
     sqlite3_int64 rewritten;
     sqlite3_int64 unsummed;
     sqlite3_int64 end;
     /* The header whose page comes next. */
     sqlite3_int64 header;
-    /* This COMMIT has written one. */
+    /* One was written since COMMIT began. */
     int has_header;
     /* Where they belong, and how many bytes they are. */
     sqlite3_int64 offset;
@@ -106,7 +109,8 @@ static void note_header(struct walpool_commit_frames *frames, const void *header
     frames->header = offset;
     frames->has_header = 1;
     if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) == 0) {
-        if (frames->unsummed == 0 || offset < frames->unsummed) frames->unsummed = offset;
+        /* Else it is none, but 24 bytes of a page that is written in parts: only where a page was written again are there such frames. */
+        if (frames->rewritten != 0 && (frames->unsummed == 0 || offset < frames->unsummed)) frames->unsummed = offset;
         return;
     }
     /* There is none without, or all of them are given theirs right now. What may be left was a transaction's that was rolled back. */
@@ -178,7 +182,7 @@ static int sum_frames(struct walpool_commit_frames *frames, const unsigned char 
         code = methods->xRead(frames->file, frame, frame_bytes, offset);
         if (code != SQLITE_OK) break;
         memcpy(frame + SALTS_AND_CHECKSUMS, header + WAL_SALTS, 8);
-        add_to_checksum(sums, frame, SALTS_AND_CHECKSUMS, is_big_endian);
+        add_to_checksum(sums, frame, PAGE_AND_SIZE_BYTES, is_big_endian);
         add_to_checksum(sums, frame + FRAME_HEADER_BYTES, page_bytes, is_big_endian);
         put_big_endian(frame + FRAME_HEADER_BYTES - 8, sums[0]);
         put_big_endian(frame + FRAME_HEADER_BYTES - 4, sums[1]);

@@ -84,10 +84,18 @@ static void heap_free(void *memory) {
     free(memory);
 }
 
+/* A block that grows to no more than this always may: it began as one that was allowed. One of them is the list of the parts of the
+   -wal's index. SQLite has written a frame already when it makes that longer, goes on with the transaction when it cannot, and
+   writes the next frame in the same place with a checksum that nobody will find right: this commit and all later ones would be lost
+   with the next recovery (walIndexPage, walIndexAppend). */
+enum { SMALL_GROWTH_BYTES = 4096 };
+
 static void *heap_realloc(void *memory, int bytes) {
     int64_t before = malloc_usable_size(memory);
-    if (bytes > before && !may_have(bytes - before)) return refuse();
-    if (bytes > before && !may_go_on()) return 0;
+    if (bytes > before && bytes > SMALL_GROWTH_BYTES) {
+        if (!may_have(bytes - before)) return refuse();
+        if (!may_go_on()) return 0;
+    }
     void *moved = realloc(memory, bytes);
     if (!moved) return refuse();
     count((int64_t)malloc_usable_size(moved) - before);

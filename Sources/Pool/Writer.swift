@@ -83,7 +83,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         if limits.durability != .normal, let file = connection.walFile() {
             room = WALRoom(file: file, pageBytes: pageBytes)
         }
-        connection.gatherCommitFrames()
+        try connection.gatherCommitFrames()
         connection.keepWALWhenClosed(false)
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds

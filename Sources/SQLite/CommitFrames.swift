@@ -7,7 +7,7 @@ struct CommitFrames {
     let file: WALFile
     private let frames: OpaquePointer
 
-    /// nil: SQLite writes each frame by itself.
+    /// nil: there is no memory.
     init?(file: WALFile) {
         guard let frames = walpool_commit_frames_of(file.file) else { return nil }
         self.file = file

@@ -201,9 +201,12 @@ public final class Connection: @unchecked Sendable {
     public func walFile() -> WALFile? { commitFrames?.file ?? WALFile(connection: handle) }
 
     /// From here on what `commit` writes leaves by one write. To be called once, in WAL mode, which is never left.
-    public func gatherCommitFrames() {
+    public func gatherCommitFrames() throws(SQLiteError) {
         precondition(commitFrames == nil, "a file's methods are replaced once")
-        commitFrames = walFile().flatMap(CommitFrames.init(file:))
+        guard let file = walFile() else { return }
+        // Commits without would be slow, and before SQLite 3.50.2 some of them would not be found again.
+        guard let frames = CommitFrames(file: file) else { throw .outOfMemory }
+        commitFrames = frames
     }
 
     /// Runs `commit`, which steps a COMMIT. When it throws and the transaction is still open, that has to be rolled back.

@@ -230,7 +230,7 @@ import Testing
     @Test func aCommitThatLeavesSomethingIsNone() throws {
         let database = try TemporaryDatabase()
         let connection = try database.open()
-        connection.gatherCommitFrames()
+        try connection.gatherCommitFrames()
         let file = try #require(connection.walFile()).file
         let before = try #require(connection.walFile()?.bytes)
         try connection.commitAtOnce {}
@@ -258,7 +258,7 @@ import Testing
     private func writer(of database: TemporaryDatabase, _ pragmas: String) throws -> Connection {
         let writer = try database.open()
         try writer.executeInternal("PRAGMA wal_autocheckpoint = 0; \(pragmas)")
-        writer.gatherCommitFrames()
+        try writer.gatherCommitFrames()
         return writer
     }
 

@@ -67,4 +67,20 @@ private final class Memory: @unchecked Sendable {
 
     func allocate(_ bytes: Int32) { blocks.append(sqlite3_malloc(bytes)) }
     func free() { sqlite3_free(blocks.removeLast()) }
+
+    /// The list of the parts of the -wal's index is such a block: SQLite goes on with a transaction whose frames it could not enter there,
+    /// and their checksums are wrong then.
+    @Test func smallBlocksMayGrow() throws {
+        // Configures the allocator.
+        _ = try TemporaryDatabase()
+        var block = try #require(sqlite3_malloc(64))
+        walpool_heap_begin_limited(0)
+        defer {
+            walpool_heap_begin()
+            sqlite3_free(block)
+        }
+        #expect(sqlite3_malloc(64) == nil)
+        block = try #require(sqlite3_realloc(block, 4096))
+        #expect(sqlite3_realloc(block, 4097 + 4096) == nil)
+    }
 }

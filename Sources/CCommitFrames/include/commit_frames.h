@@ -12,7 +12,7 @@
    Only during a COMMIT, whose frames are its own until its end. What is written when pages leave the cache in the middle of
    a transaction is written at once, since frames that are kept beyond the write lock would fall upon another process's.
 
-   And no commit has frames without their checksums. Until 3.50.2 SQLite may leave some: "Avoid writing frames with no checksums
+   And commits have no frames without their checksums. Until 3.50.2 SQLite may leave some: "Avoid writing frames with no checksums
    into the wal file if a savepoint is rolled back after dirty pages have already been spilled into the wal file"
    (https://www.sqlite.org/releaselog/3_50_2.html). A page that the same transaction has written already is written over in its
    frame, and from then on frames get no checksum; the commit gives them theirs, from the first one that was written over
