@@ -5,7 +5,7 @@ import CSQLite
 public final class CountedMemory {
     private var reserved: UnsafeMutableRawPointer?
     private var bytes = 0
-    /// Less is not worth the call.
+    /// So little is not counted: a query has as many small groups as it likes, one after the other.
     private static let leastBytes = 4_096
 
     /// Nothing is counted yet.
@@ -15,8 +15,8 @@ public final class CountedMemory {
 
     /// Counts `wanted` bytes in all from now on. False, with the error set: the statement may not have so many.
     public func grow(to wanted: Int, _ call: FunctionCall) -> Bool {
-        guard wanted > bytes else { return true }
-        let next = max(wanted + wanted / 2, Self.leastBytes)
+        guard wanted > max(bytes, Self.leastBytes) else { return true }
+        let next = wanted + wanted / 2
         guard let larger = sqlite3_realloc64(reserved, UInt64(next)) else {
             sqlite3_result_error_nomem(call.context)
             return false

@@ -137,12 +137,9 @@ final class Worker: @unchecked Sendable {
                 return Poller.Event(word: words[0])
             }
             batch.keep(words[0..<count])
-            // A socket may keep it: what comes with the bytes is let go of here (see `Listener.refuseDescriptors`).
-            note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
             receiveTogether()
             // Others may have taken them all.
             if let event = batch.take() { return event }
-            note.began.store(0, ordering: .relaxed)
         }
     }
 

@@ -22,7 +22,7 @@ struct JSONSyntax {
         return true
     }
 
-    private mutating func skipSpace() { while [0x20, 0x09, 0x0A, 0x0D].contains(next) { index += 1 } }
+    private mutating func skipSpace() { while next == 0x20 || next == 0x09 || next == 0x0A || next == 0x0D { index += 1 } }
 
     private mutating func isText() -> Bool {
         while true {
