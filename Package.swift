@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "Locking", swiftSettings: settings),
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),
@@ -45,11 +46,11 @@ let package = Package(
             name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
         .target(
             name: "Pool",
-            dependencies: ["CLinux", "Journal", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Locking", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Server",
-            dependencies: ["CLinux", "Journal", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Locking", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Configuration",
@@ -61,7 +62,7 @@ let package = Package(
         .executableTarget(
             name: "walpoold",
             dependencies: [
-                "Configuration", "Server", "CSystemd", "Journal",
+                "Configuration", "Server", "CSystemd", "Journal", "Locking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -77,7 +78,7 @@ let package = Package(
         .executableTarget(
             name: "walpool-load",
             dependencies: [
-                "CLinux", "CSQLite", "PostgresWire", "Workload",
+                "CLinux", "CSQLite", "Locking", "PostgresWire", "Workload",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -88,10 +89,10 @@ let package = Package(
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PoolTests", dependencies: ["Pool", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PoolTests", dependencies: ["Locking", "Pool", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
-        .testTarget(name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "ServerTests", dependencies: ["Locking", "Server", "TestSupport"], swiftSettings: settings),
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
         .executableTarget(
             name: "walpool-micro",
@@ -99,7 +100,7 @@ let package = Package(
             swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(
-            name: "FuzzTests", dependencies: ["Server", "CSQLite"], path: "Tests/Fuzz",
+            name: "FuzzTests", dependencies: ["Locking", "Server", "CSQLite"], path: "Tests/Fuzz",
             exclude: ["Engine", "seeds", "regressions", "fuzz", "fuzz.dict", "show"], swiftSettings: settings),
     ]
 )

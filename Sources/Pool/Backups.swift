@@ -1,4 +1,5 @@
 import Journal
+import Locking
 import Logging
 import SQLite
 import Scheduling

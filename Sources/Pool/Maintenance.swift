@@ -1,5 +1,6 @@
 import Glibc
 import Journal
+import Locking
 import Logging
 import Scheduling
 import Synchronization

@@ -1,4 +1,4 @@
-import Glibc
+import Locking
 import SQLite
 import Scheduling
 import Synchronization
@@ -20,8 +20,9 @@ final class PipelinedSync: @unchecked Sendable {
     /// Only for whoever has set `isSyncing`: to sync, or to checkpoint.
     private var files: OpenFiles
     private let work: ThreadAtWork
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let mutex = PthreadMutex()
+    /// A sync or a checkpoint is over.
+    private let ended = PthreadCondition()
     private var committed = 0
     private var synced = 0
     private var isSyncing = false
@@ -47,33 +48,20 @@ final class PipelinedSync: @unchecked Sendable {
         self.files = files
         self.work = work
         self.recoveries = recoveries
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
     }
 
     /// A commit has been made; returns its number. Call it before the writer is released.
     func didCommit() -> Int {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         committed += 1
         return committed
     }
 
     /// Clients whose commit is not on the disk yet.
     var unansweredCount: Int {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         return unanswered.reduce(0) { $0 + $1.members.count }
     }
 
@@ -81,8 +69,8 @@ final class PipelinedSync: @unchecked Sendable {
     /// from its beginning or from now. One that follows it, and may begin before this thread has noticed, is waited for as long.
     func waitUntilDurable(_ commit: Int, patienceNanoseconds patience: Int64) throws(SQLiteError) -> Bool {
         let came = MonotonicClock.now
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         while synced < commit {
             if let cause { throw cause }
             guard isSyncing else {
@@ -91,8 +79,7 @@ final class PipelinedSync: @unchecked Sendable {
             }
             let limit = max(came, syncBegan).advanced(byNanoseconds: patience)
             guard MonotonicClock.now < limit else { return false }
-            var time = timespec(tv_sec: Int(limit.nanoseconds / 1_000_000_000), tv_nsec: Int(limit.nanoseconds % 1_000_000_000))
-            pthread_cond_timedwait(condition, mutex, &time)
+            ended.wait(mutex, untilNanoseconds: limit.nanoseconds)
         }
         return true
     }
@@ -100,8 +87,8 @@ final class PipelinedSync: @unchecked Sendable {
     /// Clients to be answered when this commit is on the disk. True: nobody sees to it yet, and the caller has to, with
     /// `syncUnanswered`. So no thread stands and waits for the disk but the one that syncs.
     func answerWhenDurable(_ commit: Int, _ members: [any GroupMember]) -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         unanswered.append((commit, members))
         defer { hasSyncer = true }
         return !hasSyncer
@@ -118,10 +105,10 @@ final class PipelinedSync: @unchecked Sendable {
 
     /// Those whose commit is on the disk already; when there are none, all who have committed by now, after a sync.
     func syncUnanswered() -> Synced {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         // Those whom somebody else's sync has served do not wait for the next one.
-        while isSyncing, cause == nil, !isAnyDurable { pthread_cond_wait(condition, mutex) }
+        while isSyncing, cause == nil, !isAnyDurable { ended.wait(mutex) }
         if cause == nil, !isAnyDurable, !unanswered.isEmpty { syncOnce() }
         var result = Synced(error: cause)
         var left: [(commit: Int, members: [any GroupMember])] = []
@@ -142,8 +129,8 @@ final class PipelinedSync: @unchecked Sendable {
 
     /// Why no further commit becomes durable here.
     var error: SQLiteError? {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         return cause
     }
 
@@ -157,23 +144,23 @@ final class PipelinedSync: @unchecked Sendable {
         isSyncing = true
         syncBegan = MonotonicClock.now
         let reached = committed
-        pthread_mutex_unlock(mutex)
+        mutex.unlock()
         work.begins()
         let began = MonotonicClock.now
         var failed: SQLiteError?
         do { try file.sync() } catch { failed = error }
-        let ended = MonotonicClock.now
-        let taken = ended.nanoseconds &- began.nanoseconds
+        let now = MonotonicClock.now
+        let taken = now.nanoseconds &- began.nanoseconds
         let mean = meanNanoseconds.load(ordering: .relaxed)
         meanNanoseconds.store(mean == 0 ? taken : (mean &* 7 &+ taken) / 8, ordering: .relaxed)
-        let lost = files.problem(now: ended)
+        let lost = files.problem(now: now)
         work.ends()
-        pthread_mutex_lock(mutex)
+        mutex.lock()
         isSyncing = false
         if let failed { failure = failure ?? failed }
         if let lost { loss = loss ?? lost }
         if cause == nil { synced = reached }
-        pthread_cond_broadcast(condition)
+        ended.broadcast()
     }
 
     /// Runs a checkpoint in the turn of a sync, with the WAL on the disk before it.
@@ -181,14 +168,14 @@ final class PipelinedSync: @unchecked Sendable {
     /// A checkpoint syncs the same descriptor, and a descriptor is told of a failed write-back once. Side by side, the
     /// checkpoint would take the error and the waiting commit would be acknowledged, or the other way round.
     func exclusively<Result>(_ checkpoint: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while isSyncing { pthread_cond_wait(condition, mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
+        while isSyncing { ended.wait(mutex) }
         syncOnce()
         if let failure { throw failure }
         isSyncing = true
         syncBegan = MonotonicClock.now
-        pthread_mutex_unlock(mutex)
+        mutex.unlock()
         var outcome: Swift.Result<Result, SQLiteError>
         if let problem = files.problemOfCopying {
             outcome = .failure(problem)
@@ -199,35 +186,35 @@ final class PipelinedSync: @unchecked Sendable {
         }
         // How long the file is now is what it must not be shorter than. A loss is the next sync's to find.
         _ = files.problem()
-        pthread_mutex_lock(mutex)
+        mutex.lock()
         if case .failure(let error) = outcome, error.isInputOutput { failure = failure ?? error }
         isSyncing = false
-        pthread_cond_broadcast(condition)
+        ended.broadcast()
         return try outcome.get()
     }
 
     /// The files as they were last looked at.
     var knownFiles: OpenFiles {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while isSyncing { pthread_cond_wait(condition, mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
+        while isSyncing { ended.wait(mutex) }
         return files
     }
 
     /// A sync or a checkpoint goes on, which may take as long as the disk likes.
     var isAtWork: Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         return isSyncing
     }
 
     /// Returns when no thread uses the file any more; whoever still waits is told `error`. Before the connection closes.
     func close(_ error: SQLiteError) {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        mutex.lock()
+        defer { mutex.unlock() }
         failure = failure ?? error
-        while isSyncing { pthread_cond_wait(condition, mutex) }
-        pthread_cond_broadcast(condition)
+        while isSyncing { ended.wait(mutex) }
+        ended.broadcast()
     }
 }
 

@@ -1,3 +1,4 @@
+import Locking
 import Scheduling
 import Synchronization
 

@@ -1,4 +1,5 @@
 import CLinux
+import Locking
 import Pool
 import Scheduling
 import Synchronization

@@ -1,4 +1,5 @@
 import Glibc
+import Locking
 import Pool
 
 /// How reading the configuration again ended.

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Journal
+import Locking
 import Logging
 import Pool
 import PostgresWire

@@ -1,5 +1,7 @@
 import Glibc
 import Journal
+import Locking
+import Pool
 import Server
 
 /// The thread that writes the log, and what waits for it.
@@ -12,9 +14,9 @@ import Server
 /// `@unchecked Sendable`: everything mutable is touched with the mutex held.
 final class LogWriter: @unchecked Sendable {
     private let destination: LogDestination
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let mutex = PthreadMutex()
     /// Something came, or the last of it was written.
-    private let changed: UnsafeMutablePointer<pthread_cond_t>
+    private let changed = PthreadCondition()
     private var backlog = LogBacklog()
     private var isWriting = false
 
@@ -25,14 +27,6 @@ final class LogWriter: @unchecked Sendable {
 
     init(_ destination: LogDestination = .current) {
         self.destination = destination
-        mutex = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        changed = .allocate(capacity: 1)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(changed, &attributes)
-        pthread_condattr_destroy(&attributes)
     }
 
     var wantsFields: Bool {
@@ -55,35 +49,31 @@ final class LogWriter: @unchecked Sendable {
 
     /// Never waits for whoever reads the log.
     func append(_ record: LogRecord) {
-        pthread_mutex_lock(mutex)
-        backlog.append(record)
-        pthread_cond_broadcast(changed)
-        pthread_mutex_unlock(mutex)
+        mutex.locked {
+            backlog.append(record)
+            changed.broadcast()
+        }
     }
 
     /// Waits until all is written, but no longer than that.
     func drain(withinMilliseconds limit: Int64) {
-        var end = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &end)
-        end.tv_sec += Int(limit / 1000)
-        end.tv_nsec += Int(limit % 1000) * 1_000_000
-        if end.tv_nsec >= 1_000_000_000 { (end.tv_sec, end.tv_nsec) = (end.tv_sec + 1, end.tv_nsec - 1_000_000_000) }
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while isWriting || !backlog.isEmpty {
-            guard pthread_cond_timedwait(changed, mutex, &end) == 0 else { return }
+        let end = MonotonicClock.now.advanced(byMilliseconds: limit)
+        mutex.locked {
+            while isWriting || !backlog.isEmpty {
+                guard changed.wait(mutex, untilNanoseconds: end.nanoseconds) else { return }
+            }
         }
     }
 
     private func main() {
         while true {
-            pthread_mutex_lock(mutex)
-            isWriting = false
-            pthread_cond_broadcast(changed)
-            while backlog.isEmpty { pthread_cond_wait(changed, mutex) }
-            let (records, leftOut) = backlog.takeAll()
-            isWriting = true
-            pthread_mutex_unlock(mutex)
+            let (records, leftOut) = mutex.locked {
+                isWriting = false
+                changed.broadcast()
+                while backlog.isEmpty { changed.wait(mutex) }
+                isWriting = true
+                return backlog.takeAll()
+            }
             for record in records { destination.write(record) }
             if leftOut > 0 { destination.write(LogRecord(linesLeftOut: leftOut, withFields: wantsFields)) }
         }

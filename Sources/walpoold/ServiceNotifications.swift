@@ -1,6 +1,7 @@
 import CSystemd
 import Glibc
 import Journal
+import Locking
 import Logging
 import Pool
 import Scheduling

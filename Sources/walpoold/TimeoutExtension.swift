@@ -1,4 +1,6 @@
 import Glibc
+import Locking
+import Pool
 import Server
 
 /// Asks the service manager for more time while the calling thread does what may take long: a large WAL is recovered at
@@ -16,26 +18,13 @@ final class TimeoutExtension: @unchecked Sendable {
     private static let extensionMilliseconds: Int64 = 60_000
     private static let stackBytes = 128 << 10
 
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let mutex = PthreadMutex()
+    private let ended = PthreadCondition()
     private var isOver = false
     private let notifications: ServiceNotifications
 
     private init(_ notifications: ServiceNotifications) {
         self.notifications = notifications
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
     }
 
     static func during<Result, Failure: Error>(
@@ -52,10 +41,10 @@ final class TimeoutExtension: @unchecked Sendable {
         let of: TimeoutExtension
 
         func end() {
-            pthread_mutex_lock(of.mutex)
-            of.isOver = true
-            pthread_cond_signal(of.condition)
-            pthread_mutex_unlock(of.mutex)
+            of.mutex.locked {
+                of.isOver = true
+                of.ended.signal()
+            }
             pthread_join(value, nil)
         }
     }
@@ -88,14 +77,10 @@ final class TimeoutExtension: @unchecked Sendable {
     }
 
     private func isOverAfterAWait() -> Bool {
-        var end = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &end)
-        end.tv_sec += Int(Self.intervalMilliseconds / 1000)
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while !isOver {
-            if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { break }
+        let end = MonotonicClock.now.advanced(byMilliseconds: Self.intervalMilliseconds)
+        return mutex.locked {
+            while !isOver, ended.wait(mutex, untilNanoseconds: end.nanoseconds) {}
+            return isOver
         }
-        return isOver
     }
 }

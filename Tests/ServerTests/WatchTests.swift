@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 import Pool
 import Scheduling
 import Testing

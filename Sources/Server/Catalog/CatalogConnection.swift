@@ -1,3 +1,4 @@
+import Locking
 import Pool
 import SQLite
 

@@ -1,22 +1,21 @@
-import Glibc
+import Locking
 import Pool
 import Scheduling
 import Synchronization
 
-/// Which threads poll and which stand in reserve: `PollerCensus` with the lock and the condition around it.
-///
-/// A pthread mutex and condition, because `Synchronization.Mutex` has no condition to wait on.
+/// Which threads poll and which stand in reserve: `PollerCensus` with the mutex and the conditions around it.
 ///
 /// `@unchecked Sendable`: everything mutable is touched with the mutex held, but where a property's own comment says otherwise.
 final class Crew: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Where the watcher waits; the others of the reserve wait at `condition`.
-    private let watcherCondition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let mutex = PthreadMutex()
+    /// A thread of the reserve is called, or there is no watcher: where all of the reserve wait but the watcher.
+    private let called = PthreadCondition()
+    /// There is something to watch again, or only the watcher is left to be called.
+    private let watcherIsNeeded = PthreadCondition()
     private var census: PollerCensus
     /// Threads of the reserve that were told to poll and have not woken yet.
     private var calls = 0
-    /// Threads of the reserve that wait at `condition`, those included that were called and have not woken yet.
+    /// Threads of the reserve that wait at `called`, those included that were called and have not woken yet.
     private var standing = 0
     private var isStopping = false
     /// When a polling thread shall look whether it is still needed, in nanoseconds; Int64.max is never. Read without the
@@ -58,38 +57,16 @@ final class Crew: @unchecked Sendable {
         watch = Watch(threads: threads)
         quickBatch = census.quickTarget == 1 ? EventBatch.eventsAtOnce : 1
         fullBatch = census.quickTarget == 1 ? EventBatch.mostBesideOthers : 1
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, nil)
-        pthread_cond_init(watcherCondition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_cond_destroy(watcherCondition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        watcherCondition.deallocate()
-        mutex.deallocate()
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
     }
 
     /// For a thread that starts: returns true once it shall poll, false when the crew stops.
     func joinOrStandBy() -> Bool {
-        locked { !isStopping && (census.join() == .poll || standByInReserve()) }
+        mutex.locked { !isStopping && (census.join() == .poll || standByInReserve()) }
     }
 
     /// The same for a thread that is back from long work.
     func joinAgainOrStandBy() -> Bool {
-        locked {
+        mutex.locked {
             if isStopping { return false }
             let role = census.joinAgain()
             noteProcessors()
@@ -105,7 +82,7 @@ final class Crew: @unchecked Sendable {
                 continue
             }
             standing += 1
-            pthread_cond_wait(condition, mutex)
+            called.wait(mutex)
             standing -= 1
         }
         if isStopping { return false }
@@ -119,18 +96,18 @@ final class Crew: @unchecked Sendable {
         defer {
             hasWatcher.store(false, ordering: .sequentiallyConsistent)
             // Its successor, if there is one.
-            pthread_cond_signal(condition)
-            unlocked { wakeForWhatIsLeft() }
+            called.signal()
+            mutex.unlocked { wakeForWhatIsLeft() }
         }
         while calls == 0 && !isStopping {
             switch watch.look(now: MonotonicClock.now) {
             case .nothingHappens:
-                pthread_cond_wait(watcherCondition, mutex)
+                watcherIsNeeded.wait(mutex)
             case .allIsWell:
                 wait(nanoseconds: Watch.intervalNanoseconds)
             case .stuck(let count):
                 // First, for the one who watches may be the one who is called.
-                unlocked { announceEventsOfStuckThreads() }
+                mutex.unlocked { announceEventsOfStuckThreads() }
                 for _ in 0..<count where census.willBeLong() { call(1) }
                 noteProcessors()
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
@@ -144,29 +121,21 @@ final class Crew: @unchecked Sendable {
         wakeForWhatIsLeft()
     }
 
-    private func unlocked(_ body: () -> Void) {
-        pthread_mutex_unlock(mutex)
-        defer { pthread_mutex_lock(mutex) }
-        body()
-    }
-
     /// A thread that is stuck will be found.
     var isWatched: Bool { hasWatcher.load(ordering: .sequentiallyConsistent) }
 
     private func wait(nanoseconds: Int64) {
-        let end = MonotonicClock.now.nanoseconds &+ nanoseconds
-        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
-        pthread_cond_timedwait(watcherCondition, mutex, &time)
+        watcherIsNeeded.wait(mutex, untilNanoseconds: MonotonicClock.now.nanoseconds &+ nanoseconds)
     }
 
     /// A polling thread has an event again, and the watcher had stopped looking.
     func wakeWatcher() {
-        locked { _ = pthread_cond_signal(watcherCondition) }
+        mutex.locked { watcherIsNeeded.signal() }
     }
 
     /// A polling thread is about to be long: one of the reserve takes its place.
     func willBeLong() {
-        locked {
+        mutex.locked {
             if census.willBeLong() { call(1) }
             noteProcessors()
         }
@@ -176,12 +145,12 @@ final class Crew: @unchecked Sendable {
     func willBlock(now: Instant) {
         // Said before every commit, and nearly always known.
         if fullUntilAt.load(ordering: .relaxed) &- now.nanoseconds > PollerCensus.windowNanoseconds / 2 { return }
-        locked { call(census.willBlock(now: now)) }
+        mutex.locked { call(census.willBlock(now: now)) }
     }
 
     /// Handling an event took that long, unannounced.
     func wasSlow(_ nanoseconds: Int64, now: Instant) {
-        locked { call(census.wasSlow(nanoseconds, now: now)) }
+        mutex.locked { call(census.wasSlow(nanoseconds, now: now)) }
     }
 
     /// How many events a polling thread takes at once.
@@ -204,7 +173,7 @@ final class Crew: @unchecked Sendable {
     /// one polls alone as a rule, on up to three processors, does a thread take several events at once, and know of this.
     func hasBacklog(now: Instant) {
         guard hasProcessorForClients.load(ordering: .relaxed) else { return }
-        locked { call(census.hasBacklog(now: now)) }
+        mutex.locked { call(census.hasBacklog(now: now)) }
     }
 
     private func noteProcessors() {
@@ -218,7 +187,7 @@ final class Crew: @unchecked Sendable {
     }
 
     private func lookAgain(now: Instant) -> Bool {
-        locked {
+        mutex.locked {
             let role = census.betweenEvents(now: now)
             noteTarget()
             return role == .poll || standByInReserve()
@@ -228,9 +197,9 @@ final class Crew: @unchecked Sendable {
     private func call(_ threads: Int) {
         noteTarget()
         calls += threads
-        for _ in 0..<threads { pthread_cond_signal(condition) }
+        for _ in 0..<threads { called.signal() }
         // Only the watcher is left in the reserve.
-        if calls > standing { pthread_cond_signal(watcherCondition) }
+        if calls > standing { watcherIsNeeded.signal() }
     }
 
     /// While there are more threads than the target, each of them has to look: also while commits keep the full one, or a thread
@@ -246,7 +215,7 @@ final class Crew: @unchecked Sendable {
 
     /// A thread that was replaced twice, because it announced itself when the watcher had just done it.
     func wasReplacedTwice() {
-        locked {
+        mutex.locked {
             census.wasCountedTwice()
             noteTarget()
             noteProcessors()
@@ -254,10 +223,10 @@ final class Crew: @unchecked Sendable {
     }
 
     func stop() {
-        locked {
+        mutex.locked {
             isStopping = true
-            pthread_cond_broadcast(condition)
-            pthread_cond_signal(watcherCondition)
+            called.broadcast()
+            watcherIsNeeded.signal()
         }
     }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import DequeModule
 import Glibc
+import Locking
 import Pool
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Glibc
+import Locking
 import Pool
 import Synchronization
 
