@@ -4,6 +4,7 @@
    longer than that. Where there is no io_uring (before Linux 6.1; switched off by kernel.io_uring_disabled; kept away by
    a container's filter) each transfer is a system call of its own, with the same results. */
 #pragma once
+#include "received.h"
 #include <errno.h>
 #include <linux/io_uring.h>
 #include <stdint.h>
@@ -20,6 +21,13 @@ struct walpool_transfer {
     int32_t socket;
     /* How many bytes; 0 at the end of what the other side sends; or an errno, negative. */
     int32_t result;
+};
+
+/* What is done with all transfers of one call. */
+struct walpool_transfer_kind {
+    int32_t is_send;
+    /* One for each transfer, where what is received may have descriptors beside it; otherwise 0. */
+    struct walpool_message *messages;
 };
 
 /* All zeros: none. It belongs to the thread that opened it. */
@@ -82,37 +90,63 @@ static inline int walpool_ring_open(struct walpool_ring *ring, uint32_t capacity
     return 0;
 }
 
-static inline void walpool_transfer_one(struct walpool_transfer *transfer, int is_send) {
+static inline ssize_t walpool_transfer_now(
+    const struct walpool_transfer *transfer, struct walpool_message *message, int is_send
+) {
     ssize_t count;
-    do {
-        count = is_send ? send(transfer->socket, transfer->bytes, transfer->count, MSG_DONTWAIT | MSG_NOSIGNAL)
-                        : recv(transfer->socket, transfer->bytes, transfer->count, MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
-    transfer->result = count < 0 ? -errno : (int32_t)count;
+    if (is_send) count = send(transfer->socket, transfer->bytes, transfer->count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    else if (message) return walpool_receive_message(message, transfer->socket, transfer->bytes, transfer->count);
+    else count = recv(transfer->socket, transfer->bytes, transfer->count, MSG_DONTWAIT);
+    return count < 0 ? -errno : count;
+}
+
+static inline void walpool_transfer_one(struct walpool_transfer *transfer, struct walpool_message *message, int is_send) {
+    do transfer->result = (int32_t)walpool_transfer_now(transfer, message, is_send);
+    while (transfer->result == -EINTR);
+}
+
+static inline struct io_uring_sqe walpool_ring_entry(
+    const struct walpool_transfer *transfer, struct walpool_message *message, int is_send
+) {
+    struct io_uring_sqe entry = {
+        .opcode = is_send ? IORING_OP_SEND : IORING_OP_RECV,
+        .fd = transfer->socket,
+        .addr = (uint64_t)(uintptr_t)transfer->bytes,
+        .len = transfer->count,
+        .msg_flags = is_send ? MSG_DONTWAIT | MSG_NOSIGNAL : MSG_DONTWAIT,
+    };
+    if (!message) return entry;
+    walpool_message_prepare(message, transfer->bytes, transfer->count);
+    entry.opcode = IORING_OP_RECVMSG;
+    entry.addr = (uint64_t)(uintptr_t)&message->header;
+    entry.len = 1;
+    entry.msg_flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
+    return entry;
 }
 
 static inline void walpool_ring_submit(
-    struct walpool_ring *ring, const struct walpool_transfer *transfers, uint32_t count, int is_send
+    struct walpool_ring *ring, const struct walpool_transfer *transfers, uint32_t count, struct walpool_transfer_kind kind
 ) {
     struct io_uring_sqe *entries = (struct io_uring_sqe *)ring->entries;
-    for (uint32_t index = 0; index < count; index++, ring->next++)
-        entries[ring->next & ring->mask] = (struct io_uring_sqe){
-            .opcode = is_send ? IORING_OP_SEND : IORING_OP_RECV,
-            .fd = transfers[index].socket,
-            .addr = (uint64_t)(uintptr_t)transfers[index].bytes,
-            .len = transfers[index].count,
-            .msg_flags = is_send ? MSG_DONTWAIT | MSG_NOSIGNAL : MSG_DONTWAIT,
-            .user_data = index,
-        };
+    for (uint32_t index = 0; index < count; index++, ring->next++) {
+        struct walpool_message *message = kind.messages ? &kind.messages[index] : 0;
+        struct io_uring_sqe *entry = &entries[ring->next & ring->mask];
+        *entry = walpool_ring_entry(&transfers[index], message, kind.is_send);
+        entry->user_data = index;
+    }
     __atomic_store_n(ring->end, ring->next, __ATOMIC_RELEASE);
 }
 
 /* Returns how many. */
-static inline uint32_t walpool_ring_take_completions(struct walpool_ring *ring, struct walpool_transfer *transfers) {
+static inline uint32_t walpool_ring_take_completions(
+    struct walpool_ring *ring, struct walpool_transfer *transfers, struct walpool_message *messages
+) {
     uint32_t seen = *ring->seen, taken = 0;
     for (; seen != __atomic_load_n(ring->completed, __ATOMIC_ACQUIRE); seen++, taken++) {
         const struct io_uring_cqe *completion = &ring->completions[seen & ring->completed_mask];
-        transfers[completion->user_data].result = completion->res;
+        uint64_t index = completion->user_data;
+        transfers[index].result =
+            messages ? (int32_t)walpool_message_result(&messages[index], completion->res) : completion->res;
     }
     __atomic_store_n(ring->seen, seen, __ATOMIC_RELEASE);
     return taken;
@@ -120,9 +154,9 @@ static inline uint32_t walpool_ring_take_completions(struct walpool_ring *ring, 
 
 /* Whatever of these the ring does not do has no result afterwards. */
 static inline void walpool_ring_transfer(
-    struct walpool_ring *ring, struct walpool_transfer *transfers, uint32_t count, int is_send
+    struct walpool_ring *ring, struct walpool_transfer *transfers, uint32_t count, struct walpool_transfer_kind kind
 ) {
-    walpool_ring_submit(ring, transfers, count, is_send);
+    walpool_ring_submit(ring, transfers, count, kind);
     uint32_t left = count;
     int is_failing = 0;
     while (left > 0) {
@@ -131,7 +165,7 @@ static inline void walpool_ring_transfer(
         if (lent == 0) break;
         long taken = syscall(SYS_io_uring_enter, ring->descriptor, submitted, lent, IORING_ENTER_GETEVENTS, 0, 0);
         int error = taken < 0 ? errno : 0;
-        left -= walpool_ring_take_completions(ring, transfers);
+        left -= walpool_ring_take_completions(ring, transfers, kind.messages);
         if (!error || error == EINTR) continue;
         /* There is no memory for a request. What the kernel has taken has our buffers, so it is waited for; a kernel that
            refuses even that is not one to go on with. */
@@ -144,11 +178,11 @@ static inline void walpool_ring_transfer(
 
 /* All of them, at most as many as the ring's capacity; each has its result then. One alone is quicker without the ring. */
 static inline void walpool_transfer_all(
-    struct walpool_ring *ring, struct walpool_transfer *transfers, uint32_t count, int is_send
+    struct walpool_ring *ring, struct walpool_transfer *transfers, uint32_t count, struct walpool_transfer_kind kind
 ) {
     for (uint32_t index = 0; index < count; index++) transfers[index].result = WALPOOL_NO_RESULT;
-    if (ring->is_open && count > 1) walpool_ring_transfer(ring, transfers, count, is_send);
+    if (ring->is_open && count > 1) walpool_ring_transfer(ring, transfers, count, kind);
     for (uint32_t index = 0; index < count; index++)
         if (transfers[index].result == WALPOOL_NO_RESULT || transfers[index].result == -EINTR)
-            walpool_transfer_one(&transfers[index], is_send);
+            walpool_transfer_one(&transfers[index], kind.messages ? &kind.messages[index] : 0, kind.is_send);
 }

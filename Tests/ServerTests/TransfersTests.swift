@@ -48,9 +48,9 @@ import Testing
         return sockets.indices.map { transfers.result($0) }
     }
 
-    @Test(arguments: [true, false], [1, 2, Transfers.capacity])
-    func whatOneSideSendsTheOtherReceives(usesRing: Bool, count: Int) {
-        let transfers = Transfers(usesRing: usesRing)
+    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)], [1, 2, Transfers.capacity])
+    func whatOneSideSendsTheOtherReceives(with: (ring: Bool, descriptors: Bool), count: Int) {
+        let transfers = Transfers(usesRing: with.ring, mayComeWithDescriptors: with.descriptors)
         let pairs = (0..<count).map { _ in Pair() }
         defer { for pair in pairs { pair.close() } }
         for round in 0..<5 {
@@ -63,9 +63,9 @@ import Testing
     }
 
     /// One has something, one nothing yet, one is at its end, and one is no socket.
-    @Test(arguments: [true, false])
-    func eachHasItsOwnResult(usesRing: Bool) {
-        let transfers = Transfers(usesRing: usesRing)
+    @Test(arguments: [true, false], [true, false])
+    func eachHasItsOwnResult(usesRing: Bool, mayComeWithDescriptors: Bool) {
+        let transfers = Transfers(usesRing: usesRing, mayComeWithDescriptors: mayComeWithDescriptors)
         let pairs = (0..<3).map { _ in Pair() }
         defer { for pair in pairs { pair.close() } }
         #expect(send(transfers, [pairs[0].near], [1, 2, 3]) == [3])
@@ -123,7 +123,7 @@ import Testing
             var transfers = (0..<3).map { _ in
                 walpool_transfer(bytes: bytes.baseAddress, count: 1, socket: pair.near, result: 0)
             }
-            walpool_transfer_all(&ring, &transfers, 3, 1)
+            walpool_transfer_all(&ring, &transfers, 3, walpool_transfer_kind(is_send: 1, messages: nil))
             #expect(transfers.map(\.result) == [1, 1, 1])
         }
         #expect(ring.is_open == 0)

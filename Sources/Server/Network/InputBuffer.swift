@@ -8,6 +8,10 @@ final class InputBuffer {
     private var storage: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
+    private let mayComeWithDescriptors: Bool
+
+    /// - Parameter mayComeWithDescriptors: what a client sends; see `UnwantedDescriptors`.
+    init(mayComeWithDescriptors: Bool = UnwantedDescriptors.mayCome) { self.mayComeWithDescriptors = mayComeWithDescriptors }
 
     deinit { free(storage) }
 
@@ -18,16 +22,23 @@ final class InputBuffer {
         /// As much as there was room for: the socket may have more.
         case full
         case nothingYet, closed, noMemory
+        /// The client sent some beside its bytes, which are lost: see `UnwantedDescriptors`.
+        case descriptors
     }
 
     /// Reads once, whatever the socket has, up to the free room (at least `minimum` bytes of it).
     func receive(from socket: Int32, minimum: Int) -> Received {
         guard let room = room(atLeast: minimum) else { return .noMemory }
         while true {
-            let received = walpool_receive(socket, room.baseAddress, room.count)
-            if received < 0, errno == EINTR { continue }
-            return didReceive(received < 0 ? -Int(errno) : received)
+            let result = mayComeWithDescriptors ? UnwantedDescriptors.receive(from: socket, room) : receive(from: socket, room)
+            if result != -Int(EINTR) { return didReceive(result) }
         }
+    }
+
+    @inline(__always)
+    private func receive(from socket: Int32, _ room: UnsafeMutableRawBufferPointer) -> Int {
+        let received = walpool_receive(socket, room.baseAddress, room.count)
+        return received < 0 ? -Int(errno) : received
     }
 
     /// The free room behind what is there, for `didReceive`; nil when there is no memory for so much.
@@ -41,6 +52,7 @@ final class InputBuffer {
     @inline(__always)
     func didReceive(_ result: Int) -> Received {
         guard result > 0 else {
+            if result == -WALPOOL_HAS_DESCRIPTORS { return .descriptors }
             return result == -Int(EAGAIN) || result == -Int(EWOULDBLOCK) ? .nothingYet : .closed
         }
         precondition(result <= capacity - count, "more received than there was room for")

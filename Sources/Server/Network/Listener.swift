@@ -48,10 +48,8 @@ struct Listener: Sendable {
         refuseDescriptors()
     }
 
-    /// A client may send a descriptor beside its bytes (unix(7), SCM_RIGHTS), which the thread that receives them closes if it does not
-    /// want it, and closing may take as long as whoever made it likes: with SO_LINGER "a close(2) or shutdown(2) will not return until all
-    /// queued messages for the socket have been successfully sent or the linger timeout has been reached" (socket(7)). So nobody may
-    /// send any, to no connection that is accepted here. Linux before 6.16 cannot be told so.
+    /// Nobody may send descriptors, to no connection that is accepted here: see `UnwantedDescriptors`, which is for kernels that cannot be
+    /// told so.
     private func refuseDescriptors() { _ = walpool_refuse_descriptors(descriptor) }
 
     /// Binds the socket, in place of one that nobody listens on.

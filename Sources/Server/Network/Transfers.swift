@@ -16,15 +16,24 @@ final class Transfers {
 
     private var ring = walpool_ring()
     private let transfers = UnsafeMutablePointer<walpool_transfer>.allocate(capacity: capacity)
+    /// Where what is received may have descriptors beside it: see `UnwantedDescriptors`.
+    private let messages: UnsafeMutablePointer<walpool_message>?
     private(set) var count = 0
     private var mayHaveRing: Bool
 
-    /// - Parameter usesRing: false: a call for each.
-    init(usesRing: Bool) { mayHaveRing = usesRing }
+    /// - Parameters:
+    ///   - usesRing: false: a call for each.
+    ///   - mayComeWithDescriptors: what clients send.
+    init(usesRing: Bool, mayComeWithDescriptors: Bool = UnwantedDescriptors.mayCome) {
+        mayHaveRing = usesRing
+        messages = mayComeWithDescriptors ? .allocate(capacity: Self.capacity) : nil
+        messages?.initialize(repeating: walpool_message(), count: Self.capacity)
+    }
 
     deinit {
         walpool_ring_close(&ring)
         transfers.deallocate()
+        messages?.deallocate()
     }
 
     /// The bytes must stay where they are until the call that transfers them.
@@ -36,19 +45,26 @@ final class Transfers {
         count += 1
     }
 
-    func send() { transferAll(isSend: 1) }
-    func receive() { transferAll(isSend: 0) }
+    func send() { transferAll(walpool_transfer_kind(is_send: 1, messages: nil)) }
+
+    func receive() {
+        transferAll(walpool_transfer_kind(is_send: 0, messages: messages))
+        guard let messages else { return }
+        for index in 0..<count where result(index) == -WALPOOL_HAS_DESCRIPTORS {
+            UnwantedDescriptors.close(&messages[index])
+        }
+    }
 
     /// How many bytes; 0: the other side sends nothing more; or an errno, negative.
     @inline(__always)
     func result(_ index: Int) -> Int { Int(transfers[index].result) }
 
-    private func transferAll(isSend: Int32) {
+    private func transferAll(_ kind: walpool_transfer_kind) {
         if mayHaveRing, ring.is_open == 0, count > 1 {
             // By the thread that uses it, so not before.
             mayHaveRing = walpool_ring_open(&ring, UInt32(Self.capacity)) == 0
         }
-        walpool_transfer_all(&ring, transfers, UInt32(count), isSend)
+        walpool_transfer_all(&ring, transfers, UInt32(count), kind)
         // One that was refused or given up is not opened again: it would be asked for with each batch.
         if ring.is_open == 0, count > 1 { mayHaveRing = false }
     }

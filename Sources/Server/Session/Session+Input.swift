@@ -64,6 +64,11 @@ extension Session {
             noteSpeculativeRead(inVain: true)
             return settle(.input)
         case .closed: return close()
+        case .descriptors:
+            return terminate(
+                WireError(
+                    severity: .fatal, state: .protocolViolation, message: "descriptors came beside a message (SCM_RIGHTS)",
+                    hint: "Send bytes only: nothing here takes descriptors."))
         case .noMemory:
             return terminate(
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))

@@ -1,0 +1,68 @@
+/* Bytes from a client that may send descriptors beside them: unix(7), SCM_RIGHTS. To a kernel that cannot be told to refuse those
+   (`walpool_refuse_descriptors`).
+
+   recv(2), which asks for none, leaves it to the kernel to drop them, on the thread that calls it, and to drop the last of a socket
+   may take as long as whoever made it likes. So they are asked for, all of them, for somebody else to close. */
+#pragma once
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+/* SCM_MAX_FD of the kernel: "The kernel constant SCM_MAX_FD defines a limit on the number of file descriptors in the array",
+   unix(7). What there is no room for is dropped as recv(2) does it. */
+enum { WALPOOL_MOST_DESCRIPTORS = 253 };
+
+/* The result of what came with descriptors; no call that receives has this errno. */
+enum { WALPOOL_HAS_DESCRIPTORS = EBADMSG };
+
+/* Where one call receives to. */
+struct walpool_message {
+    struct msghdr header;
+    struct iovec part;
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(WALPOOL_MOST_DESCRIPTORS * sizeof(int))];
+};
+
+static inline void walpool_message_prepare(struct walpool_message *message, void *bytes, size_t count) {
+    message->part = (struct iovec){.iov_base = bytes, .iov_len = count};
+    message->header = (struct msghdr){
+        .msg_iov = &message->part,
+        .msg_iovlen = 1,
+        .msg_control = message->control,
+        .msg_controllen = sizeof message->control,
+    };
+}
+
+/* After the call, with its result, which is an errno if negative: the same, or -WALPOOL_HAS_DESCRIPTORS. With MSG_CTRUNC there was
+   no room for some in this process's table. */
+static inline ssize_t walpool_message_result(const struct walpool_message *message, ssize_t result) {
+    if (result < 0) return result;
+    return message->header.msg_controllen > 0 || message->header.msg_flags & MSG_CTRUNC ? -WALPOOL_HAS_DESCRIPTORS : result;
+}
+
+/* How many bytes, or an errno, negative. */
+static inline ssize_t walpool_receive_message(struct walpool_message *message, int socket, void *bytes, size_t count) {
+    walpool_message_prepare(message, bytes, count);
+    ssize_t received = recvmsg(socket, &message->header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    return walpool_message_result(message, received < 0 ? -errno : received);
+}
+
+/* The descriptors that came: how many. */
+static inline int walpool_message_descriptors(struct walpool_message *message, int *descriptors) {
+    size_t count = 0;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message->header); part; part = CMSG_NXTHDR(&message->header, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        size_t here = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        if (here > WALPOOL_MOST_DESCRIPTORS - count) here = WALPOOL_MOST_DESCRIPTORS - count;
+        memcpy(descriptors + count, CMSG_DATA(part), here * sizeof(int));
+        count += here;
+    }
+    return (int)count;
+}
+
+/* To close it takes no time then, if it is a socket: without SO_LINGER "the socket is closed in the background", socket(7). */
+static inline void walpool_do_not_linger(int descriptor) {
+    struct linger none = {0};
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
