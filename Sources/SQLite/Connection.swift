@@ -200,10 +200,13 @@ public final class Connection: @unchecked Sendable {
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
     public func walFile() -> WALFile? { commitFrames?.file ?? WALFile(connection: handle) }
 
-    /// From here on what `commit` writes leaves by one write. To be called once, in WAL mode, which is never left.
+    /// From here on what `commit` writes leaves by one write. To be called once, in WAL mode, which is never left: SQLITE_MISUSE in
+    /// another.
     public func gatherCommitFrames() throws(SQLiteError) {
         precondition(commitFrames == nil, "a file's methods are replaced once")
-        guard let file = walFile() else { return }
+        guard let file = walFile() else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "the database is not in WAL mode")
+        }
         // Commits without would be slow, and before SQLite 3.50.2 some of them would not be found again.
         guard let frames = CommitFrames(file: file) else { throw .outOfMemory }
         commitFrames = frames

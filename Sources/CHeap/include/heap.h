@@ -36,14 +36,15 @@ int64_t walpool_heap_total(void);
 
 /* The stack. SQLite compiles by recursion, and what it compiles nests as deeply as clients like: common table expressions, views,
    foreign keys that cascade. No limit of SQLite's bounds that. But no level of it does without memory, so a thread that has used
-   more than a part of its stack (1/WALPOOL_STACK_SHARE, stack.h) gets none (SQLITE_NOMEM), and goes all the way back. */
+   more than a part of its stack (1/WALPOOL_STACK_SHARE, stack.h) gets none (SQLITE_NOMEM), and goes all the way back. (A block may
+   always grow to some kilobytes: see heap_realloc.) */
 int walpool_stack_is_short(void);
 
 /* Whether that was so since the last call, on this thread. */
 int walpool_stack_was_short(void);
 
 /* From now on `ask` is called when the calling thread allocates and WALPOOL_NANOSECONDS_PER_QUESTION have passed, and once it returns
-   other than 0 the thread gets no more memory, until this is called again. NULL: nobody is asked. `ask` is called in the middle of
+   other than 0 the thread gets no new block, until this is called again. NULL: nobody is asked. `ask` is called in the middle of
    whatever SQLite does, and calls nothing of SQLite. The time is looked at with every WALPOOL_ALLOCATIONS_PER_LOOK allocations: what
    takes long over few of them is asked as well. */
 void walpool_heap_ask(int (*ask)(void *), void *context);

@@ -1,4 +1,3 @@
-import Pool
 import Scheduling
 
 /// What several sessions were sent is received at once, and their replies leave at once: see `Transfers`.
@@ -8,11 +7,6 @@ extension Worker {
     func receiveTogether() {
         guard batch.pending > 1 else { return }
         precondition(transferring.isEmpty, "one transfer at a time")
-        // Between two events it is watched, too: a socket may keep it, for what a client has sent beside its bytes is let go of here (see
-        // `Listener`).
-        let isBetweenEvents = note.began.load(ordering: .relaxed) == 0
-        if isBetweenEvents { note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed) }
-        defer { if isBetweenEvents { note.began.store(0, ordering: .relaxed) } }
         for place in batch.pendingPlaces {
             guard let event = batch.take(at: place) else { continue }
             guard event.isPlain else {

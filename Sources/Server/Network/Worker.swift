@@ -106,10 +106,7 @@ final class Worker: @unchecked Sendable {
             if let event = batch.take() {
                 guard handle(event, &now) else { return }
             } else if replies.pending > 0 {
-                // Another thread has taken over what they waited for.
-                sendAllReplies()
-                handOverIfAny()
-                receiveTogether()
+                sendLeftReplies()
             } else if let end = pool.gatheringEnd {
                 // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
@@ -120,6 +117,15 @@ final class Worker: @unchecked Sendable {
                 guard handle(waitForEvents(since: now), &now) else { return }
             }
         }
+    }
+
+    /// Between two events: another thread has taken over what the replies waited for. Watched, for a session may end by it.
+    private func sendLeftReplies() {
+        note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+        sendAllReplies()
+        handOverIfAny()
+        note.began.store(0, ordering: .relaxed)
+        receiveTogether()
     }
 
     /// The first of the events there are now.
