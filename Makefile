@@ -5,7 +5,7 @@ SWIFT ?= swift
 DATABASE ?= app.db
 WALPOOLD := .build/release/walpoold
 
-.PHONY: simulate wal-limit-test vacuum-test fault-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
+.PHONY: lint simulate wal-limit-test vacuum-test fault-test build run test unit-test blackbox-test thread-test address-test bench bench-data deps test-deps clean
 
 deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
@@ -32,7 +32,11 @@ run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
 	exec $(WALPOOLD) $(DATABASE)
 
-test: unit-test blackbox-test
+test: lint unit-test blackbox-test
+
+# The layout that .swift-format describes; `swift format --in-place --recursive .` makes it.
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests bench
 
 unit-test: test-deps
 	$(SWIFT) test

@@ -17,7 +17,8 @@ let package = Package(
     products: [
         .executable(name: "walpoold", targets: ["walpoold"]),
         .executable(name: "walpool-load", targets: ["walpool-load"]),
-        // For bench/grdb, a package of its own, so that nothing else here depends on GRDB.
+        // Both for bench/grdb, a package of its own, so that nothing else here depends on GRDB.
+        .library(name: "Locking", targets: ["Locking"]),
         .library(name: "Workload", targets: ["Workload"]),
     ],
     dependencies: [
@@ -85,12 +86,14 @@ let package = Package(
         // What several of the test targets use.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "WorkloadTests", dependencies: ["Workload"], swiftSettings: settings),
-        .testTarget(name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "CWriteOut", "SQLite"], swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "CWriteOut", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["Locking", "Pool", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "ConfigurationTests",
+        .testTarget(
+            name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
         .testTarget(name: "ServerTests", dependencies: ["Locking", "Server", "TestSupport"], swiftSettings: settings),
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.

@@ -3,12 +3,14 @@ public enum ConfigurationExample {
     private static let width = 100
 
     public static var text: String {
-        var lines = comment("""
+        var lines = comment(
+            """
             walpoold's configuration, in TOML (https://toml.io). Every key is here, at its default where it has one, as a \
             comment: take away the # to set it. walpoold.toml(5) says the same.
             """)
         lines += ["#"]
-        lines += comment("""
+        lines += comment(
+            """
             Times are milliseconds, or strings with a unit: "500ms", "5s", "1min", "2h", "7d". An option of the command line \
             wins over the file. "systemctl reload" and the console's RELOAD read the file again; keys marked (restart) wait \
             for a restart. "walpoold --check-config" says whether all is well.

@@ -9,13 +9,15 @@ public enum ManualPage {
         page.section("SYNOPSIS")
         page.synopsis("walpoold", "[options] [database]")
         page.section("DESCRIPTION")
-        page.text("""
+        page.text(
+            """
             walpoold owns one SQLite database and serves it to the processes of this machine on a Unix socket. Clients speak \
             the PostgreSQL protocol and SQLite's SQL: psql, libpq, psycopg, asyncpg and others connect to the socket's \
             directory. One connection writes and many read, so that writers take turns instead of failing, share commits, and \
             are never starved.
             """)
-        page.paragraph("""
+        page.paragraph(
+            """
             Settings come from the command line, else from the configuration file, else from defaults. walpoold.toml(5) lists \
             them all.
             """)
@@ -29,11 +31,15 @@ public enum ManualPage {
         console(&page)
         log(&page)
         page.section("SIGNALS")
-        page.item("SIGHUP", """
+        page.item(
+            "SIGHUP",
+            """
             Reads the configuration file again. What can be changed at run time is applied, and the log says key by key what \
             waits for a restart. A file with errors changes nothing.
             """)
-        page.item("SIGTERM, SIGINT, SIGQUIT", """
+        page.item(
+            "SIGTERM, SIGINT, SIGQUIT",
+            """
             Stops: no new sessions, running statements may go on for shutdown_timeout, the WAL is copied into the database. \
             A second one ends the statements at once.
             """)
@@ -42,24 +48,31 @@ public enum ManualPage {
         page.item("RUNTIME_DIRECTORY, XDG_RUNTIME_DIR, TMPDIR", "Where the socket's directory is without socket_directory.")
         page.item("SQLITE_TMPDIR", "Where SQLite's temporary files are, VACUUM's copy above all; without it, beside the database.")
         page.item("STATE_DIRECTORY", "Where a service's database is, as NAME.db, if nothing else says where.")
-        page.item("LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES", """
+        page.item(
+            "LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES",
+            """
             Sockets that the service manager has opened: sd_listen_fds(3). Without them the daemon makes its own.
             """)
-        page.item("NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID", """
+        page.item(
+            "NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID",
+            """
             Where the service manager is told how things are, and how often it wants to be: sd_notify(3), \
             sd_watchdog_enabled(3).
             """)
         page.item("JOURNAL_STREAM", "Says that standard error is the journal's, which gets the log with its fields then.")
         page.section("FILES")
         page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
-        page.item("DATABASE-wal, DATABASE-shm", """
+        page.item(
+            "DATABASE-wal, DATABASE-shm",
+            """
             SQLite's own. After a stop they stay, the -wal empty; that they are there does not say that anything runs. Nobody may \
             delete them while the daemon runs.
             """)
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
         service(&page)
         page.section("EXIT STATUS")
-        page.text("""
+        page.text(
+            """
             0 after a stop that was asked for, and after --check-config when all is well; 78 when the configuration or the \
             command line is wrong, with all that is wrong on standard error, a line each; 1 when it cannot start for another reason; \
             74 when the database cannot be served any more after an I/O error, so \
@@ -73,33 +86,39 @@ public enum ManualPage {
     /// What the unit files do, and what needs more than the configuration file.
     private static func service(_ page: inout Roff) {
         page.section("SYSTEMD")
-        page.text("""
+        page.text(
+            """
             walpoold.socket listens on /run/walpool/.s.PGSQL.5432, for members of the group walpool; the first client starts \
             walpoold.service, which runs as the user walpool. For each further database there are walpoold@NAME.socket and \
             walpoold@NAME.service, with /etc/walpool/NAME.toml, /run/walpool/NAME and /var/lib/walpool/NAME. The keys \
             socket_directory, port and socket_mode count only where the socket unit is masked.
             """)
-        page.paragraph("""
+        page.paragraph(
+            """
             The service may write nothing but its directories and /var/backups/walpool, and sees no network. What lies \
             elsewhere must belong to the user walpool and needs a drop-in (systemctl edit walpoold.service):
             """)
-        page.verbatim("""
+        page.verbatim(
+            """
             [Service]
             ReadWritePaths=/srv/databases
             """)
         page.paragraph("For files below /home, also:")
-        page.verbatim("""
+        page.verbatim(
+            """
             [Service]
             ProtectHome=no
             """)
         page.paragraph("For metrics_address:")
-        page.verbatim("""
+        page.verbatim(
+            """
             [Service]
             PrivateNetwork=no
             IPAddressAllow=localhost
             RestrictAddressFamilies=AF_INET AF_INET6
             """)
-        page.paragraph("""
+        page.paragraph(
+            """
             Another group may connect with SocketGroup= in a drop-in for walpoold.socket (systemctl edit walpoold.socket). \
             It holds when both units have been stopped and the socket is started again.
             """)
@@ -111,15 +130,18 @@ public enum ManualPage {
         page.section("NAME")
         page.text("walpoold.toml - configuration of walpoold(8)")
         page.section("DESCRIPTION")
-        page.text("""
+        page.text(
+            """
             The file is TOML, in UTF-8. An unknown key, a value of the wrong type and a value that is impossible are errors, \
             and all of them are told at once, with their lines; walpoold --check-config looks for them without starting \
             anything. An option of the command line wins over the file.
             """)
-        page.paragraph("""
+        page.paragraph(
+            """
             Times are milliseconds, or strings with a unit (us, ms, s, min, h, d), such as "500ms" or "7d".
             """)
-        page.paragraph("""
+        page.paragraph(
+            """
             SIGHUP and the console's RELOAD read the file again. Most keys change then; of some, it is said with them, new \
             sessions begin with the new value, and some wait for a restart. A file with errors changes nothing.
             """)

@@ -78,7 +78,8 @@ public struct StartSettings: Sendable {
         var stem = file
         if let dot = file.lastIndex(of: "."), dot != file.startIndex { stem = String(file[..<dot]) }
         guard isName(stem) else {
-            throw StartError("\"\(stem)\" cannot be the database's name for clients; choose another with --name, or name in the configuration file")
+            throw StartError(
+                "\"\(stem)\" cannot be the database's name for clients; choose another with --name, or name in the configuration file")
         }
         return stem
     }

@@ -24,14 +24,16 @@ struct UnreadableValue {
         guard !key.isEmpty, key.utf8.allSatisfy(ConfigurationExpressions.isBareKey) else { return nil }
         let rest = text[text.utf8.index(after: sign)...]
         value = Self.trimmed(rest.unicodeScalars.firstIndex(of: "#").map { rest[..<$0] } ?? rest, of: Self.blanks)
-        isBare = value.unicodeScalars.first.map { !"\"'[{".unicodeScalars.contains($0) } == true
+        isBare =
+            value.unicodeScalars.first.map { !"\"'[{".unicodeScalars.contains($0) } == true
             && value.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 
     /// - Parameter parserMessage: what the parser said.
     func message(_ parserMessage: String, _ accepted: AcceptedValue) -> String {
         guard isBare else { return "\(key): \(parserMessage); it must be \(accepted.form)" }
-        let shown = value.unicodeScalars.count > Self.longestShown
+        let shown =
+            value.unicodeScalars.count > Self.longestShown
             ? String(String.UnicodeScalarView(value.unicodeScalars.prefix(Self.longestShown))) + "…" : value
         let error = "\(key) must be \(accepted.form), not \(shown)"
         // Word processors write quotes that are none.

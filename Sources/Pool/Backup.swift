@@ -130,7 +130,8 @@ public final class Backup: Sendable {
             // older backups. The snapshot has ended, so its time is nobody else's.
             let check = try copy.checkIntegrity(.full)
             if let damage = check.damage { watch.error = .damaged(damage) }
-            let remark = check.unchecked.map { "Not all of it could be checked: \($0)" }
+            let remark =
+                check.unchecked.map { "Not all of it could be checked: \($0)" }
                 ?? check.violation.map { "The copy is whole, and like the database it breaks a rule of its own: \($0)" }
             box.withLock { $0.remark = remark }
         } catch {

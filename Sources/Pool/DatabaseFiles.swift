@@ -59,11 +59,13 @@ public struct DatabaseFiles: Sendable {
         if index != nil, !opened.contains(where: { $0.file == index }) { index = nil }
     }
 
-    /// By which this process has the file and its -shm open, to ask who else has them locked: nothing may be opened besides for that. nil:
-    /// that is not shown.
+    /// By which this process has the file and its -shm open, to ask who else has them locked: nothing may be opened besides
+    /// for that. nil: that is not shown.
     var descriptors: (database: Int32, index: Int32)? {
         let opened = Self.openHere ?? []
-        guard let file = opened.first(where: { $0.file == database }), let shm = opened.first(where: { $0.file == index }) else { return nil }
+        guard let file = opened.first(where: { $0.file == database }), let shm = opened.first(where: { $0.file == index }) else {
+            return nil
+        }
         return (file.descriptor, shm.descriptor)
     }
 
@@ -94,7 +96,9 @@ public struct DatabaseFiles: Sendable {
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for
     /// a new database and deletes its -wal.
     var databaseInPlace: walpool_file? {
-        guard let status = Self.status(path, asksForTime: true), FileIdentity(status) == database, status.bytes > 0 || wasEmpty else { return nil }
+        guard let status = Self.status(path, asksForTime: true), FileIdentity(status) == database, status.bytes > 0 || wasEmpty else {
+            return nil
+        }
         return status
     }
 
@@ -123,13 +127,16 @@ public struct DatabaseFiles: Sendable {
         var files = self
         files.hadFrames = hadFrames || hasFrames
         files.databaseBefore = databaseInPlace
-        if let modified = files.databaseBefore?.modified, Self.wouldTellOfChange(modified, now: Self.wallNanoseconds) { files.keptWAL = wal }
+        if let modified = files.databaseBefore?.modified, Self.wouldTellOfChange(modified, now: Self.wallNanoseconds) {
+            files.keptWAL = wal
+        }
         return files
     }
 
-    /// Whoever writes into the file from now on gives it another time. "The kernel has always used coarse time values to stamp inodes. This
-    /// value is updated every jiffy, so any change that happens within that jiffy will end up with the same timestamp"
-    /// (https://docs.kernel.org/filesystems/multigrain-ts.html). And where a file system keeps whole seconds, so does any within that one.
+    /// Whoever writes into the file from now on gives it another time. "The kernel has always used coarse time values to
+    /// stamp inodes. This value is updated every jiffy, so any change that happens within that jiffy will end up with the
+    /// same timestamp" (https://docs.kernel.org/filesystems/multigrain-ts.html). And where a file system keeps whole
+    /// seconds, so does any within that one.
     ///
     /// - Parameters: in nanoseconds of 1970.
     static func wouldTellOfChange(_ modified: UInt64, now: UInt64) -> Bool {
@@ -148,8 +155,8 @@ public struct DatabaseFiles: Sendable {
     /// ext3 and ext4 with small inodes have no more than seconds, FAT every other one.
     private static let coarsestNanoseconds: UInt64 = 2_000_000_000
 
-    /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another process that was
-    /// the last to close the database may have copied them; then it has written into that.
+    /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another
+    /// process that was the last to close the database may have copied them; then it has written into that.
     func haveLostWAL(since before: DatabaseFiles) -> Bool {
         guard before.hadFrames, !hasFrames || !haveSameWAL(as: before), let then = before.databaseBefore else { return false }
         return databaseInPlace.map { $0.modified == then.modified && $0.bytes == then.bytes } ?? false
@@ -187,8 +194,8 @@ public struct DatabaseFiles: Sendable {
     /// In the place of the -wal there is another, with something in it: who has made it has gone on there.
     var hasOtherWAL: Bool { !hasWAL && (Self.status(path + "-wal").map { $0.bytes > 0 } ?? false) }
 
-    /// Nor is there another, not even one with nothing in it: nobody has opened the database since, for SQLite makes one before it takes a lock
-    /// in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c).
+    /// Nor is there another, not even one with nothing in it: nobody has opened the database since, for SQLite makes one
+    /// before it takes a lock in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c).
     var isNoWALInPlace: Bool { Self.identity(path + "-wal") == nil }
 
     /// What is certainly wrong with them, or nil. That they cannot be looked at (EACCES of a directory, ENOMEM, a network) is nothing
@@ -211,7 +218,8 @@ public struct DatabaseFiles: Sendable {
         return nil
     }
 
-    /// Whether another file is in the place of the database's, or comes there; one that was emptied is another when it has anything again.
+    /// Whether another file is in the place of the database's, or comes there; one that was emptied is another when it has
+    /// anything again.
     func isReplaced(withinMilliseconds milliseconds: Int64) -> Bool {
         let wasEmptied = isDatabaseEmptied
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
@@ -222,8 +230,8 @@ public struct DatabaseFiles: Sendable {
         }
     }
 
-    /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any persistent content"
-    /// (https://www.sqlite.org/walformat.html#the_wal_index_or_shm_file).
+    /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any
+    /// persistent content" (https://www.sqlite.org/walformat.html#the_wal_index_or_shm_file).
     func moveWALAway(keepsIndex: Bool = false) throws(SQLiteError) -> String {
         var (name, number) = ("\(path)-wal.lost", 1)
         while access(name, F_OK) == 0 {

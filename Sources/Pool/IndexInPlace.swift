@@ -3,8 +3,9 @@ import Glibc
 /// The -shm that stands beside a database while this process has another open, which was deleted or moved away. As long as this exists
 /// nobody else uses it: not one process has the database open by it, and none can.
 final class IndexInPlace {
-    /// The locks of a WAL index are the bytes 120 to 127 of its file (https://www.sqlite.org/walformat.html#wal_locks), and whoever has it
-    /// open keeps a shared one on the next (`UNIX_SHM_DMS` in https://www.sqlite.org/src/file/src/os_unix.c).
+    /// The locks of a WAL index are the bytes 120 to 127 of its file (https://www.sqlite.org/walformat.html#wal_locks), and
+    /// whoever has it open keeps a shared one on the next (`UNIX_SHM_DMS` in
+    /// https://www.sqlite.org/src/file/src/os_unix.c).
     private static let (firstLock, locks) = (off_t(120), off_t(9))
 
     private let descriptor: Int32

@@ -60,11 +60,12 @@ public struct PoolLimits: Sendable {
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000
-    /// How often, a millisecond apart, a process is looked at that seems to have the database open without its -wal: each look takes less than
-    /// one, and it would have to close the database, and open it again, in every one of them.
+    /// How often, a millisecond apart, a process is looked at that seems to have the database open without its -wal: each
+    /// look takes less than one, and it would have to close the database, and open it again, in every one of them.
     static let outsiderLooks = 10
-    /// How long a full disk may take to get room for what a deleted -wal held. Less than the unit's watchdog gives the writer, which would
-    /// end the process, and with a stop's other waits less than the 90 s of a service manager's patience.
+    /// How long a full disk may take to get room for what a deleted -wal held. Less than the unit's watchdog gives the
+    /// writer, which would end the process, and with a stop's other waits less than the 90 s of a service manager's
+    /// patience.
     static let rescueRoomMilliseconds: Int64 = 20_000
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100

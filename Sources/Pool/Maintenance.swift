@@ -66,7 +66,8 @@ final class Maintenance: Sendable {
         case .nothing: break
         case .unreadable(let why):
             log.warning(
-                .vacuumTrouble, "the maintenance file cannot be read: VACUUM counts from now", metadata: ["file": "\(file.path)", "why": "\(why)"])
+                .vacuumTrouble, "the maintenance file cannot be read: VACUUM counts from now",
+                metadata: ["file": "\(file.path)", "why": "\(why)"])
         }
         state = Locked(State(schedule: MaintenanceSchedule(configuration: configuration, record: record)))
     }
@@ -139,7 +140,8 @@ final class Maintenance: Sendable {
             guard let record = state.withLock({ $0.schedule.record }) else { return }
             do throws(MaintenanceFile.WriteError) { try file.write(record) } catch {
                 log.error(
-                    .vacuumTrouble, "the maintenance file cannot be written", metadata: ["file": "\(file.path)", "error": "\(error.description)"])
+                    .vacuumTrouble, "the maintenance file cannot be written",
+                    metadata: ["file": "\(file.path)", "error": "\(error.description)"])
             }
         }
     }

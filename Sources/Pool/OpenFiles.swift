@@ -120,27 +120,30 @@ struct OpenFiles {
         return nil
     }
 
-    /// The same of the database alone, for whoever is about to begin the -wal anew: the index has other salts then, as after a checkpoint.
+    /// The same of the database alone, for whoever is about to begin the -wal anew: the index has other salts then, as
+    /// after a checkpoint.
     var problemOfDatabase: SQLiteError? { places.databaseInPlace.flatMap { problem(of: $0) } }
 
     private func problem(of status: walpool_file) -> SQLiteError? {
         isWrittenOver(status) ? DatabaseFiles.writtenOver : isCut(status) ? DatabaseFiles.truncated : nil
     }
 
-    /// Somebody has made the -wal shorter, and not by a checkpoint (`: > app.db-wal`, where it has become large). The next commit makes it
-    /// as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell. A file system may take some
-    /// of that back for reasons of its own: only then is anything read.
+    /// Somebody has made the -wal shorter, and not by a checkpoint (`: > app.db-wal`, where it has become large). The next
+    /// commit makes it as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell.
+    /// A file system may take some of that back for reasons of its own: only then is anything read.
     ///
     /// Or it is longer than by its frames, because another was written over it (`cp other.db-wal app.db-wal`); but so it is when room was
     /// made ahead, or a transaction that was rolled back had made some: that is told by what is read, too.
     private func problem(ofWAL status: walpool_file) -> SQLiteError? {
-        if status.bytes < walBytes || status.blocks < walBlocks { return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL }
+        if status.bytes < walBytes || status.blocks < walBlocks {
+            return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL
+        }
         guard status.bytes > walBytes, let walIndex, status.bytes > walIndex.copyHeader().leastWALBytes else { return nil }
         return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
     }
 
-    /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed, or the database's file is not
-    /// the one that it belongs to any more.
+    /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed, or the
+    /// database's file is not the one that it belongs to any more.
     var problemOfCopying: SQLiteError? {
         guard !isDatabaseWrittenOver else { return DatabaseFiles.writtenOver }
         guard let walIndex, walIndex.frames > walIndex.backfilledFrames else { return nil }

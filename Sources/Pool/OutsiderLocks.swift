@@ -25,8 +25,8 @@ public enum OutsiderLocks {
     /// there, and it tells everybody in the -shm that it is in the -wal: whoever goes on with another one would copy zeros, or
     /// what stands there of another commit, into the database.
     ///
-    /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well, and one that has not the -wal
-    ///   in its place open.
+    /// - Parameter isDeleted: that is known, so one whose files are not shown to this process counts as well, and one that
+    ///   has not the -wal in its place open.
     static func holder(ofDeletedWALOf path: String, isDeleted: Bool = false) -> String? {
         guard let file = file(path) else { return nil }
         let (wal, index) = ("\(file)-wal", "\(file)-shm")
@@ -36,10 +36,11 @@ public enum OutsiderLocks {
         }.map(name)
     }
 
-    /// The -wal may have been moved away (`mv app.db-wal x`), or the process know it by another path, as in a container: its link does not say
-    /// that it was deleted then. But who has the -shm locked has a -wal open: SQLite opens it before and closes it afterwards
-    /// (sqlite3WalOpen, sqlite3WalClose in https://www.sqlite.org/src/file/src/wal.c). So it is looked more than once, for one that has just
-    /// closed the database and opens it again had the lock at one look and not the file at the next.
+    /// The -wal may have been moved away (`mv app.db-wal x`), or the process know it by another path, as in a container:
+    /// its link does not say that it was deleted then. But who has the -shm locked has a -wal open: SQLite opens it before
+    /// and closes it afterwards (sqlite3WalOpen, sqlite3WalClose in https://www.sqlite.org/src/file/src/wal.c). So it is
+    /// looked more than once, for one that has just closed the database and opens it again had the lock at one look and not
+    /// the file at the next.
     private static func keepsAnother(_ process: String, than wal: String, _ index: String) -> Bool {
         for look in 1...PoolLimits.outsiderLooks {
             if look > 1 { MonotonicClock.sleepForOutsider(milliseconds: 1) }
@@ -80,8 +81,9 @@ public enum OutsiderLocks {
         return "\(name.isEmpty ? "unknown" : name) (process \(process))"
     }
 
-    /// Whether a process has this file open, as the links of its descriptors tell it. "If the pathname has been unlinked, the symbolic link
-    /// will contain the string ' (deleted)' appended to the original pathname" (proc(5), of another such link).
+    /// Whether a process has this file open, as the links of its descriptors tell it. "If the pathname has been unlinked,
+    /// the symbolic link will contain the string ' (deleted)' appended to the original pathname" (proc(5), of another such
+    /// link).
     ///
     /// nil: that is not shown to this process.
     private static func has(_ process: String, _ file: String) -> Bool? {

@@ -4,13 +4,14 @@ import Scheduling
 
 /// The -wal was deleted, and what was committed there is only to be had as long as this process has it open.
 extension Pool {
-    /// As long as the -shm is there, another process goes on behind it in a new -wal: a checkpoint would copy the zeros that stand in the
-    /// deleted one in that place. So the new one gets what it has not got (`Connection.rescueWAL`), and it holds everything then. Otherwise
-    /// the database itself gets it: the file that is open, whatever is moved into its place meanwhile.
+    /// As long as the -shm is there, another process goes on behind it in a new -wal: a checkpoint would copy the zeros
+    /// that stand in the deleted one in that place. So the new one gets what it has not got (`Connection.rescueWAL`), and
+    /// it holds everything then. Otherwise the database itself gets it: the file that is open, whatever is moved into its
+    /// place meanwhile.
     ///
-    /// A copy that is cut short, by an error or with the process, would leave pages of two times in the database. So a new -wal is written
-    /// first even so, as for any checkpoint; but not without the -shm, and not beside another process, which may have the deleted one open
-    /// and copy out of it what is newer than the new one.
+    /// A copy that is cut short, by an error or with the process, would leave pages of two times in the database. So a new
+    /// -wal is written first even so, as for any checkpoint; but not without the -shm, and not beside another process,
+    /// which may have the deleted one open and copy out of it what is newer than the new one.
     ///
     /// - Returns: why what was committed is not all saved, or not gone on with; or nil.
     func rescueWAL() throws(SQLiteError) -> String? {
@@ -42,8 +43,9 @@ extension Pool {
             if case .partial(let frames, let all) = rescueIntoNewWAL(until: end) {
                 return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
             }
-            return "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: nothing was copied, and "
-                + "what was committed since the last checkpoint may be lost"
+            return
+                "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: "
+                + "nothing was copied, and what was committed since the last checkpoint may be lost"
         }
         if isServedAlone, let header = writer.walIndex?.copyHeader(), rescueIntoNewWAL(until: end) == .complete {
             copyRescued(header, until: end)
@@ -78,8 +80,9 @@ extension Pool {
         return try rescueWAL()
     }
 
-    /// It was deleted while the database was opened again, and what was committed there is where it is found again by now: so the database
-    /// is to be opened once more. SQLite may have opened it before it went; then it is as while it is served.
+    /// It was deleted while the database was opened again, and what was committed there is where it is found again by now:
+    /// so the database is to be opened once more. SQLite may have opened it before it went; then it is as while it is
+    /// served.
     ///
     /// - Parameter left: the files of before.
     func hasWrittenWALAnew(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
@@ -91,8 +94,8 @@ extension Pool {
         return true
     }
 
-    /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process has the database
-    /// open, which may have the deleted one open by right.
+    /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process
+    /// has the database open, which may have the deleted one open by right.
     private func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
         guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
         writer.connection.keepWALWhenClosed()
@@ -112,7 +115,8 @@ extension Pool {
             try whileNobodyWrites(until: end) { () throws(SQLiteError) in try writer.connection.emptyRescuedWAL(of: header) }
             log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
         } catch {
-            log.error(.ioError, "what the deleted -wal held cannot be copied into the database yet", metadata: ["error": "\(error.message)"])
+            log.error(
+                .ioError, "what the deleted -wal held cannot be copied into the database yet", metadata: ["error": "\(error.message)"])
         }
     }
 
@@ -125,11 +129,13 @@ extension Pool {
                 rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
                     writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL()
                 }
-            } catch where error.code == SQLiteError.Code.busy
+            } catch let error
+                where error.code == SQLiteError.Code.busy
                 && OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: writer.places.isNoWALInPlace) == nil
             {
-                // Whoever writes, and does not end, does so behind what was committed: that can be saved before the process ends. One who has
-                // the deleted one open has it all, and will copy it; and so has whoever there is, where nobody has made another.
+                // Whoever writes, and does not end, does so behind what was committed: that can be saved before the process
+                // ends. One who has the deleted one open has it all, and will copy it; and so has whoever there is, where
+                // nobody has made another.
                 let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
                 rescue = try whileNobodyWrites(until: end) { () throws(SQLiteError) in
                     writer.places.databaseInPlace == nil ? .impossible : try writer.connection.rescueWAL(besideWriter: true)
@@ -155,8 +161,9 @@ extension Pool {
         }
     }
 
-    /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A copy that stops
-    /// half way would leave the file damaged, so it does not begin before there is room; until then this process has what nobody else has.
+    /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A
+    /// copy that stops half way would leave the file damaged, so it does not begin before there is room; until then this
+    /// process has what nobody else has.
     ///
     /// - Returns: why nothing was copied, or nil.
     private func waitForRoomToRescue() -> String? {
@@ -164,8 +171,9 @@ extension Pool {
         var isTold = false
         while let missing = roomMissingToRescue {
             guard MonotonicClock.now < end else {
-                return "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: nothing was copied, "
-                    + "and what was committed since the last checkpoint is lost"
+                return
+                    "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: "
+                    + "nothing was copied, and what was committed since the last checkpoint is lost"
             }
             if !isTold {
                 log.critical(

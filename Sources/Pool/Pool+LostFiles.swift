@@ -30,15 +30,17 @@ extension Pool {
         if writer.knownFiles.isDatabaseWrittenOver { moveOwnWALAway() }
     }
 
-    /// Into a file that was emptied somebody writes another (`cp backup.db app.db`), or has done so by now; and what was in it is in no -wal.
+    /// Into a file that was emptied somebody writes another (`cp backup.db app.db`), or has done so by now; and what was in
+    /// it is in no -wal.
     private var mayAnotherBeWrittenInto: Bool {
         let files = writer.knownFiles
         return files.places.isDatabaseEmptied || files.isDatabaseWrittenOver || files.isDatabaseCut
     }
 
-    /// The process ends without closing anything, since a statement does not end, or after an I/O error without its last checkpoint. Nothing of
-    /// a file that was lost may stay beside another in its place even so. And what was committed into a -wal that was deleted ends with the
-    /// process: a new one takes it up that the next start finds, for which only nobody may write.
+    /// The process ends without closing anything, since a statement does not end, or after an I/O error without its last
+    /// checkpoint. Nothing of a file that was lost may stay beside another in its place even so. And what was committed
+    /// into a -wal that was deleted ends with the process: a new one takes it up that the next start finds, for which only
+    /// nobody may write.
     ///
     /// Only with the writer.
     ///
@@ -112,9 +114,9 @@ extension Pool {
         }
     }
 
-    /// Gives the -wal that is left of a file another name, if there is anything in it. Another process that has it open goes on as before,
-    /// with the file that is gone, whatever the names are. But while nothing has come into that file's place it may
-    /// come back itself, and would be damaged without what was not copied.
+    /// Gives the -wal that is left of a file another name, if there is anything in it. Another process that has it open
+    /// goes on as before, with the file that is gone, whatever the names are. But while nothing has come into that file's
+    /// place it may come back itself, and would be damaged without what was not copied.
     ///
     /// - Parameter isCopied: all that was committed is in the file it belongs to.
     func moveAway(_ left: DatabaseFiles, isCopied: Bool = false) {

@@ -171,7 +171,10 @@ extension Pool {
         state.withLock { $0.policy.vacuumed(frames: frames) }
         log.notice(
             .vacuum, "VACUUM is done",
-            metadata: ["pages": "\(after.pages)", "freed_bytes": "\(success.bytesFreed)", "duration": .stringConvertible(LoggedDuration(milliseconds: success.durationMilliseconds))])
+            metadata: [
+                "pages": "\(after.pages)", "freed_bytes": "\(success.bytesFreed)",
+                "duration": .stringConvertible(LoggedDuration(milliseconds: success.durationMilliseconds)),
+            ])
         return .emptyWAL
     }
 

@@ -2,17 +2,18 @@ import Glibc
 import SQLite
 import Scheduling
 
-/// Processes that have the database open by a -shm that was deleted. The locks are there: they and whoever makes a new one have none in common,
-/// and each would write over what the other has committed. Those of another PID namespace, as in a container, are not in /proc/locks, and
-/// F_GETLK tells of them.
+/// Processes that have the database open by a -shm that was deleted. The locks are there: they and whoever makes a new one
+/// have none in common, and each would write over what the other has committed. Those of another PID namespace, as in a
+/// container, are not in /proc/locks, and F_GETLK tells of them.
 extension Pool {
-    /// Every connection in WAL mode keeps a shared lock on the database's file (https://www.sqlite.org/lockingv3.html), on these bytes of it.
+    /// Every connection in WAL mode keeps a shared lock on the database's file (https://www.sqlite.org/lockingv3.html), on
+    /// these bytes of it.
     private static let sharedBytes = (first: off_t(0x4000_0002), count: off_t(510))
     /// And whoever has a -shm open one on this byte of that (`UNIX_SHM_DMS` in https://www.sqlite.org/src/file/src/os_unix.c).
     private static let indexBytes = (first: off_t(128), count: off_t(1))
 
-    /// One that is there before the database is opened, while there is no -shm in its place, or no -wal: SQLite has both open as long as it has
-    /// that lock.
+    /// One that is there before the database is opened, while there is no -shm in its place, or no -wal: SQLite has both
+    /// open as long as it has that lock.
     ///
     /// Only while this process has no connection: closing the descriptor would drop its locks.
     static func processWithLostFiles(_ path: String) -> Int32? {
@@ -38,8 +39,9 @@ extension Pool {
         return nil
     }
 
-    /// One whose -shm was deleted while the database was opened, so that the one that is open here is new and nobody else has it open. Its
-    /// files need not be shown to this process, as they must be for `OutsiderLocks.holder(ofDeletedIndexOf:)`.
+    /// One whose -shm was deleted while the database was opened, so that the one that is open here is new and nobody else
+    /// has it open. Its files need not be shown to this process, as they must be for
+    /// `OutsiderLocks.holder(ofDeletedIndexOf:)`.
     ///
     /// - Parameter files: that are open here, by one connection.
     static func processWithAnotherIndex(
@@ -55,7 +57,8 @@ extension Pool {
         return nil
     }
 
-    /// Whether no other process has the database open. /proc/locks may miss one, also where it is long and locks come and go while it is read.
+    /// Whether no other process has the database open. /proc/locks may miss one, also where it is long and locks come and
+    /// go while it is read.
     var isServedAlone: Bool {
         guard OutsiderLocks.holders(ofDatabase: path, withReaders: true).isEmpty else { return false }
         guard let (database, index) = writer.places.descriptors else { return true }

@@ -112,15 +112,15 @@ extension Pool {
         return []
     }
 
-    /// For some milliseconds nobody has the -wal open, while the database is opened anew, and who deletes or moves one of the files may do
-    /// so with the next then (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart): nothing that was committed may
-    /// rest on it by then. It is emptied, too, for to a file that comes in the database's place (`mv backup.db app.db`) its frames do not
-    /// belong.
+    /// For some milliseconds nobody has the -wal open, while the database is opened anew, and who deletes or moves one of
+    /// the files may do so with the next then (`rm app.db-shm; rm app.db-wal` are two processes, a millisecond apart):
+    /// nothing that was committed may rest on it by then. It is emptied, too, for to a file that comes in the database's
+    /// place (`mv backup.db app.db`) its frames do not belong.
     ///
-    /// When the -shm was deleted, a process that makes another writes into it from then on: so what takes long comes before the last look for
-    /// one. Who keeps it from being copied or emptied has the -shm that was deleted, and the database is not opened again beside that.
-    /// One that was put there and that nobody uses (`mv app.db-shm x; mv x app.db-shm`, between which the daemon has made another) is kept
-    /// from everybody until all is copied.
+    /// When the -shm was deleted, a process that makes another writes into it from then on: so what takes long comes before
+    /// the last look for one. Who keeps it from being copied or emptied has the -shm that was deleted, and the database is
+    /// not opened again beside that. One that was put there and that nobody uses (`mv app.db-shm x; mv x app.db-shm`,
+    /// between which the daemon has made another) is kept from everybody until all is copied.
     ///
     /// - Returns: why nothing can be copied out of it.
     private func emptyWALBeforeItIsClosed() -> String? {
@@ -189,9 +189,9 @@ extension Pool {
         return readlink(path, &byte, 1) >= 0
     }
 
-    /// Where a process does not show its files, that there is no -wal tells as much: SQLite opens it, and makes it, before it takes a lock
-    /// in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c). The last one that closes a database deletes the -wal
-    /// before it lets go of its locks, so it has a moment to.
+    /// Where a process does not show its files, that there is no -wal tells as much: SQLite opens it, and makes it, before
+    /// it takes a lock in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c). The last one that closes
+    /// a database deletes the -wal before it lets go of its locks, so it has a moment to.
     static func holderOfDeletedWAL(_ path: String) -> String? {
         if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) { return holder }
         guard let resolved = realpath(path, nil) else { return nil }

@@ -2,11 +2,11 @@ import Logging
 import SQLite
 import Scheduling
 
-/// Somebody has written into the files themselves (`cp`), which stay in their places, and stay open. What was there is no more; what can be
-/// kept is that what came in its place is not mixed with what is left.
+/// Somebody has written into the files themselves (`cp`), which stay in their places, and stay open. What was there is no
+/// more; what can be kept is that what came in its place is not mixed with what is left.
 extension Pool {
-    /// Another database was written into the file (`cp backup.db app.db`). The frames in the -wal belong to what was there before: nothing is
-    /// copied, and they are moved away, or the next start would find them beside the other database.
+    /// Another database was written into the file (`cp backup.db app.db`). The frames in the -wal belong to what was there
+    /// before: nothing is copied, and they are moved away, or the next start would find them beside the other database.
     ///
     /// - Parameter failure: what the writer has met.
     /// - Returns: why this one cannot be opened again, or nil.
@@ -37,9 +37,9 @@ extension Pool {
         }
     }
 
-    /// Somebody has written into the -wal itself (`cp other.db-wal app.db-wal`), and what was committed there since the last checkpoint is no
-    /// more. Nothing is copied out of it; and where its header says that it is another database's, it is moved away, or the next start
-    /// would take its frames for this one's.
+    /// Somebody has written into the -wal itself (`cp other.db-wal app.db-wal`), and what was committed there since the
+    /// last checkpoint is no more. Nothing is copied out of it; and where its header says that it is another database's, it
+    /// is moved away, or the next start would take its frames for this one's.
     ///
     /// - Parameters:
     ///   - failure: what the writer has met.
@@ -64,7 +64,8 @@ extension Pool {
             let name = try writer.places.moveWALAway()
             return "\(path)-wal was written over by one of another database while it was served, which was moved to \(name): \(fate)"
         } catch {
-            return "\(path)-wal was written over by one of another database while it was served: \(fate), and the -wal has to be moved away "
+            return
+                "\(path)-wal was written over by one of another database while it was served: \(fate), and the -wal has to be moved away "
                 + "before the next start, for it cannot be done now (\(error.message))"
         }
     }
@@ -74,8 +75,8 @@ extension Pool {
     var isWALForeign: Bool { writer.places.hasWAL && writer.places.hasIndex && writer.files.walContent() == .foreign }
 
     static func lossOfWAL(of path: String) -> String {
-        "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may be lost, and nothing "
-            + "was copied"
+        "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may be lost, "
+            + "and nothing was copied"
     }
 
     /// Another database comes into the place of this one, or into its file: what has come beside it belongs to that.

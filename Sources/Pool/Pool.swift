@@ -236,7 +236,8 @@ public final class Pool: Sendable {
             if try hasWrittenWALAnew(left) { return try openWriterAgain(filesToOpenAgain()) }
             guard !writer.places.haveLostWAL(since: left) else {
                 writer.connection.keepWALWhenClosed()
-                throw DatabaseFiles.lost("its -wal was deleted or emptied while nobody had it open, and what was committed there may be lost")
+                throw DatabaseFiles.lost(
+                    "its -wal was deleted or emptied while nobody had it open, and what was committed there may be lost")
             }
         } catch {
             moveAway(left)
@@ -280,7 +281,8 @@ extension Pool {
 
     /// Asks for a reader, by its index.
     ///
-    /// - Parameter onlyToPrepare: the reader is to prepare a statement and is given back at once, so the one that is kept for that will do.
+    /// - Parameter onlyToPrepare: the reader is to prepare a statement and is given back at once, so the one that is kept
+    ///   for that will do.
     public func requestReader(
         _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
     ) -> Request<Int> {

@@ -28,7 +28,7 @@ extension PooledConnection {
         defer { if owner != nil { endRun() } }
         connection.callbacks.denial = nil
         let prepared: Statement?
-        do { prepared = try prepareAll(of: text.bytes) } catch where mayBeOutdated(error) {
+        do { prepared = try prepareAll(of: text.bytes) } catch let error where mayBeOutdated(error) {
             // The error may be about a schema that another connection has changed since this one read it: SQLite
             // notices that when a statement runs, and for some errors not when one is prepared.
             try connection.rereadSchema()

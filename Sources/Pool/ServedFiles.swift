@@ -30,8 +30,8 @@ final class ServedFiles: Sendable {
         return walHeader == header ? DatabaseFiles.truncatedWAL : nil
     }
 
-    /// Why what is read of them may be a mixture, or nil: another database was written into one of them. As far as that can be told without the
-    /// writer, which somebody may have for long.
+    /// Why what is read of them may be a mixture, or nil: another database was written into one of them. As far as that can
+    /// be told without the writer, which somebody may have for long.
     ///
     /// - Parameter connection: that reads them. Nothing is mapped there.
     func problemOfReading(by connection: Connection) -> SQLiteError? {

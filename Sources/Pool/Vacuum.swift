@@ -59,7 +59,8 @@ struct Vacuum {
     /// (`content=`). VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
     /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
     func tableNamedByRowid() throws(SQLiteError) -> String? {
-        let contents = Set(try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0").compactMap(FullTextContent.table))
+        let contents = Set(
+            try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0").compactMap(FullTextContent.table))
         guard !contents.isEmpty else { return nil }
         return try texts(
             """

@@ -34,12 +34,13 @@ extension Writer {
         return found
     }
 
-    /// The tables that a virtual table keeps its contents in, which are named after it (https://www.sqlite.org/vtab.html#xshadowname). Its
-    /// module drops them with it, by statements of its own.
+    /// The tables that a virtual table keeps its contents in, which are named after it
+    /// (https://www.sqlite.org/vtab.html#xshadowname). Its module drops them with it, by statements of its own.
     private func shadowTables(of table: String) throws(SQLiteError) -> [String] {
         let list = try connection.prepareInternal(
             """
-            SELECT shadow.name FROM sqlite_schema AS dropped CROSS JOIN sqlite_schema AS shadow CROSS JOIN pragma_table_list(shadow.name) AS list
+            SELECT shadow.name FROM sqlite_schema AS dropped
+                CROSS JOIN sqlite_schema AS shadow CROSS JOIN pragma_table_list(shadow.name) AS list
             WHERE dropped.type = 'table' AND dropped.rootpage = 0 AND dropped.name = ?1 COLLATE NOCASE
                 AND shadow.type = 'table' AND substr(shadow.name, 1, length(?1) + 1) COLLATE NOCASE = ?1 || '_'
                 AND list.schema = 'main' AND list.type = 'shadow'
@@ -87,7 +88,7 @@ extension Writer {
             WHERE \(comparisons.joined(separator: " AND ")) LIMIT 1
             """
         let statement: Statement
-        do { statement = try connection.prepareInternal(sql) } catch where error.message.hasPrefix("no such column") {
+        do { statement = try connection.prepareInternal(sql) } catch let error where error.message.hasPrefix("no such column") {
             // A mismatch, too.
             return false
         }

@@ -51,7 +51,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     private var outsiderWaits = 0
 
     init(
-        path: String, again left: DatabaseFiles?, creates: Bool, settings: ConnectionSettings, limits: PoolLimits, changeable: ChangeableLimits, work: ThreadAtWork,
+        path: String, again left: DatabaseFiles?, creates: Bool, settings: ConnectionSettings, limits: PoolLimits,
+        changeable: ChangeableLimits, work: ThreadAtWork,
         schema: CommittedSchema, log: Logger, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
         self.path = path
@@ -174,7 +175,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// All that is in the -wal was copied, so it is begun anew, which looks to a commit as if somebody had checkpointed; and what was
     /// written over the database before may pass for that.
     private func lookAtDatabaseBeforeFirstCommit() throws(SQLiteError) {
-        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, let problem = files.problemOfDatabase else { return }
+        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, let problem = files.problemOfDatabase else {
+            return
+        }
         failure = problem
         throw problem
     }
@@ -187,7 +190,8 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// already written to the database" (https://www.sqlite.org/rescode.html#busy_snapshot).
     private func takeWriteLock() throws(SQLiteError) {
         if keepsSnapshot {
-            do { return try run(beginStatement) } catch where connection.isAutocommit && stopReason == nil && !error.isInputOutput {
+            do { return try run(beginStatement) } catch let error where connection.isAutocommit && stopReason == nil && !error.isInputOutput
+            {
                 // SQLite asks no busy handler while it keeps a snapshot, and may keep an error too.
                 endSnapshot()
             }

@@ -29,9 +29,12 @@ public struct ParseMessage {
         let oids = try reader.bytes(4 * count)
         try reader.finish()
         // The empty array is a constant of the standard library: no allocation.
-        parameterTypes = count == 0 ? [] : (0..<count).map { index in
-            TypeOID(UInt32(bigEndian: oids.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
-        }
+        parameterTypes =
+            count == 0
+            ? []
+            : (0..<count).map { index in
+                TypeOID(UInt32(bigEndian: oids.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
+            }
     }
 }
 

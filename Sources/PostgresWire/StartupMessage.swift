@@ -63,7 +63,7 @@ public struct StartupMessage: Sendable {
                 }
             }
             try reader.finish()
-        } catch where error.state == .protocolViolation {
+        } catch let error where error.state == .protocolViolation {
             throw .lostSynchronization("invalid startup packet layout: expected terminator as last byte")
         }
         self.minorVersion = minorVersion

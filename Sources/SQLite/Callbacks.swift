@@ -79,7 +79,9 @@ public final class Callbacks {
                 if callbacks.isInternal { return SQLITE_OK }
                 guard let denial = Authorizer.denial(action: action, first: first, second: second, schema: schema)
                 else {
-                    if action == SQLITE_DROP_TABLE || action == SQLITE_DROP_VTABLE { callbacks.droppedTable = first.map { String(cString: $0) } }
+                    if action == SQLITE_DROP_TABLE || action == SQLITE_DROP_VTABLE {
+                        callbacks.droppedTable = first.map { String(cString: $0) }
+                    }
                     return SQLITE_OK
                 }
                 callbacks.denial = denial

@@ -239,8 +239,8 @@ public final class Connection: @unchecked Sendable {
         public var isComplete: Bool { !isBusy && frames == copiedFrames }
     }
 
-    /// SQLite's PASSIVE, which waits for nobody, and TRUNCATE, which waits for readers and writers by the busy handler and then empties the
-    /// WAL. https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
+    /// SQLite's PASSIVE, which waits for nobody, and TRUNCATE, which waits for readers and writers by the busy handler and
+    /// then empties the WAL. https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public enum CheckpointMode: Sendable { case passive, truncate }
 
     /// Copies what the WAL holds into the database file. Only ever call it on the writer connection: SQLite before

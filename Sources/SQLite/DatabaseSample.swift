@@ -23,10 +23,10 @@ public struct DatabaseFile: @unchecked Sendable {
 
 /// Some bytes of the database's file, to tell whether anything but a checkpoint has written into it (`cp backup.db app.db`).
 ///
-/// The header is another one in most backups. But "the change counter might not be incremented on each transaction in WAL mode"
-/// (https://www.sqlite.org/fileformat2.html#file_change_counter), and a copy of the file itself (`cp app.db backup.db`) may have the same. So
-/// there is a page, too, that the last commit before the last checkpoint has changed: a copy from before that has another, and one
-/// from after it does no harm.
+/// The header is another one in most backups. But "the change counter might not be incremented on each transaction in WAL
+/// mode" (https://www.sqlite.org/fileformat2.html#file_change_counter), and a copy of the file itself (`cp app.db
+/// backup.db`) may have the same. So there is a page, too, that the last commit before the last checkpoint has changed: a
+/// copy from before that has another, and one from after it does no harm.
 public struct DatabaseSample: Sendable {
     /// A page of this number, and how long it is.
     public struct Page: Equatable, Sendable {
@@ -53,8 +53,8 @@ public struct DatabaseSample: Sendable {
         }
     }
 
-    /// Whether other bytes stand there now, and not because a checkpoint has put them there: those are in the -wal, too. What is cut off is
-    /// not another.
+    /// Whether other bytes stand there now, and not because a checkpoint has put them there: those are in the -wal, too.
+    /// What is cut off is not another.
     public func isWrittenOver(in file: DatabaseFile, besides wal: WALFile, _ index: WALIndex) -> Bool {
         let end = index.end
         return parts.contains { part in
@@ -68,7 +68,9 @@ extension WALFile {
     /// The page that the last commit in it has written last; nil: there is none that the index names.
     public func lastPage(of index: WALIndex) -> DatabaseSample.Page? {
         let end = index.end
-        guard !end.isEmpty, end.frames > 0, end.pageBytes >= 512, let number = page(ofFrame: end.frames - 1, end), number > 0 else { return nil }
+        guard !end.isEmpty, end.frames > 0, end.pageBytes >= 512, let number = page(ofFrame: end.frames - 1, end), number > 0 else {
+            return nil
+        }
         return DatabaseSample.Page(number: number, bytes: end.pageBytes)
     }
 

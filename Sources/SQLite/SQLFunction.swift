@@ -54,8 +54,8 @@ public struct FunctionCall {
     /// What a call takes longer for than a look whether the statement may go on.
     private static let largeBytes = 32 << 10
 
-    /// True, with the error set: the statement is to stop. SQLite asks only every thousand instructions, and a row may have hundreds of calls
-    /// with large values.
+    /// True, with the error set: the statement is to stop. SQLite asks only every thousand instructions, and a row may have
+    /// hundreds of calls with large values.
     func isToStop(_ callbacks: Callbacks) -> Bool {
         guard let onProgress = callbacks.onProgress, hasLargeArgument, onProgress() else { return false }
         fail(code: SQLITE_INTERRUPT)

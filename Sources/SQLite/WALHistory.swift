@@ -8,11 +8,12 @@ extension WALFile: WALSource {}
 
 /// Which frames of a WAL are in which of several files.
 ///
-/// A -wal that is deleted while it is open parts the processes: who opens the database afterwards makes another, and goes on in it where the
-/// -shm says, which they all have. Each file then has the frames of those who have it open, and zeros, or nothing, in the place of
-/// the others. All together they are one WAL still, and its checksums tell which frame is its next one: they are "computed consecutively
-/// on the first 24 bytes of the WAL header and the first 8 bytes and the content of all frames up to and including the current frame"
-/// (https://www.sqlite.org/fileformat2.html#wal_file_format), and the index has the last.
+/// A -wal that is deleted while it is open parts the processes: who opens the database afterwards makes another, and goes
+/// on in it where the -shm says, which they all have. Each file then has the frames of those who have it open, and zeros,
+/// or nothing, in the place of the others. All together they are one WAL still, and its checksums tell which frame is its
+/// next one: they are "computed consecutively on the first 24 bytes of the WAL header and the first 8 bytes and the content
+/// of all frames up to and including the current frame" (https://www.sqlite.org/fileformat2.html#wal_file_format), and the
+/// index has the last.
 struct WALHistory {
     struct Part: Equatable {
         var frames: Range<Int>
@@ -80,7 +81,8 @@ struct WALHistory {
     ) -> (file: Int, upTo: Int)? {
         for (index, file) in files.enumerated() {
             var (upTo, sum) = (frames, checksum)
-            while upTo < end.frames, file.read(buffer, at: Self.position(upTo, end)), Self.isNext(UnsafeRawBufferPointer(buffer), end, &sum) {
+            while upTo < end.frames, file.read(buffer, at: Self.position(upTo, end)), Self.isNext(UnsafeRawBufferPointer(buffer), end, &sum)
+            {
                 upTo += 1
                 // "For commit records, the size of the database file in pages after the commit. For all other records, zero."
                 guard buffer.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0 else { continue }

@@ -14,12 +14,12 @@ extension Connection {
     /// Writes into the -wal in its place what that has not got, out of the one that was deleted and is open here. Both may have frames
     /// that the other has not: see `WALHistory`.
     ///
-    /// This connection must not be in a transaction, and is to be closed afterwards. A checkpoint before that copies all or fails: what others
-    /// write from now on is not in the file it has open, which ends where that begins.
+    /// This connection must not be in a transaction, and is to be closed afterwards. A checkpoint before that copies all or
+    /// fails: what others write from now on is not in the file it has open, which ends where that begins.
     ///
-    /// - Parameter besideWriter: another connection may have the write lock all the while. It writes behind the frames that the index names;
-    ///   and it begins the -wal anew only if all was copied before its transaction began (`walRestartLog` in
-    ///   https://www.sqlite.org/src/file/src/wal.c), and then nothing is done here.
+    /// - Parameter besideWriter: another connection may have the write lock all the while. It writes behind the frames that
+    ///   the index names; and it begins the -wal anew only if all was copied before its transaction began
+    ///   (`walRestartLog` in https://www.sqlite.org/src/file/src/wal.c), and then nothing is done here.
     /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.
     public func rescueWAL(besideWriter: Bool = false) throws(SQLiteError) -> WALRescue? {
         guard let index = WALIndex(connection: handle), let old = walFile() else { return .impossible }
@@ -59,8 +59,8 @@ extension Connection {
         return history.isWhole ? .complete : .partial(frames: history.frames, of: end.frames)
     }
 
-    /// What `rescueWAL` has written is in the database now, and the index has begun anew and names none of it: it goes, as with any checkpoint
-    /// that empties the -wal. What another has put there meanwhile stays.
+    /// What `rescueWAL` has written is in the database now, and the index has begun anew and names none of it: it goes, as
+    /// with any checkpoint that empties the -wal. What another has put there meanwhile stays.
     ///
     /// - Parameter header: of the index, when that was written.
     /// - Returns: nil when another connection writes or checkpoints just now; nothing has happened then.

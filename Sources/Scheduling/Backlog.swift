@@ -1,8 +1,9 @@
 /// Whether the events come faster than one thread handles them.
 ///
-/// A thread that polls alone takes up to so many events at once. That it gets all of those again and again means that it is the one whom the
-/// clients wait for, and a second thread is worth the core that it takes from them: with 8 clients on 2 cores, whose events
-/// hardly ever come in such numbers, one thread answers more than two (see `PollerCensus`); with 64, who always do, two.
+/// A thread that polls alone takes up to so many events at once. That it gets all of those again and again means that it is
+/// the one whom the clients wait for, and a second thread is worth the core that it takes from them: with 8 clients on 2
+/// cores, whose events hardly ever come in such numbers, one thread answers more than two (see `PollerCensus`); with 64,
+/// who always do, two.
 ///
 /// A pure value, like `PollerCensus`.
 public struct Backlog: Sendable {

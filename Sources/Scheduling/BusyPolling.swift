@@ -9,8 +9,8 @@
 /// A client that computes for longer between its requests than a thread asks is waited for asleep: after each time in vain, twice as many
 /// waits are slept through at once before it is tried again.
 ///
-/// It does so only while every event is a quick one. While commits go on, the disk is what is waited for, and a thread that asks takes the core
-/// from the one that comes back from there.
+/// It does so only while every event is a quick one. While commits go on, the disk is what is waited for, and a thread that
+/// asks takes the core from the one that comes back from there.
 ///
 /// But where the writer's holder waits for its client and others for the writer, with no sync between them, each message of that client
 /// is what everybody waits for. Then a thread asks, too, and gives the core up between: see `CoreYielding`.

@@ -1,9 +1,9 @@
 /// Whether a thread that asks for events while commits go on may give the core up each time it has found nothing.
 ///
-/// The client that is waited for may need that core, and so may a thread that is back from the disk: sched_yield(2) "causes the calling
-/// thread to relinquish the CPU" (https://man7.org/linux/man-pages/man2/sched_yield.2.html), and both are done within microseconds.
-/// Somebody who computes keeps it for a slice of the kernel's scheduler, some 3 ms. So after that has happened it is not tried again for a
-/// while.
+/// The client that is waited for may need that core, and so may a thread that is back from the disk: sched_yield(2) "causes
+/// the calling thread to relinquish the CPU" (https://man7.org/linux/man-pages/man2/sched_yield.2.html), and both are done
+/// within microseconds. Somebody who computes keeps it for a slice of the kernel's scheduler, some 3 ms. So after that has
+/// happened it is not tried again for a while.
 ///
 /// One for all threads, which take turns: each would have to learn it, and that costs a slice each time.
 ///

@@ -98,7 +98,8 @@ public final class Server: Sendable {
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
                 deadlines: deadlines, log: log, observer: metrics.statements, cannotGoOn: { Self.endProcess($0, log) })
         } catch {
-            throw StartError("cannot open \(configuration.databasePath): \(ErrorTranslation.startMessage(error, configuration.databasePath))")
+            throw StartError(
+                "cannot open \(configuration.databasePath): \(ErrorTranslation.startMessage(error, configuration.databasePath))")
         }
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
         metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }

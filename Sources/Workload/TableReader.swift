@@ -47,12 +47,13 @@ struct TableReader {
 
     /// - Parameter range: what it may be beside 0.
     func number(_ key: String, _ range: ClosedRange<Double>) throws(WorkloadError) -> Double {
-        let value: Double? = switch nodes[key] {
-        case nil: 0
-        case .integer(let value): Double(value)
-        case .float(let value): value
-        default: nil
-        }
+        let value: Double? =
+            switch nodes[key] {
+            case nil: 0
+            case .integer(let value): Double(value)
+            case .float(let value): value
+            default: nil
+            }
         guard let value, value == 0 || range.contains(value) else {
             throw wrong(key, "\(key) is \(range.orZero)")
         }

@@ -16,11 +16,13 @@ struct RunningThread: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let body = Unmanaged.passRetained(Body(run))
-        let code = pthread_create(&thread, nil, { pointer in
-            guard let pointer else { return nil }
-            Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
-            return nil
-        }, body.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
         guard code == 0 else {
             body.release()
             throw LoadError("cannot start a thread: \(String(cString: strerror(code)))")

@@ -28,15 +28,19 @@ enum Daemon {
         }
         log.notice(
             .started,
-            "\(settings.server.databasePath) is \"\(settings.server.databaseName)\" at \(server.socketPaths.joined(separator: " and ")), SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers"
-        )
+            """
+            \(settings.server.databasePath) is "\(settings.server.databaseName)" at \(server.socketPaths.joined(separator: " and ")), \
+            SQLite \(SQLiteLibrary.version), \(settings.server.pool.readers) readers
+            """)
         if let doubt = settings.doubtOfDatabase() { log.warning(.started, "\(doubt)") }
         if let problem = settings.problemOfBackups() { log.warning(.started, "\(problem): BACKUP would fail") }
         if SQLiteLibrary.hasWALResetBug {
             log.notice(
                 .started,
-                "SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file (https://www.sqlite.org/wal.html#walresetbug)"
-            )
+                """
+                SQLite \(SQLiteLibrary.version) has the WAL-reset bug: let no other process write to or checkpoint this file \
+                (https://www.sqlite.org/wal.html#walresetbug)
+                """)
         }
         notifications.ready(serving(server))
         let signal = serve(until: signals, server, log)

@@ -79,7 +79,8 @@ struct Walpoold: ParsableCommand {
     }
 
     private static func say(_ message: String) {
-        StandardError.write("\(LogDestination.current.errorPrefix)walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
+        StandardError.write(
+            "\(LogDestination.current.errorPrefix)walpoold: \(message.split(separator: "\n").first.map(String.init) ?? message)\n")
     }
 
     /// Throws a `ConfigurationError` or a `StartError`: `main` gives either its own words and status.

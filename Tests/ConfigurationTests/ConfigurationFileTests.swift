@@ -23,7 +23,8 @@ struct ConfigurationFileTests {
 
     @Test("Values arrive where they belong")
     func values() throws {
-        let settings = try settings("""
+        let settings = try settings(
+            """
             database = "/a.db"
             port = 1_234
             readers = 0x10
@@ -52,7 +53,8 @@ struct ConfigurationFileTests {
 
     @Test("Everything that is wrong is told at once, in the file's order")
     func everything() {
-        let lines = problems("""
+        let lines = problems(
+            """
             reders = 3
             port = "many"
             # a comment
@@ -89,61 +91,76 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("The text itself", arguments: [
-        ("readers = 3\nname = \"a\u{0}b\"\n", "f:2: a NUL character"),
-        ("readers = 3\nname = \"a\\u0000b\"\n", "f:2: name: a NUL character"),
-        ("name = \"unclosed\nreaders = 3\n", "f:1: "),
-        ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
-        ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
-        ("gate_limit = \"1m\"", "f:1: invalid value for parameter \"gate_limit\": \"1m\". Valid units for this parameter are"),
-        ("statement_timeout = \"5 seconds\"", "f:1: invalid value for parameter \"statement_timeout\": \"5 seconds\". Valid units"),
-        ("a.b = 1", "f:1: unknown key \"a\""),
-        ("a = [}", "f:1: a closing bracket"), ("a = [1, }\n", "f:1: a closing bracket"),
-        ("\n[é]\na = 1", "f:2: table header: "), ("[", "f:1: table header: "), ("[[#]]", "f:1: table header: "),
-        ("[ [a]]", "f:1: table header: "),
-    ])
+    @Test(
+        "The text itself",
+        arguments: [
+            ("readers = 3\nname = \"a\u{0}b\"\n", "f:2: a NUL character"),
+            ("readers = 3\nname = \"a\\u0000b\"\n", "f:2: name: a NUL character"),
+            ("name = \"unclosed\nreaders = 3\n", "f:1: "),
+            ("name = [\n  1,\nreaders = 3\n", "f:1: a bracket is never closed"),
+            ("\"readers\" = 3\n'readers' = 4\n", "f:2: readers is given twice, first in line 1"),
+            ("gate_limit = \"1m\"", "f:1: invalid value for parameter \"gate_limit\": \"1m\". Valid units for this parameter are"),
+            ("statement_timeout = \"5 seconds\"", "f:1: invalid value for parameter \"statement_timeout\": \"5 seconds\". Valid units"),
+            ("a.b = 1", "f:1: unknown key \"a\""),
+            ("a = [}", "f:1: a closing bracket"), ("a = [1, }\n", "f:1: a closing bracket"),
+            ("\n[é]\na = 1", "f:2: table header: "), ("[", "f:1: table header: "), ("[[#]]", "f:1: table header: "),
+            ("[ [a]]", "f:1: table header: "),
+        ])
     func text(text: String, expected: String) {
         let lines = problems(text)
         #expect(lines.count == 1 && lines[0].hasPrefix(expected), "\(lines)")
     }
 
-    @Test("A value that is no TOML is told in the words of its key, with what was meant if that can be known", arguments: [
-        ("synchronous = full", "synchronous must be \"full\", \"pipelined\" or \"normal\", not full: write synchronous = \"full\""),
-        ("synchronous = “full” # always", "not “full”: write synchronous = \"full\""),
-        ("gate_limit = 5s", "gate_limit must be a number of milliseconds or a time such as \"5s\", not 5s: write gate_limit = \"5s\""),
-        ("statement_timeout = 5s", "a time such as \"5s\"; 0: no limit, not 5s: write statement_timeout = \"5s\""),
-        ("gate_limit = soon", "gate_limit must be a number of milliseconds or a time such as \"5s\", not soon"),
-        ("backup_directory = /srv/b", "not /srv/b: write backup_directory = \"/srv/b\""),
-        ("metrics_address = 127.0.0.1:9187", "not 127.0.0.1:9187: write metrics_address = \"127.0.0.1:9187\""),
-        ("foreign_keys = on", "foreign_keys must be true or false, not on"),
-        ("readers = 3 4", "readers must be an integer from 1 to 1000, not 3 4"),
-        ("# a\nsocket_mode = 0660", "socket_mode must be an octal number in a string, such as \"0660\", not 0660: write socket_mode = \"0660\""),
-        ("readers =", "the end of the line; it must be an integer from 1 to 1000"),
-        ("name = \"a", "; it must be a name; \"walpool\" and \"pgbouncer\" are the console's"),
-        ("readers = \(String(repeating: "x", count: 1000))", "not \(String(repeating: "x", count: 60))…"),
-        ("[[access]]\nuser = www-data\nrole = \"admin\"", "user must be a name, a list of names, or \"all\", not www-data: write user = \"www-data\""),
-        ("[[access]]\nuser = \"a\"\nrole = \"admin\"\nmax_sessions = ten", "max_sessions must be an integer from 0 to 100000, not ten"),
-    ])
+    @Test(
+        "A value that is no TOML is told in the words of its key, with what was meant if that can be known",
+        arguments: [
+            ("synchronous = full", "synchronous must be \"full\", \"pipelined\" or \"normal\", not full: write synchronous = \"full\""),
+            ("synchronous = “full” # always", "not “full”: write synchronous = \"full\""),
+            ("gate_limit = 5s", "gate_limit must be a number of milliseconds or a time such as \"5s\", not 5s: write gate_limit = \"5s\""),
+            ("statement_timeout = 5s", "a time such as \"5s\"; 0: no limit, not 5s: write statement_timeout = \"5s\""),
+            ("gate_limit = soon", "gate_limit must be a number of milliseconds or a time such as \"5s\", not soon"),
+            ("backup_directory = /srv/b", "not /srv/b: write backup_directory = \"/srv/b\""),
+            ("metrics_address = 127.0.0.1:9187", "not 127.0.0.1:9187: write metrics_address = \"127.0.0.1:9187\""),
+            ("foreign_keys = on", "foreign_keys must be true or false, not on"),
+            ("readers = 3 4", "readers must be an integer from 1 to 1000, not 3 4"),
+            (
+                "# a\nsocket_mode = 0660",
+                "socket_mode must be an octal number in a string, such as \"0660\", not 0660: write socket_mode = \"0660\""
+            ),
+            ("readers =", "the end of the line; it must be an integer from 1 to 1000"),
+            ("name = \"a", "; it must be a name; \"walpool\" and \"pgbouncer\" are the console's"),
+            ("readers = \(String(repeating: "x", count: 1000))", "not \(String(repeating: "x", count: 60))…"),
+            (
+                "[[access]]\nuser = www-data\nrole = \"admin\"",
+                "user must be a name, a list of names, or \"all\", not www-data: write user = \"www-data\""
+            ),
+            ("[[access]]\nuser = \"a\"\nrole = \"admin\"\nmax_sessions = ten", "max_sessions must be an integer from 0 to 100000, not ten"),
+        ])
     func unreadable(text: String, expected: String) {
         let lines = problems(text, sections: [.access])
         #expect(lines.contains { $0.hasSuffix(expected) }, "\(lines)")
     }
 
-    @Test("What a session starts with says what it takes, and shows a value as the file has it", arguments: [
-        ("result_typing = \"native\"", "f:1: result_typing must be \"stored\", \"declared\" or \"text\", not \"native\""),
-        ("untyped_parameters = 1", "f:1: untyped_parameters must be \"error\", \"text\" or \"number\", not 1"),
-        ("default_transaction_isolation = \"snapshot\"",
-            "f:1: default_transaction_isolation must be \"read committed\", \"repeatable read\" or \"serializable\", not \"snapshot\""),
-        ("default_transaction_read_only = \"perhaps\"", "f:1: default_transaction_read_only must be true or false, not \"perhaps\""),
-        ("statement_timeout = true", "f:1: statement_timeout must be a number of milliseconds or a time such as \"5s\", not true"),
-    ])
+    @Test(
+        "What a session starts with says what it takes, and shows a value as the file has it",
+        arguments: [
+            ("result_typing = \"native\"", "f:1: result_typing must be \"stored\", \"declared\" or \"text\", not \"native\""),
+            ("untyped_parameters = 1", "f:1: untyped_parameters must be \"error\", \"text\" or \"number\", not 1"),
+            (
+                "default_transaction_isolation = \"snapshot\"",
+                "f:1: default_transaction_isolation must be \"read committed\", \"repeatable read\" or \"serializable\", not \"snapshot\""
+            ),
+            ("default_transaction_read_only = \"perhaps\"", "f:1: default_transaction_read_only must be true or false, not \"perhaps\""),
+            ("statement_timeout = true", "f:1: statement_timeout must be a number of milliseconds or a time such as \"5s\", not true"),
+        ])
     func sessionDefaults(text: String, expected: String) { #expect(problems(text) == [expected]) }
 
     @Test("A key of the daemon behind a section, where one appends, is told to go above it")
     func behindSections() {
-        #expect(problems("[[rule]]\nuser = 'a'\nqueue_notice = \"7s\"\n", sections: [Self.rules]) == [
-            "f:3: unknown key \"queue_notice\" in [[rule]]: it is one of the whole daemon, which stand above the first [[rule]]"
-        ])
+        #expect(
+            problems("[[rule]]\nuser = 'a'\nqueue_notice = \"7s\"\n", sections: [Self.rules]) == [
+                "f:3: unknown key \"queue_notice\" in [[rule]]: it is one of the whole daemon, which stand above the first [[rule]]"
+            ])
     }
 
     @Test("A table beside an array of the same name is told once, in our words")
@@ -152,11 +169,13 @@ struct ConfigurationFileTests {
         #expect(lines == ["f:4: unknown table [access]: write [[access]]"])
     }
 
-    @Test("The nearest known spelling", arguments: [
-        ("reader", "readers"), ("raeders", "readers"), ("max_session", "max_sessions"), ("socket_dir", nil),
-        ("Readers", "readers"), ("statement_timout", "statement_timeout"), ("x", nil), ("interval", "vacuum_interval"),
-        ("completely_other", nil),
-    ] as [(String, String?)])
+    @Test(
+        "The nearest known spelling",
+        arguments: [
+            ("reader", "readers"), ("raeders", "readers"), ("max_session", "max_sessions"), ("socket_dir", nil),
+            ("Readers", "readers"), ("statement_timout", "statement_timeout"), ("x", nil), ("interval", "vacuum_interval"),
+            ("completely_other", nil),
+        ] as [(String, String?)])
     func spelling(word: String, expected: String?) {
         #expect(nearestSpelling(to: word, among: ConfigurationKey.all.map(\.name)) == expected)
     }

@@ -21,10 +21,11 @@ struct ConfigurationInForceTests {
         #expect(try take("readers = 4\ngate_limit = 100", &inForce) == .init())
         let new = "readers = 5\ngate_limit = \"2s\"\nstatement_timeout = 5\nbackup_directory = \"/b\""
         let changes = try take(new, &inForce)
-        #expect(changes.changed.sorted() == [
-            "backup_directory = \"/b\", was (not set)", "gate_limit = \"2s\", was \"100ms\"",
-            "statement_timeout = \"5ms\", was \"0\"; for new sessions",
-        ])
+        #expect(
+            changes.changed.sorted() == [
+                "backup_directory = \"/b\", was (not set)", "gate_limit = \"2s\", was \"100ms\"",
+                "statement_timeout = \"5ms\", was \"0\"; for new sessions",
+            ])
         #expect(changes.needRestart == ["readers = 5, is 4"])
         #expect(try take(new, &inForce) == .init(changed: [], needRestart: ["readers = 5, is 4"]))
         #expect(inForce.settings.server.pool.gateMilliseconds == 2000)

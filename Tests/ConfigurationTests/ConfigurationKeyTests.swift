@@ -10,7 +10,9 @@ struct ConfigurationKeyTests {
         #expect(Set(options).count == options.count)
     }
 
-    @Test("Every key takes its own default and its own example, and they change nothing or what they say", arguments: ConfigurationKey.all.map(\.name))
+    @Test(
+        "Every key takes its own default and its own example, and they change nothing or what they say",
+        arguments: ConfigurationKey.all.map(\.name))
     func roundTrip(name: String) throws {
         let key = try #require(ConfigurationKey.named(name))
         let value = try #require(key.defaultValue ?? key.example)

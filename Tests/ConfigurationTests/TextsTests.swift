@@ -26,7 +26,9 @@ struct TextsTests {
         let file = ManualPage.file(version: "1"), daemon = ManualPage.daemon(version: "1")
         for key in ConfigurationKey.all {
             #expect(file.contains("\n.TP\n.B \"\(key.name)\"\n"), "\(key.name)")
-            if let option = key.option { #expect(daemon.contains("\n.B \"\\-\\-\(option.split(separator: "-").joined(separator: "\\-"))"), "\(option)") }
+            if let option = key.option {
+                #expect(daemon.contains("\n.B \"\\-\\-\(option.split(separator: "-").joined(separator: "\\-"))"), "\(option)")
+            }
         }
         for section in ConfigurationSection.all {
             #expect(file.contains("[[\(section.name)]]"))
@@ -65,10 +67,12 @@ struct TextsTests {
         #expect(!page.contains(".EE\n.PP\n.EX\n"))
     }
 
-    @Test("What means something to roff is escaped", arguments: [
-        (".x", "\\&.x"), ("a.b", "a.b"), ("'x'", "\\(aqx\\(aq"), ("--a", "\\-\\-a"), ("a\\b", "a\\eb"), ("~^`", "\\(ti\\(ha\\(ga"),
-        ("\"x\"", "\"x\""),
-    ])
+    @Test(
+        "What means something to roff is escaped",
+        arguments: [
+            (".x", "\\&.x"), ("a.b", "a.b"), ("'x'", "\\(aqx\\(aq"), ("--a", "\\-\\-a"), ("a\\b", "a\\eb"), ("~^`", "\\(ti\\(ha\\(ga"),
+            ("\"x\"", "\"x\""),
+        ])
     func roff(text: String, expected: String) {
         var page = Roff(title: "x", section: 1, version: "1")
         let before = page.source.count

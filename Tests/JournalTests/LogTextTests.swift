@@ -9,7 +9,8 @@ import Testing
         ("say \"hi\"", "\"say \\\"hi\\\"\""), ("back\\slash", "\"back\\\\slash\""),
         ("new\nline", "\"new line\""), ("tab\tcr\rnul\0del\u{7F}", "\"tab cr nul del \""), ("\u{1B}[31mred", "\" [31mred\""),
         ("c1\u{9B}31m", "\"c1 31m\""), ("nel\u{85}x", "\"nel x\""), ("sep\u{2028}x\u{2029}", "\"sep x \""),
-        ("\u{202E}txt.exe\u{2066}", "\" txt.exe \""), ("\u{FEFF}bom", "\" bom\""), ("a\u{061C}b", "\"a b\""), ("ü", "\"ü\""), ("🙂 é", "\"🙂 é\""),
+        ("\u{202E}txt.exe\u{2066}", "\" txt.exe \""), ("\u{FEFF}bom", "\" bom\""), ("a\u{061C}b", "\"a b\""), ("ü", "\"ü\""),
+        ("🙂 é", "\"🙂 é\""),
     ])
     func quoted(_ value: String, _ expected: String) {
         #expect(LogText.quoted(value) == expected)

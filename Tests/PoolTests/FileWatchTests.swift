@@ -29,22 +29,28 @@ struct FileWatchTests {
     /// What somebody may do to the files, by name. Each is told once.
     private static let told: [(name: String, act: @Sendable (FileWatchTests) throws -> Void)] = [
         ("the database moved away", { try #require(rename($0.path, $0.path + ".away") == 0) }),
-        ("another in its place", { test in
-            try test.write("other", into: ".new")
-            try #require(rename(test.path + ".new", test.path) == 0)
-        }),
+        (
+            "another in its place",
+            { test in
+                try test.write("other", into: ".new")
+                try #require(rename(test.path + ".new", test.path) == 0)
+            }
+        ),
         ("the -wal deleted", { try #require(unlink($0.path + "-wal") == 0) }),
         ("the -shm deleted", { try #require(unlink($0.path + "-shm") == 0) }),
         ("a hard link to the database", { try #require(link($0.path, $0.path + ".link") == 0) }),
         ("the database written into", { try $0.write("x", into: "") }),
         ("the database emptied by its path", { try #require(truncate($0.path, 0) == 0) }),
-        ("the directory moved and back, without the database", { test in
-            let directory = test.test.directory
-            try #require(rename(directory, directory + ".away") == 0)
-            // What is removed behind the test.
-            try FileManager.default.moveItem(atPath: directory + ".away", toPath: directory)
-            try #require(rename(test.path, test.path + ".away") == 0)
-        }),
+        (
+            "the directory moved and back, without the database",
+            { test in
+                let directory = test.test.directory
+                try #require(rename(directory, directory + ".away") == 0)
+                // What is removed behind the test.
+                try FileManager.default.moveItem(atPath: directory + ".away", toPath: directory)
+                try #require(rename(test.path, test.path + ".away") == 0)
+            }
+        ),
     ]
 
     @Test(arguments: told.map(\.name))

@@ -39,14 +39,15 @@ import Testing
     }
 
     /// What a failing statement leaves behind is nothing, and it costs the others nothing.
-    @Test(arguments: [
-        // A multi-row insert that fails at its last row undoes its first ones.
-        (["INSERT INTO t VALUES(10, 10), (11, 11), (12, 1)"], 2067),
-        (["INSERT INTO nowhere VALUES(1)"], 1),
-        (["INSERT INTO t VALUES('x', 9)"], 20),
-        // A transaction behind a savepoint is undone as a whole.
-        (["INSERT INTO t VALUES(10, 10)", "INSERT INTO t VALUES(11, 1)"], 2067),
-    ] as [([String], Int32)])
+    @Test(
+        arguments: [
+            // A multi-row insert that fails at its last row undoes its first ones.
+            (["INSERT INTO t VALUES(10, 10), (11, 11), (12, 1)"], 2067),
+            (["INSERT INTO nowhere VALUES(1)"], 1),
+            (["INSERT INTO t VALUES('x', 9)"], 20),
+            // A transaction behind a savepoint is undone as a whole.
+            (["INSERT INTO t VALUES(10, 10)", "INSERT INTO t VALUES(11, 1)"], 2067),
+        ] as [([String], Int32)])
     func aFailingMemberUndoesOnlyItself(_ statements: [String], _ code: Int32) throws {
         let test = try TestPool()
         let first = test.member("INSERT INTO t VALUES(1, 1)")
@@ -135,15 +136,16 @@ import Testing
 
     /// `i` inserts, `L` is long, `k` kills the transaction. Who is before a long one does not wait for it: it is stopped, has the
     /// next group's first place, and is not stopped there.
-    @Test(arguments: [
-        ("L", [1], []),
-        ("Lii", [1, 0, 0], [2, 3]),
-        ("iL", [2, 1], [2]),
-        ("iiLii", [2, 2, 1, 0, 0], [3, 4, 5]),
-        // Behind a killed round the killer is still to be answered.
-        ("kL", [1, 1], [2]),
-        ("ikiL", [2, 1, 2, 1], [4]),
-    ] as [(String, [Int], [ClientID])])
+    @Test(
+        arguments: [
+            ("L", [1], []),
+            ("Lii", [1, 0, 0], [2, 3]),
+            ("iL", [2, 1], [2]),
+            ("iiLii", [2, 2, 1, 0, 0], [3, 4, 5]),
+            // Behind a killed round the killer is still to be answered.
+            ("kL", [1, 1], [2]),
+            ("ikiL", [2, 1, 2, 1], [4]),
+        ] as [(String, [Int], [ClientID])])
     func aLongMemberIsStopped(_ picture: String, _ runs: [Int], _ postponed: [ClientID]) throws {
         let test = try TestPool()
         _ = test.run([test.member("INSERT INTO t VALUES(0, 'seed')")])

@@ -337,7 +337,8 @@ import Testing
     private func largerDatabase(_ test: TestPool) throws -> Data {
         let path = test.directory + "/larger.db"
         let connection = try Connection(path: path, mode: .readWrite, settings: ConnectionSettings())
-        try connection.executeInternal("PRAGMA journal_mode = DELETE; CREATE TABLE t(id, v); INSERT INTO t VALUES(1000, randomblob(300000))")
+        try connection.executeInternal(
+            "PRAGMA journal_mode = DELETE; CREATE TABLE t(id, v); INSERT INTO t VALUES(1000, randomblob(300000))")
         return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 

@@ -23,12 +23,13 @@ import Testing
     }
 
     @Test func text() {
-        #expect(MaintenanceRecord(base: 1_795_003_200).stored == """
-            walpool-maintenance 1
-            base = 2026-11-18T12:00:00Z
-            crc32 = 4ce12022
+        #expect(
+            MaintenanceRecord(base: 1_795_003_200).stored == """
+                walpool-maintenance 1
+                base = 2026-11-18T12:00:00Z
+                crc32 = 4ce12022
 
-            """)
+                """)
         // The check value of this CRC, from its definition.
         #expect(MaintenanceRecord.checksum("123456789".utf8) == "cbf43926")
     }

@@ -118,11 +118,12 @@ import Testing
     }
 
     /// A change within the same tick, or within the second where the file system has nothing smaller, would leave the file's time as it is.
-    @Test(arguments: [
-        (5_123_456_789, 5_133_456_789, false), (5_123_456_789, 5_143_456_790, true), (5_123_456_789, 5_123_456_789, false),
-        (5_000_000_000, 5_999_999_999, false), (5_000_000_000, 6_999_999_999, false), (5_000_000_000, 7_000_000_001, true),
-        (5_000_000_000, 4_000_000_000, false), (0, UInt64.max, true),
-    ] as [(UInt64, UInt64, Bool)])
+    @Test(
+        arguments: [
+            (5_123_456_789, 5_133_456_789, false), (5_123_456_789, 5_143_456_790, true), (5_123_456_789, 5_123_456_789, false),
+            (5_000_000_000, 5_999_999_999, false), (5_000_000_000, 6_999_999_999, false), (5_000_000_000, 7_000_000_001, true),
+            (5_000_000_000, 4_000_000_000, false), (0, UInt64.max, true),
+        ] as [(UInt64, UInt64, Bool)])
     func aTimeThatWouldTellOfAChange(_ modified: UInt64, _ now: UInt64, _ tells: Bool) {
         #expect(DatabaseFiles.wouldTellOfChange(modified, now: now) == tells)
     }

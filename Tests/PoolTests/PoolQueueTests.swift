@@ -43,9 +43,12 @@ import Testing
     private func poolOfOneReader() throws -> (Pool, RequestReader) {
         let test = try TestPool { $0.readers = 1 }
         let clients = (1...6).map { _ in test.member() }
-        return (test.pool, { client, onlyToPrepare in
-            test.pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
-        })
+        return (
+            test.pool,
+            { client, onlyToPrepare in
+                test.pool.requestReader(clients[client - 1], onlyToPrepare: onlyToPrepare, deadline: .distantFuture)
+            }
+        )
     }
 
     /// Who only prepares does not wait for the connection that is kept for it, while another prepares there for long, when a reader is

@@ -136,7 +136,9 @@ import Testing
         weak var small: Statement?
         weak var largest: Statement?
         do {
-            let (first, second) = (try writer.statement(for: Self.texts[0]), try writer.statement(for: text("SELECT 1 IN (\(numbers(9_000)))")))
+            let (first, second) = (
+                try writer.statement(for: Self.texts[0]), try writer.statement(for: text("SELECT 1 IN (\(numbers(9_000)))"))
+            )
             (small, largest) = (first.statement, second.statement)
             #expect(second.statement.memoryBytes > 1 << 17)
             writer.giveBack(first)

@@ -127,10 +127,11 @@ import Testing
         let frames = test.walFrames
         #expect(outsider.run("PRAGMA wal_checkpoint") == "[(0, \(frames), \(frames))]")
         // One that is of now is kept.
-        #expect(try test.reading { reader in
-            try reader.refreshSnapshot(epoch: test.pool.leaseEpoch)
-            return reader.isNewest
-        })
+        #expect(
+            try test.reading { reader in
+                try reader.refreshSnapshot(epoch: test.pool.leaseEpoch)
+                return reader.isNewest
+            })
         #expect(test.pool.collect().isEmpty)
         #expect(try test.reading { $0.isNewest })
     }

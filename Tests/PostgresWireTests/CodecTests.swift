@@ -3,21 +3,24 @@ import Testing
 @testable import PostgresWire
 
 @Suite struct CodecTests {
-    @Test(arguments: [
-        ("0", 0), (" \t\n42\r ", 42), ("+7", 7), ("-0", 0), ("-9223372036854775808", Int64.min),
-        ("9223372036854775807", Int64.max), ("0000000000000000000000012", 12), ("9223372036854775808", nil),
-        ("-9223372036854775809", nil), ("18446744073709551616", nil), ("99999999999999999999999", nil), ("", nil), (" ", nil),
-        ("-", nil), ("+-1", nil), ("1 2", nil), ("1.0", nil), ("0x10", nil), ("1\0", nil), ("１", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("0", 0), (" \t\n42\r ", 42), ("+7", 7), ("-0", 0), ("-9223372036854775808", Int64.min),
+            ("9223372036854775807", Int64.max), ("0000000000000000000000012", 12), ("9223372036854775808", nil),
+            ("-9223372036854775809", nil), ("18446744073709551616", nil), ("99999999999999999999999", nil), ("", nil), (" ", nil),
+            ("-", nil), ("+-1", nil), ("1 2", nil), ("1.0", nil), ("0x10", nil), ("1\0", nil), ("１", nil),
+        ] as [(String, Int64?)])
     func integers(_ text: String, _ expected: Int64?) {
         #expect(withRaw(text, TextCodec.parseInt) == expected)
     }
 
-    @Test(arguments: [
-        ("1", 1), (" -1.5e3 ", -1500), ("Infinity", .infinity), ("-inf", -.infinity), ("+INFINITY", .infinity), (".5", 0.5),
-        ("5e-324", .leastNonzeroMagnitude), ("0", 0), ("0e999", 0), ("1e309", nil), ("-1e309", nil), ("1e-400", nil), ("", nil), ("1x", nil),
-        ("1\0", nil), ("1,5", nil), ("--1", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            ("1", 1), (" -1.5e3 ", -1500), ("Infinity", .infinity), ("-inf", -.infinity), ("+INFINITY", .infinity), (".5", 0.5),
+            ("5e-324", .leastNonzeroMagnitude), ("0", 0), ("0e999", 0), ("1e309", nil), ("-1e309", nil), ("1e-400", nil), ("", nil),
+            ("1x", nil),
+            ("1\0", nil), ("1,5", nil), ("--1", nil),
+        ] as [(String, Double?)])
     func doubles(_ text: String, _ expected: Double?) {
         #expect(withRaw(text, TextCodec.parseDouble) == expected)
     }
@@ -37,11 +40,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#"\x"#, []), (#"\x00fF"#, [0, 255]), (#"\x 00 \#nff "#, [0, 255]), (#"\x0"#, nil), (#"\x0 0"#, nil), (#"\xzz"#, nil),
-        ("", []), ("abc", [97, 98, 99]), (#"a\\b"#, [97, 92, 98]), (#"\000\377"#, [0, 255]), (#"\400"#, nil), (#"\"#, nil),
-        (#"\12"#, nil), (#"\n"#, nil),
-    ] as [(String, [UInt8]?)])
+    @Test(
+        arguments: [
+            (#"\x"#, []), (#"\x00fF"#, [0, 255]), (#"\x 00 \#nff "#, [0, 255]), (#"\x0"#, nil), (#"\x0 0"#, nil), (#"\xzz"#, nil),
+            ("", []), ("abc", [97, 98, 99]), (#"a\\b"#, [97, 92, 98]), (#"\000\377"#, [0, 255]), (#"\400"#, nil), (#"\"#, nil),
+            (#"\12"#, nil), (#"\n"#, nil),
+        ] as [(String, [UInt8]?)])
     func bytea(_ text: String, _ expected: [UInt8]?) {
         #expect(withRaw(text, TextCodec.parseBytea) == expected)
     }
@@ -54,7 +58,9 @@ import Testing
 
     @Test func utf8() {
         for valid in ["", "a", "é", "€", "😀", "a\0b"] { #expect(withRaw(valid, TextCodec.isValidUTF8)) }
-        for invalid: [UInt8] in [[0x80], [0xC3], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0x61, 0xFF]] {
+        for invalid: [UInt8] in [
+            [0x80], [0xC3], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0x61, 0xFF],
+        ] {
             #expect(!withRaw(invalid, TextCodec.isValidUTF8))
         }
     }

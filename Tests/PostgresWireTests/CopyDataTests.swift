@@ -10,7 +10,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", ""), ("plain", "plain"), ("a\tb\nc\rd\\e", "a\\tb\\nc\\rd\\\\e"), ("\u{8}\u{b}\u{c}\u{1}", "\\b\\v\\f\u{1}"), ("a|b", "a\\|b"), ("é🐘|", "é🐘\\|"),
+        ("", ""), ("plain", "plain"), ("a\tb\nc\rd\\e", "a\\tb\\nc\\rd\\\\e"), ("\u{8}\u{b}\u{c}\u{1}", "\\b\\v\\f\u{1}"), ("a|b", "a\\|b"),
+        ("é🐘|", "é🐘\\|"),
         ("\\N", "\\\\N"), ("\\.", "\\\\."), ("\n", "\\n"),
     ])
     func text(value: String, expected: String) {
@@ -31,7 +32,8 @@ import Testing
         #expect(written { $0.copyInteger(.min) } == "-9223372036854775808")
         #expect(written { $0.copyDouble(0.1) } == "0.1")
         #expect(written { $0.copyDouble(-.infinity) } == "-Infinity")
-        #expect(written { out in [UInt8](arrayLiteral: 0, 255).withUnsafeBytes { out.copyHexadecimal($0, prefix: "\\\\x") } } == "\\\\x00ff")
+        #expect(
+            written { out in [UInt8](arrayLiteral: 0, 255).withUnsafeBytes { out.copyHexadecimal($0, prefix: "\\\\x") } } == "\\\\x00ff")
     }
 
     @Test func dataRowsBecomeCopyData() {

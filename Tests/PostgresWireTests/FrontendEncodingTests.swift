@@ -5,10 +5,13 @@ import Testing
 /// What the client's side writes is what the server's side reads.
 @Suite struct FrontendEncodingTests {
     /// The one message that was encoded, cut and decoded.
-    static func only<Result>(_ type: Character, _ encode: (OutputBuffer) -> Void, _ decode: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+    static func only<Result>(_ type: Character, _ encode: (OutputBuffer) -> Void, _ decode: (UnsafeRawBufferPointer) throws -> Result)
+        throws -> Result
+    {
         let bytes = encoded(encode)
         return try withRaw(bytes) { buffer in
-            guard case .message(type.asciiValue, let body, bytes.count) = FrameDecoder.next(in: buffer, at: 0, maximumBodyLength: 1 << 20) else {
+            guard case .message(type.asciiValue, let body, bytes.count) = FrameDecoder.next(in: buffer, at: 0, maximumBodyLength: 1 << 20)
+            else {
                 throw WireError.protocolViolation("not one message of type \(type)")
             }
             return try decode(UnsafeRawBufferPointer(rebasing: buffer[body]))

@@ -110,9 +110,11 @@ import Testing
 
     /// No prefix of a body is a body, and neither is a body with one byte more.
     @Test func cutAndTrailingBytes() {
-        for valid in validMessages where ![UInt8(ascii: "d"), UInt8(ascii: "S"), UInt8(ascii: "H"),
-            UInt8(ascii: "X"), UInt8(ascii: "c")].contains(valid[0])
-        {
+        for valid in validMessages
+        where ![
+            UInt8(ascii: "d"), UInt8(ascii: "S"), UInt8(ascii: "H"),
+            UInt8(ascii: "X"), UInt8(ascii: "c"),
+        ].contains(valid[0]) {
             let body = Array(valid.dropFirst(5))
             for cut in 0..<body.count { #expect(!withRaw(Array(body.prefix(cut))) { decode(type: valid[0], $0) }) }
             #expect(withRaw(body) { decode(type: valid[0], $0) })

@@ -80,9 +80,10 @@ import Testing
     }
 
     @Test func everyPrefixIsIncomplete() {
-        for valid in [startup([("user", "a"), ("database", "b")]), startup(minor: 2, []), body(.i32(8), .i32(80_877_103)),
-            body(.i32(16), .i32(80_877_102), .i32(1), .i32(2))]
-        {
+        for valid in [
+            startup([("user", "a"), ("database", "b")]), startup(minor: 2, []), body(.i32(8), .i32(80_877_103)),
+            body(.i32(16), .i32(80_877_102), .i32(1), .i32(2)),
+        ] {
             for cut in 0..<valid.count {
                 guard case .incomplete = Self.decode(Array(valid.prefix(cut))) else { return #expect(Bool(false)) }
             }
@@ -90,9 +91,10 @@ import Testing
     }
 
     @Test func brokenLayout() {
-        for rest: [UInt8] in [[], [0, 0], Array("user".utf8), body(.cString("user")), body(.cString("user"), .cString("a")),
-            body(.cString("user"), .cString("a"), .i8(0), .cString("x")), body(.cString("user"), .text("a"))]
-        {
+        for rest: [UInt8] in [
+            [], [0, 0], Array("user".utf8), body(.cString("user")), body(.cString("user"), .cString("a")),
+            body(.cString("user"), .cString("a"), .i8(0), .cString("x")), body(.cString("user"), .text("a")),
+        ] {
             let bytes = body(.i32(8 + rest.count), .i32(0x30000), .raw(rest))
             #expect(Self.refusal(bytes)?.state == .protocolViolation, "\(rest)")
         }

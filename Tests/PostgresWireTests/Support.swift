@@ -33,7 +33,8 @@ func message(_ type: Character, _ parts: Part...) -> [UInt8] {
 
 /// A startup packet: length, version, pairs, terminator.
 func startup(major: Int = 3, minor: Int = 0, _ pairs: [(String, String)]) -> [UInt8] {
-    let rest = Part.i32(major << 16 | minor).bytes
+    let rest =
+        Part.i32(major << 16 | minor).bytes
         + pairs.flatMap { Part.cString($0.0).bytes + Part.cString($0.1).bytes } + [0]
     return Part.i32(rest.count + 4).bytes + rest
 }

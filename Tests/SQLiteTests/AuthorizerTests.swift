@@ -132,7 +132,10 @@ import Testing
         ("CREATE VIEW x AS SELECT load_extension('x')", "SELECT * FROM x"),
         ("CREATE VIEW x AS SELECT * FROM pragma_journal_mode", "SELECT * FROM x"),
         ("CREATE TABLE x(a, b AS (load_extension(a)))", "SELECT b FROM x"),
-        ("CREATE TABLE x(a); CREATE TRIGGER y AFTER INSERT ON x BEGIN INSERT INTO x SELECT sql FROM sqlite_stmt; END", "INSERT INTO x VALUES(1)"),
+        (
+            "CREATE TABLE x(a); CREATE TRIGGER y AFTER INSERT ON x BEGIN INSERT INTO x SELECT sql FROM sqlite_stmt; END",
+            "INSERT INTO x VALUES(1)"
+        ),
         ("CREATE VIRTUAL TABLE x USING fts4(content='sqlite_stmt', sql)", "SELECT * FROM x"),
         ("CREATE VIRTUAL TABLE x USING fts5(sql, content='sqlite_stmt')", "SELECT * FROM x"),
         ("CREATE VIRTUAL TABLE x USING fts5(name, content='dbstat')", "INSERT INTO x(x) VALUES('rebuild')"),
@@ -158,8 +161,10 @@ import Testing
         "PRAGMA schema_version", "PRAGMA data_version", "PRAGMA freelist_count", "PRAGMA page_count", "PRAGMA page_size",
         "PRAGMA encoding", "PRAGMA auto_vacuum", "PRAGMA foreign_keys", "PRAGMA recursive_triggers", "PRAGMA max_page_count",
         "PRAGMA cache_size", "PRAGMA synchronous", "PRAGMA secure_delete", "PRAGMA journal_mode", "PRAGMA main.JOURNAL_MODE",
-        "PRAGMA busy_timeout", "PRAGMA mmap_size", "PRAGMA journal_size_limit", "PRAGMA main.journal_size_limit", "PRAGMA wal_autocheckpoint",
-        "PRAGMA locking_mode", "PRAGMA main.locking_mode", "PRAGMA trusted_schema", "EXPLAIN PRAGMA journal_mode", "EXPLAIN PRAGMA table_info(t)",
+        "PRAGMA busy_timeout", "PRAGMA mmap_size", "PRAGMA journal_size_limit", "PRAGMA main.journal_size_limit",
+        "PRAGMA wal_autocheckpoint",
+        "PRAGMA locking_mode", "PRAGMA main.locking_mode", "PRAGMA trusted_schema", "EXPLAIN PRAGMA journal_mode",
+        "EXPLAIN PRAGMA table_info(t)",
         "SELECT * FROM pragma_table_info('t')", "SELECT count(*) FROM pragma_index_list('t')",
         "SELECT m.name, p.name FROM sqlite_master m, pragma_table_xinfo(m.name) p",
         "SELECT * FROM pragma_user_version", "SELECT * FROM pragma_foreign_keys", "SELECT * FROM pragma_integrity_check",
@@ -229,7 +234,8 @@ import Testing
     /// A name that merely contains a refused one is a client's own affair.
     @Test func similarNamesAreFree() throws {
         let connection = try TemporaryDatabase(
-            "CREATE TABLE dbstat2(a); CREATE TABLE my_pragma_x(a); CREATE TABLE sqlitestmt(load_extension)").open()
+            "CREATE TABLE dbstat2(a); CREATE TABLE my_pragma_x(a); CREATE TABLE sqlitestmt(load_extension)"
+        ).open()
         for sql in ["SELECT * FROM dbstat2", "SELECT * FROM my_pragma_x", "SELECT load_extension FROM sqlitestmt"] {
             #expect(connection.failure(sql) == nil, "\(sql)")
         }

@@ -146,7 +146,8 @@ import Testing
     }
 
     @Test func usableInViewsAndTriggersOfAnUntrustedSchema() throws {
-        let (database, ann, _) = try sessions(Self.schema + "; CREATE VIEW v AS SELECT last_insert_rowid() + changes() + total_changes() AS sum")
+        let (database, ann, _) = try sessions(
+            Self.schema + "; CREATE VIEW v AS SELECT last_insert_rowid() + changes() + total_changes() AS sum")
         try ann.write("INSERT INTO t VALUES(5, 0)")
         #expect(try ann.read("SELECT sum FROM v") == [["7"]])
         withExtendedLifetime(database) {}

@@ -138,7 +138,8 @@ import Testing
         ),
         ("a header without a page", [.header(at: 32, commits: true), .sync], ["write 24@32", "sync"]),
         (
-            "a page that is cut by the end of a sector", [.header(at: 32, commits: true), .other(456, at: 56), .sync, .other(3640, at: 512)],
+            "a page that is cut by the end of a sector",
+            [.header(at: 32, commits: true), .other(456, at: 56), .sync, .other(3640, at: 512)],
             ["write 24@32", "write 456@56", "sync", "write 3640@512"]
         ),
         ("a page elsewhere", [.header(at: 32, commits: true), .page(4096, at: 8192)], ["write 24@32", "write 4096@8192"]),
@@ -343,7 +344,8 @@ import Testing
             #expect(try recovered(database, "SELECT sum(length(b)) FROM t") == "\(sum)")
             // What is left of a transaction that is rolled back is nothing to the next, though that changes nothing.
             try writer.executeInternal(
-                "BEGIN IMMEDIATE; SAVEPOINT s; UPDATE t SET b = b || 'y'; UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK; BEGIN IMMEDIATE")
+                "BEGIN IMMEDIATE; SAVEPOINT s; UPDATE t SET b = b || 'y'; UPDATE t SET b = b || 'y' WHERE a > 200; ROLLBACK; BEGIN IMMEDIATE"
+            )
             try commit(writer)
         }
     }
@@ -371,10 +373,12 @@ import Testing
                     open = random.next(open) + 1
                     try writer.executeInternal("ROLLBACK TO s\(open - 1)")
                 // One that fails in its last row.
-                case 4: #expect(throws: SQLiteError.self) {
-                    try writer.executeInternal("UPDATE t SET c = c + 1, a = CASE a WHEN 300 THEN 1 ELSE a END WHERE a >= \(first)")
-                }
-                default: try writer.executeInternal("UPDATE t SET c = c + 1, b = zeroblob(\(random.next(pageBytes / 2))) WHERE a >= \(first)")
+                case 4:
+                    #expect(throws: SQLiteError.self) {
+                        try writer.executeInternal("UPDATE t SET c = c + 1, a = CASE a WHEN 300 THEN 1 ELSE a END WHERE a >= \(first)")
+                    }
+                default:
+                    try writer.executeInternal("UPDATE t SET c = c + 1, b = zeroblob(\(random.next(pageBytes / 2))) WHERE a >= \(first)")
                 }
             }
             if random.next(5) == 0 { try writer.executeInternal("ROLLBACK") } else { try commit(writer) }

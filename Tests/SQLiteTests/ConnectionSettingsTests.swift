@@ -112,16 +112,23 @@ import Testing
     }
 
     /// Each limit: what is just within it, what is just beyond, and the primary code of the refusal.
-    @Test(arguments: [
-        ("SELECT length(zeroblob(999000))", "SELECT length(zeroblob(1000001))", 18),
-        ("SELECT 1" + String(repeating: " ", count: 4992), "SELECT 1" + String(repeating: " ", count: 4993), 18),
-        ("SELECT " + String(repeating: "-+", count: 20) + "1", "SELECT " + String(repeating: "- ", count: 60) + "a FROM t", 1),
-        ("SELECT ?7", "SELECT ?8", 1),
-        ("SELECT 'a' LIKE '" + String(repeating: "%", count: 30) + "'", "SELECT 'a' LIKE '" + String(repeating: "%", count: 31) + "'", 1),
-        ("SELECT 'a' GLOB '" + String(repeating: "*", count: 30) + "'", "SELECT 'a' GLOB '" + String(repeating: "*", count: 31) + "'", 1),
-        ("SELECT 1" + String(repeating: ",1", count: 1999), "SELECT 1" + String(repeating: ",1", count: 2000), 1),
-        ("SELECT max(1" + String(repeating: ",1", count: 126) + ")", "SELECT max(1" + String(repeating: ",1", count: 127) + ")", 1),
-    ] as [(String, String, Int32)])
+    @Test(
+        arguments: [
+            ("SELECT length(zeroblob(999000))", "SELECT length(zeroblob(1000001))", 18),
+            ("SELECT 1" + String(repeating: " ", count: 4992), "SELECT 1" + String(repeating: " ", count: 4993), 18),
+            ("SELECT " + String(repeating: "-+", count: 20) + "1", "SELECT " + String(repeating: "- ", count: 60) + "a FROM t", 1),
+            ("SELECT ?7", "SELECT ?8", 1),
+            (
+                "SELECT 'a' LIKE '" + String(repeating: "%", count: 30) + "'",
+                "SELECT 'a' LIKE '" + String(repeating: "%", count: 31) + "'", 1
+            ),
+            (
+                "SELECT 'a' GLOB '" + String(repeating: "*", count: 30) + "'",
+                "SELECT 'a' GLOB '" + String(repeating: "*", count: 31) + "'", 1
+            ),
+            ("SELECT 1" + String(repeating: ",1", count: 1999), "SELECT 1" + String(repeating: ",1", count: 2000), 1),
+            ("SELECT max(1" + String(repeating: ",1", count: 126) + ")", "SELECT max(1" + String(repeating: ",1", count: 127) + ")", 1),
+        ] as [(String, String, Int32)])
     func limits(_ within: String, _ beyond: String, _ code: Int32) throws {
         var settings = ConnectionSettings()
         settings.lengthLimitBytes = 1_000_000

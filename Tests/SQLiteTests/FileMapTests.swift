@@ -137,7 +137,8 @@ import Testing
 
     /// A row whose content is on pages that are gone is not sent as zeros: the step after it says so.
     @Test func overflowPagesThatAreGone() throws {
-        let database = try TemporaryDatabase("""
+        let database = try TemporaryDatabase(
+            """
             CREATE TABLE t(a INTEGER PRIMARY KEY, b);
             INSERT INTO t VALUES(1, randomblob(400000)), (2, 'end');
             PRAGMA wal_checkpoint(TRUNCATE)

@@ -5,16 +5,17 @@ import Testing
 
 @Suite struct BusyPollingTests {
     /// Waits that were slept through, in microseconds, and whether a thread asks for a while after each.
-    @Test(arguments: [
-        ([], false),
-        ([20], true),
-        ([120], true),
-        ([121], false),
-        ([1_000_000], false),
-        ([20, 1_000_000], false),
-        ([1_000_000, 20], true),
-        ([20, 1_000_000, 60, 40], true),
-    ] as [([Int64], Bool)])
+    @Test(
+        arguments: [
+            ([], false),
+            ([20], true),
+            ([120], true),
+            ([121], false),
+            ([1_000_000], false),
+            ([20, 1_000_000], false),
+            ([1_000_000, 20], true),
+            ([20, 1_000_000, 60, 40], true),
+        ] as [([Int64], Bool)])
     func lastWaitTells(_ waits: [Int64], _ asks: Bool) {
         var polling = BusyPolling()
         var now = Instant(nanoseconds: 1_000)

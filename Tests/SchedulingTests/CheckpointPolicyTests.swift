@@ -5,26 +5,28 @@ import Testing
 @Suite struct CheckpointPolicyTests {
     private static let policy = CheckpointPolicy(softFrames: 100, hardFrames: 200, emergencyFrames: 300)
 
-    @Test(arguments: [
-        // frames, of these copied, what is due
-        (0, 0, nil), (99, 0, nil), (100, 0, .passive), (150, 51, nil), (199, 0, .passive),
-        // From here on what counts is the room the WAL takes, copied or not.
-        (200, 0, .truncate), (200, 200, .truncate), (299, 250, .truncate), (300, 0, .gate), (300, 300, .gate),
-        (100_000, 0, .gate),
-    ] as [(Int, Int, CheckpointPolicy.Mode?)])
+    @Test(
+        arguments: [
+            // frames, of these copied, what is due
+            (0, 0, nil), (99, 0, nil), (100, 0, .passive), (150, 51, nil), (199, 0, .passive),
+            // From here on what counts is the room the WAL takes, copied or not.
+            (200, 0, .truncate), (200, 200, .truncate), (299, 250, .truncate), (300, 0, .gate), (300, 300, .gate),
+            (100_000, 0, .gate),
+        ] as [(Int, Int, CheckpointPolicy.Mode?)])
     func due(_ frames: Int, _ copied: Int, _ mode: CheckpointPolicy.Mode?) {
         #expect(Self.policy.due(frames: frames, copied: copied) == mode)
     }
 
     /// An attempt that left something behind is not made again at every commit.
-    @Test(arguments: [
-        // mode, at, the next frames, what is due then
-        (.passive, 100, 199, nil), (.passive, 100, 200, .truncate),
-        // Every writer waited for it: the next to wait are readers.
-        (.truncate, 200, 299, nil), (.truncate, 200, 300, .gate),
-        // A reader did not leave, though it was told to.
-        (.gate, 300, 399, nil), (.gate, 300, 599, .truncate), (.gate, 300, 600, .gate),
-    ] as [(CheckpointPolicy.Mode, Int, Int, CheckpointPolicy.Mode?)])
+    @Test(
+        arguments: [
+            // mode, at, the next frames, what is due then
+            (.passive, 100, 199, nil), (.passive, 100, 200, .truncate),
+            // Every writer waited for it: the next to wait are readers.
+            (.truncate, 200, 299, nil), (.truncate, 200, 300, .gate),
+            // A reader did not leave, though it was told to.
+            (.gate, 300, 399, nil), (.gate, 300, 599, .truncate), (.gate, 300, 600, .gate),
+        ] as [(CheckpointPolicy.Mode, Int, Int, CheckpointPolicy.Mode?)])
     func afterAnIncompleteOne(_ mode: CheckpointPolicy.Mode, _ at: Int, _ frames: Int, _ next: CheckpointPolicy.Mode?) {
         var policy = Self.policy
         policy.ended(mode, frames: at, isComplete: false)
@@ -109,9 +111,10 @@ import Testing
 
     /// The length VACUUM has given it is no reason to make anybody wait; what is added to it is, and so is everything
     /// once the WAL was emptied.
-    @Test(arguments: [
-        (5000, nil), (5099, nil), (5100, .passive), (5200, .truncate), (5299, .truncate), (5300, .gate),
-    ] as [(Int, CheckpointPolicy.Mode?)])
+    @Test(
+        arguments: [
+            (5000, nil), (5099, nil), (5100, .passive), (5200, .truncate), (5299, .truncate), (5300, .gate),
+        ] as [(Int, CheckpointPolicy.Mode?)])
     func afterVacuum(_ frames: Int, _ mode: CheckpointPolicy.Mode?) {
         var policy = Self.policy
         policy.vacuumed(frames: 5000)

@@ -10,22 +10,23 @@ import Testing
     }
 
     /// What a commit takes, how many were answered and how many wait, the limit; then how many are waited for and how long.
-    @Test(arguments: [
-        // A sync that costs little for each member is not waited for.
-        (30, 32, 32, 128, nil),
-        (32, 32, 32, 128, nil),
-        (33, 32, 32, 128, (64, 33)),
-        (300, 32, 32, 128, (64, 300)),
-        // Never longer than a millisecond.
-        (2_000, 64, 0, 128, (64, 1_000)),
-        (2_000, 8, 1, 128, (9, 1_000)),
-        // Too few to be worth it.
-        (2_000, 3, 40, 128, nil),
-        // The group that waits is full already, or will be.
-        (2_000, 64, 128, 128, nil),
-        (2_000, 100, 100, 128, (128, 1_000)),
-        (0, 64, 0, 128, nil),
-    ] as [(Int64, Int, Int, Int, (Int, Int64)?)])
+    @Test(
+        arguments: [
+            // A sync that costs little for each member is not waited for.
+            (30, 32, 32, 128, nil),
+            (32, 32, 32, 128, nil),
+            (33, 32, 32, 128, (64, 33)),
+            (300, 32, 32, 128, (64, 300)),
+            // Never longer than a millisecond.
+            (2_000, 64, 0, 128, (64, 1_000)),
+            (2_000, 8, 1, 128, (9, 1_000)),
+            // Too few to be worth it.
+            (2_000, 3, 40, 128, nil),
+            // The group that waits is full already, or will be.
+            (2_000, 64, 128, 128, nil),
+            (2_000, 100, 100, 128, (128, 1_000)),
+            (0, 64, 0, 128, nil),
+        ] as [(Int64, Int, Int, Int, (Int, Int64)?)])
     func plans(_ commit: Int64, _ answered: Int, _ waiting: Int, _ limit: Int, _ expected: (Int, Int64)?) {
         var gathering = gathering(commitMicroseconds: commit)
         let plan = gathering.plan(answered: answered, waiting: waiting, limit: limit)
@@ -47,16 +48,17 @@ import Testing
 
     /// With synchronous = pipelined: what a sync and a member take, in microseconds, how many clients there are, and whether the
     /// writer is kept for the sync.
-    @Test(arguments: [
-        // Single statements on a quick disk, from the count on at which running them takes longer than two syncs.
-        (100, 5, 8, true), (100, 5, 24, true), (100, 5, 25, false), (100, 5, 64, false),
-        // Transactions of several statements: their run is worth hiding.
-        (100, 40, 8, false), (2_000, 40, 8, true), (2_000, 40, 64, true), (2_000, 40, 128, false),
-        // Who is alone, or nearly, has nobody to share with.
-        (2_000, 5, 3, false), (2_000, 5, 4, true),
-        // Nothing is known of the disk yet.
-        (0, 5, 8, false),
-    ] as [(Int64, Int64, Int, Bool)])
+    @Test(
+        arguments: [
+            // Single statements on a quick disk, from the count on at which running them takes longer than two syncs.
+            (100, 5, 8, true), (100, 5, 24, true), (100, 5, 25, false), (100, 5, 64, false),
+            // Transactions of several statements: their run is worth hiding.
+            (100, 40, 8, false), (2_000, 40, 8, true), (2_000, 40, 64, true), (2_000, 40, 128, false),
+            // Who is alone, or nearly, has nobody to share with.
+            (2_000, 5, 3, false), (2_000, 5, 4, true),
+            // Nothing is known of the disk yet.
+            (0, 5, 8, false),
+        ] as [(Int64, Int64, Int, Bool)])
     func keepsTheWriter(_ sync: Int64, _ member: Int64, _ clients: Int, _ expected: Bool) {
         var gathering = GroupGathering()
         gathering.ran(10, nanoseconds: member * 10_000)
@@ -116,9 +118,10 @@ import Testing
     }
 
     /// Who waits when the group has been answered, and whether the writer is granted at once.
-    @Test(arguments: [
-        ("", nil), ("mmm", nil), ("mmmm", "1+2+3+4"), ("mmmmm", "1+2+3+4+5"), ("t", "t1"), ("j", "j1"), ("mt", "1"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("", nil), ("mmm", nil), ("mmmm", "1+2+3+4"), ("mmmmm", "1+2+3+4+5"), ("t", "t1"), ("j", "j1"), ("mt", "1"),
+        ] as [(String, String?)])
     func begins(_ waiting: String, _ granted: String?) {
         var queue = queue(waiting)
         #expect(queue.release(gathering: plan, now: ms(1))?.picture == granted)
@@ -127,18 +130,19 @@ import Testing
     }
 
     /// Who comes while it gathers, when somebody looks, and what is granted then.
-    @Test(arguments: [
-        ("m", 2, nil),
-        ("m", 3, "1"),
-        ("mmm", 2, nil),
-        ("mmmm", 2, "1+2+3+4"),
-        ("mmmmm", 2, "1+2+3+4+5"),
-        ("", 3, nil),
-        // Somebody else than a member is not kept waiting, nor does it overtake.
-        ("t", 2, "t1"),
-        ("mt", 2, "1"),
-        ("j", 2, "j1"),
-    ] as [(String, Int64, String?)])
+    @Test(
+        arguments: [
+            ("m", 2, nil),
+            ("m", 3, "1"),
+            ("mmm", 2, nil),
+            ("mmmm", 2, "1+2+3+4"),
+            ("mmmmm", 2, "1+2+3+4+5"),
+            ("", 3, nil),
+            // Somebody else than a member is not kept waiting, nor does it overtake.
+            ("t", 2, "t1"),
+            ("mt", 2, "1"),
+            ("j", 2, "j1"),
+        ] as [(String, Int64, String?)])
     func ends(_ coming: String, _ at: Int64, _ granted: String?) {
         var queue = queue("")
         #expect(queue.release(gathering: plan, now: ms(1)) == nil)

@@ -3,17 +3,20 @@ import Testing
 @testable import Scheduling
 
 @Suite struct InstantTests {
-    @Test(arguments: [
-        (0, 0, 0), (0, 1, 1_000_000), (5, 2, 2_000_005), (1_000_000, -1, 0), (0, -1, -1_000_000),
-    ] as [(Int64, Int64, Int64)])
+    @Test(
+        arguments: [
+            (0, 0, 0), (0, 1, 1_000_000), (5, 2, 2_000_005), (1_000_000, -1, 0), (0, -1, -1_000_000),
+        ] as [(Int64, Int64, Int64)])
     func advances(_ start: Int64, _ milliseconds: Int64, _ expected: Int64) {
         #expect(Instant(nanoseconds: start).advanced(byMilliseconds: milliseconds).nanoseconds == expected)
     }
 
     /// No pair of a clock and a setting traps; what is too far to say is "never".
-    @Test(arguments: [0, 1, Int64.max / 2, Int64.max - 1, Int64.max], [
-        Int64.max, Int64.max - 1, Int64.max / 1_000_000 + 1, Int64.max / 2,
-    ])
+    @Test(
+        arguments: [0, 1, Int64.max / 2, Int64.max - 1, Int64.max],
+        [
+            Int64.max, Int64.max - 1, Int64.max / 1_000_000 + 1, Int64.max / 2,
+        ])
     func overflowIsNever(_ start: Int64, _ milliseconds: Int64) {
         #expect(Instant(nanoseconds: start).advanced(byMilliseconds: milliseconds) == .distantFuture)
     }

@@ -72,23 +72,24 @@ private struct Simulation {
     }
 
     /// What a start finds, and after how long it runs. A stamp is believed after ten minutes.
-    @Test(arguments: [
-        (ago: 8 * day, seconds: 600, replaced: false),
-        (ago: week, seconds: 600, replaced: false),
-        (ago: week - 600, seconds: 600, replaced: false),
-        (ago: week - 3600, seconds: 3600, replaced: false),
-        (ago: 0, seconds: week, replaced: false),
-        (ago: 300 * day, seconds: 600, replaced: false),
-        (ago: 366 * day + week - 600, seconds: 600, replaced: false),
-        // Neither a stamp in the future nor one from long ago says anything: an interval from when that is found.
-        (ago: 366 * day + week - 599, seconds: week + 600, replaced: true),
-        (ago: 10 * 365 * day, seconds: week + 600, replaced: true),
-        (ago: noon, seconds: week + 600, replaced: true),
-        (ago: -601, seconds: week + 600, replaced: true),
-        (ago: -10 * 365 * day, seconds: week + 600, replaced: true),
-        // The clock was set back a little: that much later, and no more.
-        (ago: -600, seconds: week + 600, replaced: false),
-    ] as [(ago: Int64, seconds: Int64, replaced: Bool)])
+    @Test(
+        arguments: [
+            (ago: 8 * day, seconds: 600, replaced: false),
+            (ago: week, seconds: 600, replaced: false),
+            (ago: week - 600, seconds: 600, replaced: false),
+            (ago: week - 3600, seconds: 3600, replaced: false),
+            (ago: 0, seconds: week, replaced: false),
+            (ago: 300 * day, seconds: 600, replaced: false),
+            (ago: 366 * day + week - 600, seconds: 600, replaced: false),
+            // Neither a stamp in the future nor one from long ago says anything: an interval from when that is found.
+            (ago: 366 * day + week - 599, seconds: week + 600, replaced: true),
+            (ago: 10 * 365 * day, seconds: week + 600, replaced: true),
+            (ago: noon, seconds: week + 600, replaced: true),
+            (ago: -601, seconds: week + 600, replaced: true),
+            (ago: -10 * 365 * day, seconds: week + 600, replaced: true),
+            // The clock was set back a little: that much later, and no more.
+            (ago: -600, seconds: week + 600, replaced: false),
+        ] as [(ago: Int64, seconds: Int64, replaced: Bool)])
     func start(_ ago: Int64, _ seconds: Int64, _ isReplaced: Bool) {
         var simulation = Simulation(MaintenanceRecord(base: noon - ago))
         #expect(simulation.look().decision == .wait(.clockToSettle))
@@ -165,21 +166,22 @@ private struct Simulation {
 
     // MARK: Windows
 
-    @Test(arguments: [
-        // Due on Wednesday at noon, ten minutes after the start at the earliest.
-        ("any", 0, 600),
-        ("daily 12:00-12:05", 0, day),
-        ("daily 12:00-13:00", 0, 600),
-        ("daily 02:00-04:00", 0, 14 * 3600),
-        ("daily 02:00-04:00", 14 * 3600, 600),
-        ("daily 02:00-04:00", 3 * 3600, 11 * 3600),
-        ("Sun 03:00-05:00", 0, 3 * day + 15 * 3600),
-        ("Sun 03:00-05:00", -5 * 3600, 3 * day + 20 * 3600),
-        ("Tue 22:00-20:00", 0, 600),
-        ("Wed 11:00-12:00", 0, week - 3600),
-        // In Tokyo it is 21:00.
-        ("Wed 23:00-01:00", 9 * 3600, 2 * 3600),
-    ] as [(String, Int64, Int64)])
+    @Test(
+        arguments: [
+            // Due on Wednesday at noon, ten minutes after the start at the earliest.
+            ("any", 0, 600),
+            ("daily 12:00-12:05", 0, day),
+            ("daily 12:00-13:00", 0, 600),
+            ("daily 02:00-04:00", 0, 14 * 3600),
+            ("daily 02:00-04:00", 14 * 3600, 600),
+            ("daily 02:00-04:00", 3 * 3600, 11 * 3600),
+            ("Sun 03:00-05:00", 0, 3 * day + 15 * 3600),
+            ("Sun 03:00-05:00", -5 * 3600, 3 * day + 20 * 3600),
+            ("Tue 22:00-20:00", 0, 600),
+            ("Wed 11:00-12:00", 0, week - 3600),
+            // In Tokyo it is 21:00.
+            ("Wed 23:00-01:00", 9 * 3600, 2 * 3600),
+        ] as [(String, Int64, Int64)])
     func window(_ text: String, _ zone: Int64, _ seconds: Int64) throws {
         let window = try #require(MaintenanceWindow(text))
         var simulation = Simulation(MaintenanceRecord(base: noon - 8 * day)) { $0.window = window }
@@ -198,10 +200,11 @@ private struct Simulation {
 
     // MARK: Free pages, failures, successes
 
-    @Test(arguments: [
-        (1000, 50, 5, true), (1000, 49, 5, false), (1000, 0, 5, false), (1, 0, 0, false), (1000, 1, 0, true), (0, 0, 5, false),
-        (4_294_967_294, 214_748_365, 5, true),
-    ] as [(Int, Int, Int, Bool)])
+    @Test(
+        arguments: [
+            (1000, 50, 5, true), (1000, 49, 5, false), (1000, 0, 5, false), (1, 0, 0, false), (1000, 1, 0, true), (0, 0, 5, false),
+            (4_294_967_294, 214_748_365, 5, true),
+        ] as [(Int, Int, Int, Bool)])
     func worthwhile(_ pages: Int, _ free: Int, _ percent: Int, _ expected: Bool) {
         var simulation = Simulation(MaintenanceRecord(base: noon - 8 * day)) { $0.minimumFreePercent = percent }
         #expect(simulation.secondsUntilRun() == 600)

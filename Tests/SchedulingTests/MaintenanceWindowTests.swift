@@ -9,16 +9,17 @@ private func at(_ day: Int64, _ hour: Int64, _ minute: Int64 = 0, _ second: Int6
 
 @Suite struct MaintenanceWindowTests {
     /// From which moment on it is open, and at which it is not any more.
-    @Test(arguments: [
-        ("daily 02:00-04:00", at(0, 2), at(0, 4)),
-        ("02:00-04:00", at(3, 2), at(3, 4)),
-        ("Sun 03:00-05:00", at(0, 3), at(0, 5)),
-        ("sat 23:00-01:30", at(6, 23), at(7, 1, 30)),
-        ("Mon,Wed,Fri 00:00-00:01", at(3, 0), at(3, 0, 1)),
-        ("Sat 22:00-24:00", at(6, 22), at(7, 0)),
-        ("tue 00:00-24:00", at(2, 0), at(3, 0)),
-        ("daily 23:59-00:00", at(1, 23, 59), at(2, 0)),
-    ] as [(String, Int64, Int64)])
+    @Test(
+        arguments: [
+            ("daily 02:00-04:00", at(0, 2), at(0, 4)),
+            ("02:00-04:00", at(3, 2), at(3, 4)),
+            ("Sun 03:00-05:00", at(0, 3), at(0, 5)),
+            ("sat 23:00-01:30", at(6, 23), at(7, 1, 30)),
+            ("Mon,Wed,Fri 00:00-00:01", at(3, 0), at(3, 0, 1)),
+            ("Sat 22:00-24:00", at(6, 22), at(7, 0)),
+            ("tue 00:00-24:00", at(2, 0), at(3, 0)),
+            ("daily 23:59-00:00", at(1, 23, 59), at(2, 0)),
+        ] as [(String, Int64, Int64)])
     func edges(_ text: String, _ opens: Int64, _ closes: Int64) throws {
         let window = try #require(MaintenanceWindow(text))
         #expect(!window.contains(localSeconds: opens - 1))
@@ -59,11 +60,13 @@ private func at(_ day: Int64, _ hour: Int64, _ minute: Int64 = 0, _ second: Int6
     ])
     func refused(_ text: String) { #expect(MaintenanceWindow(text) == nil) }
 
-    @Test("A window is shown in the form in which it is read", arguments: [
-        ("any", "any"), ("daily 02:00-04:00", "daily 02:00-04:00"), ("sat,SUN 23:00-01:00", "Sun,Sat 23:00-01:00"),
-        ("Mon 00:00-24:00", "Mon 00:00-24:00"), ("03:30-24:00", "daily 03:30-24:00"), ("daily 00:00-24:00", "any"),
-        ("tue 22:05-00:00", "Tue 22:05-24:00"),
-    ])
+    @Test(
+        "A window is shown in the form in which it is read",
+        arguments: [
+            ("any", "any"), ("daily 02:00-04:00", "daily 02:00-04:00"), ("sat,SUN 23:00-01:00", "Sun,Sat 23:00-01:00"),
+            ("Mon 00:00-24:00", "Mon 00:00-24:00"), ("03:30-24:00", "daily 03:30-24:00"), ("daily 00:00-24:00", "any"),
+            ("tue 22:05-00:00", "Tue 22:05-24:00"),
+        ])
     func shown(text: String, expected: String) throws {
         let window = try #require(MaintenanceWindow(text))
         #expect("\(window)" == expected)

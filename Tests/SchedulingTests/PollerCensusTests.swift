@@ -6,21 +6,22 @@ import Testing
 @Suite struct PollerCensusTests {
     /// j: a thread starts. l: a polling thread will be long. b: a long thread is back.
     /// What each step answers: P poll, S stand by; W wakes one of the reserve, - wakes none.
-    @Test(arguments: [
-        // target, steps, answers, active, reserve
-        (1, "", "", 0, 0),
-        (1, "jj", "PS", 1, 1),
-        (3, "jjjj", "PPPS", 3, 1),
-        (3, "jjjjl", "PPPSW", 3, 0),
-        (3, "jjjjlb", "PPPSWS", 3, 1),
-        (3, "jjjjll", "PPPSW-", 2, 0),
-        (3, "jjjjllb", "PPPSW-P", 3, 0),
-        (3, "jjjjllbb", "PPPSW-PS", 3, 1),
-        (2, "jjllbb", "PP--PP", 2, 0),
-        (2, "jjllj", "PP--P", 1, 0),
-        (1, "jjjlll", "PSSWW-", 0, 0),
-        (1, "jjjlllbbb", "PSSWW-PSS", 1, 2),
-    ] as [(Int, String, String, Int, Int)])
+    @Test(
+        arguments: [
+            // target, steps, answers, active, reserve
+            (1, "", "", 0, 0),
+            (1, "jj", "PS", 1, 1),
+            (3, "jjjj", "PPPS", 3, 1),
+            (3, "jjjjl", "PPPSW", 3, 0),
+            (3, "jjjjlb", "PPPSWS", 3, 1),
+            (3, "jjjjll", "PPPSW-", 2, 0),
+            (3, "jjjjllb", "PPPSW-P", 3, 0),
+            (3, "jjjjllbb", "PPPSW-PS", 3, 1),
+            (2, "jjllbb", "PP--PP", 2, 0),
+            (2, "jjllj", "PP--P", 1, 0),
+            (1, "jjjlll", "PSSWW-", 0, 0),
+            (1, "jjjlllbbb", "PSSWW-PSS", 1, 2),
+        ] as [(Int, String, String, Int, Int)])
     func script(_ target: Int, _ steps: String, _ answers: String, _ active: Int, _ reserve: Int) {
         var census = PollerCensus(target: target)
         var given = ""
@@ -64,36 +65,37 @@ import Testing
     /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. b: there is a backlog. e: a polling thread
     /// looks between two events. A digit: so many times 5 ms pass.
     /// Answers of s, h, k and b are how many of the reserve are woken.
-    @Test(arguments: [
-        // quick target, full target, threads, steps, answers, active
-        (1, 3, 6, "e", "P", 1),
-        (1, 3, 6, "sssssss", "0000000", 1),
-        (1, 3, 6, "ssssssss", "00000002", 3),
-        (1, 3, 6, "sssssss5s", "00000000", 1),
-        (1, 3, 6, "h", "2", 3),
-        (1, 3, 6, "k", "2", 3),
-        (1, 3, 6, "kk", "20", 3),
-        (1, 3, 2, "k", "1", 2),
-        // It holds for a window after the last reason, then threads stand by as they come from their events.
-        (1, 3, 6, "k3ee", "2PP", 3),
-        (1, 3, 6, "k4eee", "2SSP", 1),
-        (1, 3, 6, "k3k3e4ee", "20PSS", 1),
-        (2, 3, 6, "k4ee", "1SP", 2),
-        // A backlog calls one, and holds as long.
-        (1, 3, 6, "b", "1", 2),
-        (1, 3, 6, "bb3ee", "10PP", 2),
-        (1, 3, 6, "b4ee", "1SP", 1),
-        (1, 3, 6, "b3b3e4ee", "10PSP", 1),
-        (2, 4, 6, "b", "1", 3),
-        (1, 2, 1, "b", "0", 1),
-        // Beside commits it calls nobody, and what is left of it when they end holds on.
-        (1, 3, 6, "bk", "11", 3),
-        (1, 3, 6, "k2b2eee4e", "20SPPS", 1),
-        (1, 3, 6, "b2k3ee1ee", "11PPSS", 1),
-        // The target is the same for both: nothing to change.
-        (3, 3, 6, "b4e", "0P", 3),
-        (3, 3, 6, "k9e", "0P", 3),
-    ] as [(Int, Int, Int, String, String, Int)])
+    @Test(
+        arguments: [
+            // quick target, full target, threads, steps, answers, active
+            (1, 3, 6, "e", "P", 1),
+            (1, 3, 6, "sssssss", "0000000", 1),
+            (1, 3, 6, "ssssssss", "00000002", 3),
+            (1, 3, 6, "sssssss5s", "00000000", 1),
+            (1, 3, 6, "h", "2", 3),
+            (1, 3, 6, "k", "2", 3),
+            (1, 3, 6, "kk", "20", 3),
+            (1, 3, 2, "k", "1", 2),
+            // It holds for a window after the last reason, then threads stand by as they come from their events.
+            (1, 3, 6, "k3ee", "2PP", 3),
+            (1, 3, 6, "k4eee", "2SSP", 1),
+            (1, 3, 6, "k3k3e4ee", "20PSS", 1),
+            (2, 3, 6, "k4ee", "1SP", 2),
+            // A backlog calls one, and holds as long.
+            (1, 3, 6, "b", "1", 2),
+            (1, 3, 6, "bb3ee", "10PP", 2),
+            (1, 3, 6, "b4ee", "1SP", 1),
+            (1, 3, 6, "b3b3e4ee", "10PSP", 1),
+            (2, 4, 6, "b", "1", 3),
+            (1, 2, 1, "b", "0", 1),
+            // Beside commits it calls nobody, and what is left of it when they end holds on.
+            (1, 3, 6, "bk", "11", 3),
+            (1, 3, 6, "k2b2eee4e", "20SPPS", 1),
+            (1, 3, 6, "b2k3ee1ee", "11PPSS", 1),
+            // The target is the same for both: nothing to change.
+            (3, 3, 6, "b4e", "0P", 3),
+            (3, 3, 6, "k9e", "0P", 3),
+        ] as [(Int, Int, Int, String, String, Int)])
     func slowEventsCallMoreThreads(
         _ quick: Int, _ full: Int, _ threads: Int, _ steps: String, _ answers: String, _ active: Int
     ) {

@@ -17,12 +17,13 @@ import Testing
 
     ///     user                     others
     ///     idle since `idle`        the first waiter comes at `waiter`
-    @Test(arguments: [
-        (10, 2, 15),  // waited for already when it became idle
-        (10, 10, 15),
-        (10, 12, 17),  // nobody waited at first: the full limit from when somebody does
-        (10, 900, 905),
-    ] as [(Int64, Int64, Int64)])
+    @Test(
+        arguments: [
+            (10, 2, 15),  // waited for already when it became idle
+            (10, 10, 15),
+            (10, 12, 17),  // nobody waited at first: the full limit from when somebody does
+            (10, 900, 905),
+        ] as [(Int64, Int64, Int64)])
     func limitRunsFromTheLaterOfIdleAndFirstWaiter(_ since: Int64, _ waiter: Int64, _ due: Int64) {
         let queue = contended(at: waiter)
         let users = [idle(1, since: since)]
@@ -79,14 +80,15 @@ import Testing
     }
 
     /// The others wait one after the other, and give up; each user has its own idleness to answer for.
-    @Test(arguments: [
-        (0, [10...11], 94),
-        (0, [10...13, 20...21], 91),
-        (12, [10...13, 20...21], 93),
-        (19, [10...13, 20...21], 94),
-        (21, [10...13, 20...21], 95),
-        (0, [10...13, 20...23], 89),
-    ] as [(Int64, [ClosedRange<Int64>], Int64)])
+    @Test(
+        arguments: [
+            (0, [10...11], 94),
+            (0, [10...13, 20...21], 91),
+            (12, [10...13, 20...21], 93),
+            (19, [10...13, 20...21], 94),
+            (21, [10...13, 20...21], 95),
+            (0, [10...13, 20...23], 89),
+        ] as [(Int64, [ClosedRange<Int64>], Int64)])
     func thoseWhoGaveUpCount(_ since: Int64, _ waits: [ClosedRange<Int64>], _ due: Int64) {
         for isExpired in [false, true] {
             var queue = ReaderQueue(limit: 2, userIdleLimitMilliseconds: 5)

@@ -81,7 +81,9 @@ import Testing
     }
 
     /// Four wait, one withdraws, and the others are served in order.
-    @Test(arguments: [(1, true, [2, 3, 4]), (2, true, [1, 3, 4]), (4, true, [1, 2, 3]), (0, false, [1, 2, 3, 4]), (99, false, [1, 2, 3, 4])])
+    @Test(arguments: [
+        (1, true, [2, 3, 4]), (2, true, [1, 3, 4]), (4, true, [1, 2, 3]), (0, false, [1, 2, 3, 4]), (99, false, [1, 2, 3, 4]),
+    ])
     func withdraw(_ client: ClientID, _ wasWaiting: Bool, _ served: [ClientID]) {
         var queue = ReaderQueue(limit: 1)
         for client in 0...4 { _ = queue.request(client, now: ms(0)) }
@@ -94,9 +96,10 @@ import Testing
     }
 
     /// Deadlines 10, 30, 20, never.
-    @Test(arguments: [
-        (9, [], 10), (10, [1], 20), (19, [1], 20), (20, [1, 3], 30), (30, [1, 2, 3], nil), (9_999_999, [1, 2, 3], nil),
-    ] as [(Int64, [ClientID], Int64?)])
+    @Test(
+        arguments: [
+            (9, [], 10), (10, [1], 20), (19, [1], 20), (20, [1, 3], 30), (30, [1, 2, 3], nil), (9_999_999, [1, 2, 3], nil),
+        ] as [(Int64, [ClientID], Int64?)])
     func expiry(_ now: Int64, _ expired: [ClientID], _ next: Int64?) {
         var queue = ReaderQueue(limit: 1)
         _ = queue.request(0, now: ms(0))
@@ -173,8 +176,11 @@ import Testing
                 let deadline = clock + Int64.random(in: 1...40, using: &random)
                 let used = queue.usedCount
                 if let index = queue.request(nextClient, now: ms(clock), deadline: ms(deadline)) {
-                    if let warmest = idle.popLast() { #expect(index == warmest && queue.usedCount == used) }
-                    else { #expect(index == used && queue.usedCount == used + 1) }
+                    if let warmest = idle.popLast() {
+                        #expect(index == warmest && queue.usedCount == used)
+                    } else {
+                        #expect(index == used && queue.usedCount == used + 1)
+                    }
                     gives(index, to: nextClient)
                 } else {
                     waiting.append((nextClient, deadline))

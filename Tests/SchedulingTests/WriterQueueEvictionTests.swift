@@ -6,15 +6,16 @@ import Testing
 @Suite struct WriterQueueEvictionTests {
     ///     holder                    others
     ///     idle since `idle`         first waiter comes at `waiter`
-    @Test(arguments: [
-        (10, 2, 15),  // waited for already when it became idle
-        (10, 10, 15),
-        (10, 12, 17),  // alone at first: the full limit from when it is no longer alone
-        (10, 900, 905),
-        (10, nil, nil),  // alone
-        (nil, 2, nil),  // busy
-        (nil, nil, nil),
-    ] as [(Int64?, Int64?, Int64?)])
+    @Test(
+        arguments: [
+            (10, 2, 15),  // waited for already when it became idle
+            (10, 10, 15),
+            (10, 12, 17),  // alone at first: the full limit from when it is no longer alone
+            (10, 900, 905),
+            (10, nil, nil),  // alone
+            (nil, 2, nil),  // busy
+            (nil, nil, nil),
+        ] as [(Int64?, Int64?, Int64?)])
     func limitRunsFromTheLaterOfIdleAndFirstWaiter(_ idle: Int64?, _ waiter: Int64?, _ due: Int64?) {
         var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 5)
         _ = queue.request(0, .transaction, now: ms(0))
@@ -104,16 +105,17 @@ import Testing
     ///     alone
     ///                                                           comes at 90
     ///     evicted at `due`: it has been waited for so long, all in all
-    @Test(arguments: [
-        ([11...12], 94),
-        ([11...13, 20...22], 91),
-        ([11...12, 20...21, 30...31, 40...41], 91),
-        ([8...12], 93),  // Until 10 it was not idle.
-        ([2...4], 95),
-        ([11...14, 20...22], 90),
-        ([11...14, 20...24], 88),  // The others gave up just when it was due.
-        (Array(repeating: 20...20, count: 20), 95),
-    ] as [([ClosedRange<Int64>], Int64)])
+    @Test(
+        arguments: [
+            ([11...12], 94),
+            ([11...13, 20...22], 91),
+            ([11...12, 20...21, 30...31, 40...41], 91),
+            ([8...12], 93),  // Until 10 it was not idle.
+            ([2...4], 95),
+            ([11...14, 20...22], 90),
+            ([11...14, 20...24], 88),  // The others gave up just when it was due.
+            (Array(repeating: 20...20, count: 20), 95),
+        ] as [([ClosedRange<Int64>], Int64)])
     func thoseWhoGaveUpCount(_ waits: [ClosedRange<Int64>], _ due: Int64) {
         for isExpired in [false, true] {
             var queue = WriterQueue(groupLimit: 8, holderIdleLimitMilliseconds: 5)

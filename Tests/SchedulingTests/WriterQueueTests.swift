@@ -100,15 +100,16 @@ import Testing
     // MARK: Deadlines
 
     /// Client 1 waits until 10, 2 until 30, 3 until 20, 4 for ever.
-    @Test(arguments: [
-        (9, [], 10, "1 t2 3 j4"),
-        (10, [1], 20, "t2 3 j4"),
-        (19, [1], 20, "t2 3 j4"),
-        (20, [1, 3], 30, "t2 j4"),
-        (29, [1, 3], 30, "t2 j4"),
-        (30, [1, 2, 3], nil, "j4"),
-        (1_000_000, [1, 2, 3], nil, "j4"),
-    ] as [(Int64, [ClientID], Int64?, String)])
+    @Test(
+        arguments: [
+            (9, [], 10, "1 t2 3 j4"),
+            (10, [1], 20, "t2 3 j4"),
+            (19, [1], 20, "t2 3 j4"),
+            (20, [1, 3], 30, "t2 j4"),
+            (29, [1, 3], 30, "t2 j4"),
+            (30, [1, 2, 3], nil, "j4"),
+            (1_000_000, [1, 2, 3], nil, "j4"),
+        ] as [(Int64, [ClientID], Int64?, String)])
     func expiry(_ now: Int64, _ expired: [ClientID], _ next: Int64?, _ grants: String) {
         var queue = WriterQueue(waiting: "mtmj", deadlines: [1: 10, 2: 30, 3: 20])
         #expect(queue.nextDeadline == ms(10))

@@ -20,12 +20,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        // Root, the daemon's own user, members of the socket's group by either way, and others.
-        (0, 0, [], nil, "admin"), (55, 100, [], nil, "admin"), (7, 30, [], 30, "writer"), (7, 100, [30], 30, "writer"),
-        (7, 100, [29, 31], 30, "refused"), (7, 30, [30], nil, "refused"), (7, 0, [0], nil, "refused"),
-        (UInt32.max, UInt32.max, [], 30, "refused"), (55, 30, [], 30, "admin"),
-    ] as [(UInt32, UInt32, [UInt32], UInt32?, String)])
+    @Test(
+        arguments: [
+            // Root, the daemon's own user, members of the socket's group by either way, and others.
+            (0, 0, [], nil, "admin"), (55, 100, [], nil, "admin"), (7, 30, [], 30, "writer"), (7, 100, [30], 30, "writer"),
+            (7, 100, [29, 31], 30, "refused"), (7, 30, [30], nil, "refused"), (7, 0, [0], nil, "refused"),
+            (UInt32.max, UInt32.max, [], 30, "refused"), (55, 30, [], 30, "admin"),
+        ] as [(UInt32, UInt32, [UInt32], UInt32?, String)])
     func byDefault(_ user: UInt32, _ group: UInt32, _ groups: [UInt32], _ socketGroup: UInt32?, _ expected: String) {
         let rules = AccessRules.default(daemonUser: 55)
         #expect(rules.areDefault && rules.needSocketGroup)
@@ -37,10 +38,11 @@ import Testing
         AccessRule("c", .users([7, 8]), .admit(.writer)), AccessRule("d", .everybody, .admit(.admin)),
     ])
 
-    @Test(arguments: [
-        (9, 100, [], "refused"), (9, 20, [21], "refused"), (7, 20, [], "reader"), (7, 100, [21], "reader"),
-        (7, 100, [22], "writer"), (8, 100, [], "writer"), (1, 100, [], "admin"), (0, 0, [], "admin"),
-    ] as [(UInt32, UInt32, [UInt32], String)])
+    @Test(
+        arguments: [
+            (9, 100, [], "refused"), (9, 20, [21], "refused"), (7, 20, [], "reader"), (7, 100, [21], "reader"),
+            (7, 100, [22], "writer"), (8, 100, [], "writer"), (1, 100, [], "admin"), (0, 0, [], "admin"),
+        ] as [(UInt32, UInt32, [UInt32], String)])
     func theFirstRuleDecides(_ user: UInt32, _ group: UInt32, _ groups: [UInt32], _ expected: String) {
         #expect(Self.outcome(Self.ordered, Self.peer(user, group, groups)) == expected)
     }
@@ -52,13 +54,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (.any, 7, "anything", "reader"), (.any, 99, "", "reader"),
-        (.same, 7, "alice", "reader"), (.same, 7, "bob", "wrong name"), (.same, 7, "Alice", "wrong name"),
-        (.same, 7, "", "wrong name"), (.same, 99, "alice", "wrong name"), (.same, 99, "", "wrong name"),
-        (.same, 99, "99", "wrong name"),
-        (.names(["app", "web"]), 7, "web", "reader"), (.names(["app"]), 7, "alice", "wrong name"),
-    ] as [(AccessRule.Claim, UInt32, String, String)])
+    @Test(
+        arguments: [
+            (.any, 7, "anything", "reader"), (.any, 99, "", "reader"),
+            (.same, 7, "alice", "reader"), (.same, 7, "bob", "wrong name"), (.same, 7, "Alice", "wrong name"),
+            (.same, 7, "", "wrong name"), (.same, 99, "alice", "wrong name"), (.same, 99, "", "wrong name"),
+            (.same, 99, "99", "wrong name"),
+            (.names(["app", "web"]), 7, "web", "reader"), (.names(["app"]), 7, "alice", "wrong name"),
+        ] as [(AccessRule.Claim, UInt32, String, String)])
     func claims(_ claim: AccessRule.Claim, _ user: UInt32, _ name: String, _ expected: String) {
         var rule = AccessRule("a", .everybody, .admit(.reader))
         rule.claim = claim
@@ -132,7 +135,8 @@ import Testing
 
     private static func parse(_ tables: AccessTable...) -> (rules: AccessRules, problems: [AccessProblem]) {
         AccessRules.parse(
-            tables, user: { name throws(AccountNames.LookUpError) in
+            tables,
+            user: { name throws(AccountNames.LookUpError) in
                 if name == "broken" { throw AccountNames.LookUpError(message: "the directory does not answer") }
                 return ["root": 0, "alice": 7, "bob": 8][name]
             },
@@ -141,12 +145,14 @@ import Testing
 
     @Test func allKeys() throws {
         let (rules, problems) = Self.parse(
-            Self.table(1, [
-                ("user", .list([.text("alice"), .text("bob")])), ("role", .text("writer")),
-                ("claim", .list([.text("app")])), ("max_sessions", .number(5)), ("statement_timeout", .text("5s")),
-                ("transaction_timeout", .number(1500)), ("idle_in_transaction_session_timeout", .text("1min")),
-                ("client_write_timeout", .text("2h")), ("writer_time_limit", .text("250ms")),
-            ]),
+            Self.table(
+                1,
+                [
+                    ("user", .list([.text("alice"), .text("bob")])), ("role", .text("writer")),
+                    ("claim", .list([.text("app")])), ("max_sessions", .number(5)), ("statement_timeout", .text("5s")),
+                    ("transaction_timeout", .number(1500)), ("idle_in_transaction_session_timeout", .text("1min")),
+                    ("client_write_timeout", .text("2h")), ("writer_time_limit", .text("250ms")),
+                ]),
             Self.table(20, [("uid", .list([.number(1), .number(2)])), ("role", .text("reject"))]),
             Self.table(30, [("group", .text("staff")), ("role", .text("reader")), ("claim", .text("same"))]),
             Self.table(40, [("user", .text("all")), ("role", .text("admin")), ("claim", .text("any"))]))
@@ -168,27 +174,28 @@ import Testing
         #expect(rules == .default() && problems.isEmpty)
     }
 
-    @Test(arguments: [
-        ([("role", .text("reader"))], 1, "one of"), ([("user", .text("alice"))], 1, "role"),
-        ([("user", .text("alice")), ("uid", .number(7)), ("role", .text("reader"))], 1, "no more"),
-        ([("user", .text("carol")), ("role", .text("reader"))], 2, "no user \"carol\""),
-        ([("group", .text("alice")), ("role", .text("reader"))], 2, "no group \"alice\""),
-        ([("user", .text("broken")), ("role", .text("reader"))], 2, "does not answer"),
-        ([("user", .text("al\0ice")), ("role", .text("reader"))], 2, "a name"),
-        ([("user", .list([])), ("role", .text("reader"))], 2, "a name"),
-        ([("user", .list([.text("all"), .text("alice")])), ("role", .text("reader"))], 2, "stands alone"),
-        ([("uid", .number(-1)), ("role", .text("reader"))], 2, "user ID"),
-        ([("uid", .number(4_294_967_295)), ("role", .text("reader"))], 2, "user ID"),
-        ([("uid", .text("7")), ("role", .text("reader"))], 2, "user ID"),
-        ([("uid", .number(7)), ("role", .text("owner"))], 3, "role must be"),
-        ([("uid", .number(7)), ("role", .number(1))], 3, "role must be"),
-        ([("uid", .number(7)), ("role", .text("reader")), ("claim", .text("me"))], 4, "claim must be"),
-        ([("uid", .number(7)), ("role", .text("reader")), ("claim", .list([.text("")]))], 4, "claim must be"),
-        ([("uid", .number(7)), ("role", .text("reader")), ("max_sessions", .number(-1))], 4, "max_sessions"),
-        ([("uid", .number(7)), ("role", .text("reader")), ("statement_timeout", .text("-1s"))], 4, "statement_timeout"),
-        ([("uid", .number(7)), ("role", .text("reader")), ("writer_time_limit", .other)], 4, "writer_time_limit"),
-        ([("uid", .number(7)), ("role", .text("reject")), ("max_sessions", .number(1))], 1, "rejects"),
-    ] as [([(String, AccessTable.Value)], Int, String)])
+    @Test(
+        arguments: [
+            ([("role", .text("reader"))], 1, "one of"), ([("user", .text("alice"))], 1, "role"),
+            ([("user", .text("alice")), ("uid", .number(7)), ("role", .text("reader"))], 1, "no more"),
+            ([("user", .text("carol")), ("role", .text("reader"))], 2, "no user \"carol\""),
+            ([("group", .text("alice")), ("role", .text("reader"))], 2, "no group \"alice\""),
+            ([("user", .text("broken")), ("role", .text("reader"))], 2, "does not answer"),
+            ([("user", .text("al\0ice")), ("role", .text("reader"))], 2, "a name"),
+            ([("user", .list([])), ("role", .text("reader"))], 2, "a name"),
+            ([("user", .list([.text("all"), .text("alice")])), ("role", .text("reader"))], 2, "stands alone"),
+            ([("uid", .number(-1)), ("role", .text("reader"))], 2, "user ID"),
+            ([("uid", .number(4_294_967_295)), ("role", .text("reader"))], 2, "user ID"),
+            ([("uid", .text("7")), ("role", .text("reader"))], 2, "user ID"),
+            ([("uid", .number(7)), ("role", .text("owner"))], 3, "role must be"),
+            ([("uid", .number(7)), ("role", .number(1))], 3, "role must be"),
+            ([("uid", .number(7)), ("role", .text("reader")), ("claim", .text("me"))], 4, "claim must be"),
+            ([("uid", .number(7)), ("role", .text("reader")), ("claim", .list([.text("")]))], 4, "claim must be"),
+            ([("uid", .number(7)), ("role", .text("reader")), ("max_sessions", .number(-1))], 4, "max_sessions"),
+            ([("uid", .number(7)), ("role", .text("reader")), ("statement_timeout", .text("-1s"))], 4, "statement_timeout"),
+            ([("uid", .number(7)), ("role", .text("reader")), ("writer_time_limit", .other)], 4, "writer_time_limit"),
+            ([("uid", .number(7)), ("role", .text("reject")), ("max_sessions", .number(1))], 1, "rejects"),
+        ] as [([(String, AccessTable.Value)], Int, String)])
     func mistakes(_ entries: [(String, AccessTable.Value)], _ line: Int, _ words: String) throws {
         let problem = try #require(Self.parse(Self.table(1, entries)).problems.first)
         #expect(problem.line == line && problem.message.contains(words), "\(problem)")

@@ -63,7 +63,10 @@ import Testing
         ("SELECT c.oid::regclass", "select pg_regclass_name(c.oid) as \"oid\""),
         ("SELECT 1 WHERE c.oid = f(x)::regclass", "select 1 where c.oid = pg_regclass_of(f(x))"),
         ("SELECT 1 WHERE i.indrelid::regclass = $1", "select 1 where pg_regclass_of(i.indrelid) = pg_regclass_oid(?1)"),
-        ("SELECT 1 WHERE indisprimary = 't' AND 'f' <> x.indisunique", "select 1 where indisprimary = pg_bool('t') and pg_bool('f') <> x.indisunique"),
+        (
+            "SELECT 1 WHERE indisprimary = 't' AND 'f' <> x.indisunique",
+            "select 1 where indisprimary = pg_bool('t') and pg_bool('f') <> x.indisunique"
+        ),
         ("SELECT 1 WHERE x IN (SELECT a::regclass FROM t)", "select 1 where x in (select pg_regclass_of(a) from t)"),
         ("SELECT relname AS default, s.table, x AS y", "select relname as \"default\", s.\"table\", x as y"),
         ("SELECT a SIMILAR TO 'x.%_|y'", "select a regexp '^(x\\..*.|y)$'"),
@@ -145,8 +148,10 @@ import Testing
         "SELECT 1 FROM a, unnest(a.x, \(String(repeating: "a.", count: 200))b) k(m, n)",
         "SELECT " + String(repeating: "*,", count: 2_000) + "* FROM a, unnest(a.x) k",
         // Names in names: each query around it would make it five times as long.
-        (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1" },
-        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT substring(a FROM '^p')", "SELECT array_agg(a ORDER BY)", "SELECT a::regclass[]", "SELECT tableoid FROM a", "SELECT 'unfinished",
+        (0..<20).reduce("SELECT k.b") { query, _ in "SELECT k.b FROM a, unnest(a.x, k.b || k.b || k.b || k.b) k(a, b) WHERE (\(query)) = 1"
+        },
+        "SELECT a > ANY (b)", "SELECT a[1:2]", "SELECT substring(a FROM '^p')", "SELECT array_agg(a ORDER BY)", "SELECT a::regclass[]",
+        "SELECT tableoid FROM a", "SELECT 'unfinished",
         String(repeating: "(", count: 100) + String(repeating: ")", count: 100),
     ]
 
@@ -179,11 +184,18 @@ import Testing
     }
 
     static let parametersBeside: [(String, [Int: String])] = [
-        ("SELECT 1 WHERE oid = $1 AND $2 < c.relnatts AND relname <> $3 AND relkind IN ($4, 'r')", [1: "oid", 2: "int2", 3: "name", 4: "char"]),
-        ("SELECT 1 WHERE relkind = ANY ($1) AND table_name <> ALL ($2) AND $3 = ANY (conkey) LIMIT $4 OFFSET $5",
-            [1: "char[]", 2: "text[]", 3: "int2", 4: "int8", 5: "int8"]),
-        ("SELECT 1 WHERE oid = $1::text AND relkind <> $2::CHAR AND relkind = $3::\"char\" AND indisprimary = $4 AND attnum NOT IN ($5)",
-            [1: "text", 2: "bpchar", 3: "char", 4: "bool", 5: "int2"]),
+        (
+            "SELECT 1 WHERE oid = $1 AND $2 < c.relnatts AND relname <> $3 AND relkind IN ($4, 'r')",
+            [1: "oid", 2: "int2", 3: "name", 4: "char"]
+        ),
+        (
+            "SELECT 1 WHERE relkind = ANY ($1) AND table_name <> ALL ($2) AND $3 = ANY (conkey) LIMIT $4 OFFSET $5",
+            [1: "char[]", 2: "text[]", 3: "int2", 4: "int8", 5: "int8"]
+        ),
+        (
+            "SELECT 1 WHERE oid = $1::text AND relkind <> $2::CHAR AND relkind = $3::\"char\" AND indisprimary = $4 AND attnum NOT IN ($5)",
+            [1: "text", 2: "bpchar", 3: "char", 4: "bool", 5: "int2"]
+        ),
         ("SELECT $1 = $2, f($3), table_schema = $4, $5 = ANY ($6)", [6: "text[]"]),
     ]
 
@@ -236,7 +248,8 @@ import Testing
     }
 
     @Test func rows() {
-        let sql = "INSERT INTO t (a, b) SELECT p0::BIGINT, p1::VARCHAR FROM (VALUES ($1::BIGINT, $2, 0), ($3, $4, 1))"
+        let sql =
+            "INSERT INTO t (a, b) SELECT p0::BIGINT, p1::VARCHAR FROM (VALUES ($1::BIGINT, $2, 0), ($3, $4, 1))"
             + " AS imp_sen(p0, p1, sen_counter) ORDER BY sen_counter RETURNING t.id, t.id AS id__1"
         #expect(
             rewritten(sql) == "INSERT INTO t (a, b) SELECT column1, column2 FROM (VALUES ($1::BIGINT, $2, 0), ($3, $4, 1)) "

@@ -81,7 +81,10 @@ import Testing
         for sql in ["BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE", "COMMIT", "ROLLBACK", "SAVEPOINT a"] {
             #expect(picture(sql) == "transaction", "\(sql)")
         }
-        for sql in ["SET application_name = 'x'", "SET client_encoding TO 'UTF8'", "SET my.own = 1", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL", "DISCARD ALL", "SHOW server_version", "UNLISTEN *", "CLOSE ALL"] {
+        for sql in [
+            "SET application_name = 'x'", "SET client_encoding TO 'UTF8'", "SET my.own = 1", "SET SESSION AUTHORIZATION DEFAULT",
+            "RESET ALL", "DISCARD ALL", "SHOW server_version", "UNLISTEN *", "CLOSE ALL",
+        ] {
             #expect(picture(sql) == "session", "\(sql)")
         }
         #expect(picture("SELECT version()") == "chatter")

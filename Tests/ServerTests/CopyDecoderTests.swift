@@ -77,13 +77,17 @@ import Testing
     @Test(arguments: [
         ("", ""), ("\n", ""), ("a\nb\n", "a\nb"), ("a\nb", "a\nb"), ("a\r\nb\r\n", "a\nb"), ("a\rb\r", "a\nb"), ("a\rb", "a\nb"),
         ("\\N\n\\\\N\nN\n", "-\n\\N\nN"), ("\\b\\f\\n\\r\\t\\v\n", "\u{8}\u{c}\n\r\t\u{b}"), ("\\101\\x42\\x4\\7!\n", "AB\u{4}\u{7}!"),
-        ("\\q\\xg\\8\n", "qxg8"), ("a\\\nb\n", "a\nb"), ("a\\\r\nb\n", "a\r\nb"), ("é\\é🐘\n", "éé🐘"), ("\\303\\251\n", "é"), ("x\\", "x"), ("\\", ""), ("x\\\\", "x\\"),
+        ("\\q\\xg\\8\n", "qxg8"), ("a\\\nb\n", "a\nb"), ("a\\\r\nb\n", "a\r\nb"), ("é\\é🐘\n", "éé🐘"), ("\\303\\251\n", "é"), ("x\\", "x"),
+        ("\\", ""), ("x\\\\", "x\\"),
         ("a\n\\.\n", "a"), ("a\n\\.", "a"), ("a\r\n\\.\r\nwhat\tever\0", "a"), ("\\.\n\\x\n", ""),
         ("a\n\\.b\n", "22P04 end-of-copy marker corrupt [COPY t, line 2]"),
         ("a\\.\n", "22P04 end-of-copy marker is not alone on its line [COPY t, line 1]"),
-        ("a\n\r\n", "22P04 literal carriage return found in data [COPY t, line 2]"), ("a\r\nb\n", "22P04 literal newline found in data [COPY t, line 2]"),
-        ("a\r\nb\rc\r\n", "22P04 literal carriage return found in data [COPY t, line 2]"), ("a\rb\n", "22P04 literal newline found in data [COPY t, line 2]"),
-        ("a\tb\n", "22P04 extra data after last expected column [COPY t, line 1]"), ("a\nb\0c\n", "22021 invalid byte sequence for encoding \"UTF8\": 0x00 [COPY t, line 2]"),
+        ("a\n\r\n", "22P04 literal carriage return found in data [COPY t, line 2]"),
+        ("a\r\nb\n", "22P04 literal newline found in data [COPY t, line 2]"),
+        ("a\r\nb\rc\r\n", "22P04 literal carriage return found in data [COPY t, line 2]"),
+        ("a\rb\n", "22P04 literal newline found in data [COPY t, line 2]"),
+        ("a\tb\n", "22P04 extra data after last expected column [COPY t, line 1]"),
+        ("a\nb\0c\n", "22021 invalid byte sequence for encoding \"UTF8\": 0x00 [COPY t, line 2]"),
         ("\\0\n", "22021 invalid byte sequence for encoding \"UTF8\": 0x00 in COPY [COPY t, line 1, column c1]"),
         ("\\377\n", "22021 invalid byte sequence for encoding \"UTF8\" in COPY [COPY t, line 1, column c1]"),
         ("eight by\nsixteen bytes...\nseventeen bytes..\n", "eight by\nsixteen bytes...\nseventeen bytes.."),
@@ -93,14 +97,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1\t-2.5\tt\t\\\\x00ff\n", "i1|r-2.5|i1|b0.ff"), ("\\N\t\\N\t\\N\t\\N\n", "-|-|-|-"), (" 7 \t1e3\toff\ta\\\\\\\\\n", "i7|r1000.0|i0|b61.5c"),
+        ("1\t-2.5\tt\t\\\\x00ff\n", "i1|r-2.5|i1|b0.ff"), ("\\N\t\\N\t\\N\t\\N\n", "-|-|-|-"),
+        (" 7 \t1e3\toff\ta\\\\\\\\\n", "i7|r1000.0|i0|b61.5c"),
         ("\\x31\t2\tyes\t\n", "i1|r2.0|i1|b"), ("-9223372036854775808\tinf\t1\t\n", "i-9223372036854775808|rinf|i1|b"),
         ("1\t2\tt\n", "22P04 missing data for column \"c4\" [COPY t, line 1]"),
         ("1\t2\tt\t\t\n", "22P04 extra data after last expected column [COPY t, line 1]"),
         ("\t2\tt\t\n", "22P02 invalid input syntax for type bigint: \"\" [COPY t, line 1, column c1: \"\"]"),
         ("-\t2\tt\t\n", "22P02 invalid input syntax for type bigint: \"-\" [COPY t, line 1, column c1: \"-\"]"),
         ("1.0\t2\tt\t\n", "22P02 invalid input syntax for type bigint: \"1.0\" [COPY t, line 1, column c1: \"1.0\"]"),
-        ("9223372036854775808\t2\tt\t\n", "22003 value \"9223372036854775808\" is out of range for type bigint [COPY t, line 1, column c1: \"9223372036854775808\"]"),
+        (
+            "9223372036854775808\t2\tt\t\n",
+            "22003 value \"9223372036854775808\" is out of range for type bigint [COPY t, line 1, column c1: \"9223372036854775808\"]"
+        ),
         ("1\t1,5\tt\t\n", "22P02 invalid input syntax for type double precision: \"1,5\" [COPY t, line 1, column c2: \"1,5\"]"),
         ("1\tNaN\tt\t\n", "22003 NaN cannot be stored in SQLite [COPY t, line 1, column c2: \"NaN\"]"),
         ("1\t1\t2\t\n", "22P02 invalid input syntax for type boolean: \"2\" [COPY t, line 1, column c3: \"2\"]"),
@@ -111,19 +119,29 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CSV", "a,b\n", "a|b"), ("CSV", "a,\n,b\n", "a|-\n-|b"), ("CSV", "\"\",\" x\"\n", "| x"), ("CSV", "\"a,b\",\"c\"\"d\"\n", "a,b|c\"d"),
-        ("CSV", "a\"b,\"c,d\n", "ab,c|d"), ("CSV", "a\n", "22P04 missing data for column \"c2\" [COPY t, line 1]"), ("CSV", "a\"b,\"\"c\"d,e\"f\"\"g\"\n", "ab,\"cd|ef\"g"),
-        ("CSV", "\"a\nb\",\"c\r\nd\"\r\nx,y\r\n", "a\nb|c\r\nd\nx|y"), ("CSV", "é,\"é\"\"🐘\"\n", "é|é\"🐘"), ("CSV", "a,b", "a|b"), ("CSV", "a,\"b\"", "a|b"),
+        ("CSV", "a,b\n", "a|b"), ("CSV", "a,\n,b\n", "a|-\n-|b"), ("CSV", "\"\",\" x\"\n", "| x"),
+        ("CSV", "\"a,b\",\"c\"\"d\"\n", "a,b|c\"d"),
+        ("CSV", "a\"b,\"c,d\n", "ab,c|d"), ("CSV", "a\n", "22P04 missing data for column \"c2\" [COPY t, line 1]"),
+        ("CSV", "a\"b,\"\"c\"d,e\"f\"\"g\"\n", "ab,\"cd|ef\"g"),
+        ("CSV", "\"a\nb\",\"c\r\nd\"\r\nx,y\r\n", "a\nb|c\r\nd\nx|y"), ("CSV", "é,\"é\"\"🐘\"\n", "é|é\"🐘"), ("CSV", "a,b", "a|b"),
+        ("CSV", "a,\"b\"", "a|b"),
         ("CSV", "a,\"b", "22P04 unterminated CSV quoted field [COPY t, line 1]"),
         ("CSV", "a,\"b\n\n\"\nx\n", "22P04 missing data for column \"c2\" [COPY t, line 4]"),
         ("CSV", "a,b\n\\.\nc", "a|b"), ("CSV", "\\.,b\n\\.x,c\n", "\\.|b\n\\.x|c"), ("CSV", "\\N,\\x\n", "\\N|\\x"),
-        ("CSV", "a,b\rc\n", "22P04 unquoted newline found in data [COPY t, line 2]"), ("CSV", "a,b\nc\rd\n", "22P04 unquoted carriage return found in data [COPY t, line 2]"),
-        ("CSV NULL 'nil'", "nil,\"nil\"\n,x\n", "-|nil\n|x"), ("CSV DELIMITER ';' QUOTE '''' ESCAPE '\\'", "'a\\'b\\\\c\\d';\"x\"\n", "a'b\\c\\d|\"x\""),
-        ("(FORMAT csv, FORCE_NULL *, NULL 'x')", "x,\"x\"\ny,\"\"\n", "-|-\ny|"), ("(FORMAT csv, FORCE_NOT_NULL (c2))", ",\n,\"\"\n", "-|\n-|"),
+        ("CSV", "a,b\rc\n", "22P04 unquoted newline found in data [COPY t, line 2]"),
+        ("CSV", "a,b\nc\rd\n", "22P04 unquoted carriage return found in data [COPY t, line 2]"),
+        ("CSV NULL 'nil'", "nil,\"nil\"\n,x\n", "-|nil\n|x"),
+        ("CSV DELIMITER ';' QUOTE '''' ESCAPE '\\'", "'a\\'b\\\\c\\d';\"x\"\n", "a'b\\c\\d|\"x\""),
+        ("(FORMAT csv, FORCE_NULL *, NULL 'x')", "x,\"x\"\ny,\"\"\n", "-|-\ny|"),
+        ("(FORMAT csv, FORCE_NOT_NULL (c2))", ",\n,\"\"\n", "-|\n-|"),
         ("CSV HEADER", "any,\"th\ni\"\"ng\",\"more\"\na,b\n", "a|b"), ("(FORMAT csv, HEADER match)", "c1,\"c2\"\na,b\n", "a|b"),
-        ("(FORMAT csv, HEADER match)", "c1,c3\n", "22P04 column name mismatch in header line field 2: got \"c3\", expected \"c2\" [COPY t, line 1]"),
+        (
+            "(FORMAT csv, HEADER match)", "c1,c3\n",
+            "22P04 column name mismatch in header line field 2: got \"c3\", expected \"c2\" [COPY t, line 1]"
+        ),
         ("(FORMAT csv, HEADER match)", "c1\n", "22P04 wrong number of fields in header line: got 1, expected 2 [COPY t, line 1]"),
-        ("HEADER", "x\na\tb\n", "a|b"), ("(HEADER true)", "x\na\tb\n", "a|b"), ("(HEADER, DELIMITER '|', NULL '')", "c1\na||b\n", "22P04 extra data after last expected column [COPY t, line 2]"),
+        ("HEADER", "x\na\tb\n", "a|b"), ("(HEADER true)", "x\na\tb\n", "a|b"),
+        ("(HEADER, DELIMITER '|', NULL '')", "c1\na||b\n", "22P04 extra data after last expected column [COPY t, line 2]"),
         ("(DELIMITER '|', NULL '')", "a|\n\\N|\\|\n", "a|-\nN||"),
     ])
     func csv(options: String, data: String, expected: String) throws {

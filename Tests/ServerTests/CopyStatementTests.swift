@@ -52,25 +52,36 @@ import Testing
         #expect(CopyOptions.Columns.all.contains("é") && !CopyOptions.Columns.none.contains("é"))
     }
 
-    @Test(arguments: [
-        ("COPY t FROM STDIN", table("t"), true, []), ("copy t to stdout;", table("t"), false, []),
-        ("COPY \"A\"\"b\" (x, \"Y\") FROM STDIN", table("A\"b", ["x", "Y"]), true, []),
-        ("COPY main.t FROM STDIN", table("t", schema: "main"), true, []),
-        ("COPY (SELECT a, (1) FROM t) TO STDOUT", .query(6..<26), false, []),
-        ("COPY BINARY t FROM STDIN", table("t"), true, [("format", .text("binary"))]),
-        ("COPY t FROM STDIN USING DELIMITERS '|'", table("t"), true, [("delimiter", .text("|"))]),
-        ("COPY t FROM STDIN WITH CSV HEADER QUOTE AS '\"' ESCAPE '\\' NULL AS '' FORCE NOT NULL a, b FORCE NULL c", table("t"), true,
-            [("format", .text("csv")), ("header", .none), ("quote", .text("\"")), ("escape", .text("\\")), ("null", .text("")),
-                ("force_not_null", .columns(["a", "b"])), ("force_null", .columns(["c"]))]),
-        ("COPY t TO STDOUT CSV FORCE QUOTE * ENCODING 'UTF8'", table("t"), false,
-            [("format", .text("csv")), ("force_quote", .all), ("encoding", .text("UTF8"))]),
-        ("COPY t FROM STDIN DELIMITER E'\\t'", table("t"), true, [("delimiter", .text("\t"))]),
-        ("COPY t FROM STDIN (FORMAT csv, HEADER, DELIMITER e'\\\\', FORCE_NULL (a), FREEZE on, BATCH 100)", table("t"), true,
-            [("format", .text("csv")), ("header", .none), ("delimiter", .text("\\")), ("force_null", .columns(["a"])),
-                ("freeze", .text("on")), ("batch", .text("100"))]),
-        ("copy pgbench_accounts from stdin with (freeze on)", table("pgbench_accounts"), true, [("freeze", .text("on"))]),
-        ("COPY t FROM STDIN WHERE a > 1", table("t"), true, [("where", .none)]),
-    ] as [(String, CopyStatement.Source, Bool, [(String, CopyStatement.Option.Value)])])
+    @Test(
+        arguments: [
+            ("COPY t FROM STDIN", table("t"), true, []), ("copy t to stdout;", table("t"), false, []),
+            ("COPY \"A\"\"b\" (x, \"Y\") FROM STDIN", table("A\"b", ["x", "Y"]), true, []),
+            ("COPY main.t FROM STDIN", table("t", schema: "main"), true, []),
+            ("COPY (SELECT a, (1) FROM t) TO STDOUT", .query(6..<26), false, []),
+            ("COPY BINARY t FROM STDIN", table("t"), true, [("format", .text("binary"))]),
+            ("COPY t FROM STDIN USING DELIMITERS '|'", table("t"), true, [("delimiter", .text("|"))]),
+            (
+                "COPY t FROM STDIN WITH CSV HEADER QUOTE AS '\"' ESCAPE '\\' NULL AS '' FORCE NOT NULL a, b FORCE NULL c", table("t"), true,
+                [
+                    ("format", .text("csv")), ("header", .none), ("quote", .text("\"")), ("escape", .text("\\")), ("null", .text("")),
+                    ("force_not_null", .columns(["a", "b"])), ("force_null", .columns(["c"])),
+                ]
+            ),
+            (
+                "COPY t TO STDOUT CSV FORCE QUOTE * ENCODING 'UTF8'", table("t"), false,
+                [("format", .text("csv")), ("force_quote", .all), ("encoding", .text("UTF8"))]
+            ),
+            ("COPY t FROM STDIN DELIMITER E'\\t'", table("t"), true, [("delimiter", .text("\t"))]),
+            (
+                "COPY t FROM STDIN (FORMAT csv, HEADER, DELIMITER e'\\\\', FORCE_NULL (a), FREEZE on, BATCH 100)", table("t"), true,
+                [
+                    ("format", .text("csv")), ("header", .none), ("delimiter", .text("\\")), ("force_null", .columns(["a"])),
+                    ("freeze", .text("on")), ("batch", .text("100")),
+                ]
+            ),
+            ("copy pgbench_accounts from stdin with (freeze on)", table("pgbench_accounts"), true, [("freeze", .text("on"))]),
+            ("COPY t FROM STDIN WHERE a > 1", table("t"), true, [("where", .none)]),
+        ] as [(String, CopyStatement.Source, Bool, [(String, CopyStatement.Option.Value)])])
     func statements(
         sql: String, source: CopyStatement.Source, isInput: Bool, options: [(String, CopyStatement.Option.Value)]
     ) throws {
@@ -81,9 +92,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("COPY", 4), ("COPY t", 6), ("COPY t FROM", 11), ("COPY t FROM stdin WITH", 22), ("COPY t FROM stdin (", 19), ("COPY t FROM stdin ()", 19),
-        ("COPY t FROM stdin (format csv", 29), ("COPY t () FROM stdin", 8), ("COPY t (a,) FROM stdin", 10), ("COPY (SELECT 1) FROM stdin", 21),
-        ("COPY t FROM stdin csv nonsense", 22), ("COPY t FROM stdin DELIMITER x", 28), ("COPY t FROM stdin; SELECT", 19), ("COPY (SELECT 1 TO stdout", 24),
+        ("COPY", 4), ("COPY t", 6), ("COPY t FROM", 11), ("COPY t FROM stdin WITH", 22), ("COPY t FROM stdin (", 19),
+        ("COPY t FROM stdin ()", 19),
+        ("COPY t FROM stdin (format csv", 29), ("COPY t () FROM stdin", 8), ("COPY t (a,) FROM stdin", 10),
+        ("COPY (SELECT 1) FROM stdin", 21),
+        ("COPY t FROM stdin csv nonsense", 22), ("COPY t FROM stdin DELIMITER x", 28), ("COPY t FROM stdin; SELECT", 19),
+        ("COPY (SELECT 1 TO stdout", 24),
         ("COPY t FROM stdin FORCE a", 24), ("COPY 'file' FROM stdin", 5),
     ])
     func syntaxErrors(sql: String, offset: Int) {

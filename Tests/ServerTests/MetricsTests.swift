@@ -162,7 +162,10 @@ private func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) 
     @Test(arguments: [
         ("", ExpositionFormat.openMetrics), ("*/*", .openMetrics), ("text/html", .openMetrics), ("text/plain", .text),
         ("text/plain; version=0.0.4", .text),
-        ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", .openMetrics),
+        (
+            "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            .openMetrics
+        ),
         ("application/openmetrics-text;q=0.3, text/plain;q=0.5", .text), ("TEXT/PLAIN ; Q=0.5 , application/json", .text),
         ("application/openmetrics-text;q=0.5,text/plain;q=0.5", .openMetrics), (",;q=,;;", .openMetrics),
     ])

@@ -7,8 +7,9 @@ import Testing
 
     @Test func scans() {
         #expect(findings(["SCAN accounts"]) == ["scans all of accounts (SCAN accounts): no index was used"])
-        #expect(findings(["SCAN a", "SCAN a"], "SELECT * FROM accounts AS a WHERE name = 'x'")
-            == ["scans all of accounts AS a (SCAN a): no index was used"])
+        #expect(
+            findings(["SCAN a", "SCAN a"], "SELECT * FROM accounts AS a WHERE name = 'x'")
+                == ["scans all of accounts AS a (SCAN a): no index was used"])
     }
 
     @Test(arguments: [
@@ -38,16 +39,19 @@ import Testing
 
     @Test func whatIsMadeHere() {
         #expect(findings(["CO-ROUTINE c", "SETUP", "SCAN CONSTANT ROW", "RECURSIVE STEP", "SCAN c", "SCAN c"]) == [])
-        #expect(findings(["MATERIALIZE v", "SCAN accounts", "SCAN v"])
-            == ["scans all of accounts (SCAN accounts): no index was used"])
+        #expect(
+            findings(["MATERIALIZE v", "SCAN accounts", "SCAN v"])
+                == ["scans all of accounts (SCAN accounts): no index was used"])
     }
 
     @Test func sortsAndAutomaticIndexes() {
         #expect(findings(["USE TEMP B-TREE FOR ORDER BY"]) == ["sorts its rows for ORDER BY"])
         #expect(findings(["USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"]) == ["sorts its rows for RIGHT PART OF ORDER BY"])
-        #expect(findings(["SEARCH b USING AUTOMATIC COVERING INDEX (x=? AND y>?)"], "SELECT 1 FROM a JOIN big b")
-            == ["builds an index on big AS b (x, y) for this one run: one that stays would spare it that"])
-        #expect(findings(["SEARCH b USING AUTOMATIC PARTIAL COVERING INDEX (x=?)"])
-            == ["builds an index on b (x) for this one run: one that stays would spare it that"])
+        #expect(
+            findings(["SEARCH b USING AUTOMATIC COVERING INDEX (x=? AND y>?)"], "SELECT 1 FROM a JOIN big b")
+                == ["builds an index on big AS b (x, y) for this one run: one that stays would spare it that"])
+        #expect(
+            findings(["SEARCH b USING AUTOMATIC PARTIAL COVERING INDEX (x=?)"])
+                == ["builds an index on b (x) for this one run: one that stays would spare it that"])
     }
 }

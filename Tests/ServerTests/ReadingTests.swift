@@ -45,10 +45,11 @@ import Testing
         #expect(test.pool.load.waitingReaders == 1)
         test.server.isEvictingReader.store(false, ordering: .sequentiallyConsistent)
         #expect(try c.reply().picture == "0 SELECT 1 I")
-        #expect(try pinned.map { client in
-            client.send(RawClient.execute(portal: "p", maxRows: 1) + RawClient.sync)
-            return try client.reply().picture
-        } == ["40001 E", "2 suspended T"])
+        #expect(
+            try pinned.map { client in
+                client.send(RawClient.execute(portal: "p", maxRows: 1) + RawClient.sync)
+                return try client.reply().picture
+            } == ["40001 E", "2 suspended T"])
     }
 
     ///     P1, P2                  C                   W

@@ -33,27 +33,28 @@ import Testing
         try bytes(hex).withUnsafeBytes { try Self.text($0, type) }
     }
 
-    @Test(arguments: [
-        ("00000000", TypeOID.date, "2000-01-01"), ("ffffffff", .date, "1999-12-31"), ("00002279", .date, "2024-02-29"),
-        ("fff4dbf9", .date, "0001-01-01"), ("002c95d4", .date, nil), ("0000", .date, nil), ("0000000000", .date, nil),
-        ("0000000000000000", .time, "00:00:00"), ("000000141dd75fff", .time, "23:59:59.999999"),
-        ("ffffffffffffffff", .time, nil), ("00000000", .time, nil),
-        ("0000000000000000", .timestamp, "2000-01-01 00:00:00"), ("ffffffffffffffff", .timestamp, "1999-12-31 23:59:59.999999"),
-        ("0000000000000001", .timestamptz, "2000-01-01 00:00:00.000001+00:00"), ("00000000000000", .timestamp, nil),
-        ("0000000000000000 00000000 00000000", .interval, "PT0S"),
-        ("00000000000f4240 00000001 0000000d", .interval, "P1Y1M1DT1S"),
-        ("fffffffffff85ee0 00000000 00000000", .interval, "PT-0.5S"), ("00", .interval, nil),
-        ("6f1e3a52000040008000 00000000000a", .uuid, "6f1e3a52-0000-4000-8000-00000000000a"), ("6f1e", .uuid, nil),
-        ("01 7b7d", .jsonb, "{}"), ("02 7b7d", .jsonb, nil), ("", .jsonb, nil),
-        ("00000001 00000000 00000017 00000002 00000001 00000004 00000001 00000004 fffffffe", .int4Array, "[1,-2]"),
-        ("00000000 00000000 00000017", .int4Array, "[]"),
-        ("00000001 00000001 00000019 00000002 00000001 00000001 22 ffffffff", .textArray, "[\"\\\"\",null]"),
-        ("00000001 00000000 00000017 7fffffff 00000001 00000004 00000001", .int4Array, nil),
-        ("00000001 00000000 00000017 00000001 00000001 00000002 0001", .int4Array, nil),
-        ("00000001 00000000 00000019 00000001 00000001 00000001 31", .int4Array, nil),
-        ("00000001 00000000 00000017 00000001 00000001 00000004 00000001 00", .int4Array, nil),
-        ("00000001", .int4Array, nil),
-    ] as [(String, TypeOID, String?)])
+    @Test(
+        arguments: [
+            ("00000000", TypeOID.date, "2000-01-01"), ("ffffffff", .date, "1999-12-31"), ("00002279", .date, "2024-02-29"),
+            ("fff4dbf9", .date, "0001-01-01"), ("002c95d4", .date, nil), ("0000", .date, nil), ("0000000000", .date, nil),
+            ("0000000000000000", .time, "00:00:00"), ("000000141dd75fff", .time, "23:59:59.999999"),
+            ("ffffffffffffffff", .time, nil), ("00000000", .time, nil),
+            ("0000000000000000", .timestamp, "2000-01-01 00:00:00"), ("ffffffffffffffff", .timestamp, "1999-12-31 23:59:59.999999"),
+            ("0000000000000001", .timestamptz, "2000-01-01 00:00:00.000001+00:00"), ("00000000000000", .timestamp, nil),
+            ("0000000000000000 00000000 00000000", .interval, "PT0S"),
+            ("00000000000f4240 00000001 0000000d", .interval, "P1Y1M1DT1S"),
+            ("fffffffffff85ee0 00000000 00000000", .interval, "PT-0.5S"), ("00", .interval, nil),
+            ("6f1e3a52000040008000 00000000000a", .uuid, "6f1e3a52-0000-4000-8000-00000000000a"), ("6f1e", .uuid, nil),
+            ("01 7b7d", .jsonb, "{}"), ("02 7b7d", .jsonb, nil), ("", .jsonb, nil),
+            ("00000001 00000000 00000017 00000002 00000001 00000004 00000001 00000004 fffffffe", .int4Array, "[1,-2]"),
+            ("00000000 00000000 00000017", .int4Array, "[]"),
+            ("00000001 00000001 00000019 00000002 00000001 00000001 22 ffffffff", .textArray, "[\"\\\"\",null]"),
+            ("00000001 00000000 00000017 7fffffff 00000001 00000004 00000001", .int4Array, nil),
+            ("00000001 00000000 00000017 00000001 00000001 00000002 0001", .int4Array, nil),
+            ("00000001 00000000 00000019 00000001 00000001 00000001 31", .int4Array, nil),
+            ("00000001 00000000 00000017 00000001 00000001 00000004 00000001 00", .int4Array, nil),
+            ("00000001", .int4Array, nil),
+        ] as [(String, TypeOID, String?)])
     func binary(hex: String, type: TypeOID, expected: String?) throws {
         if hex == "002c95d4" {
             #expect(throws: WireError.self, "the year 10000") { try text(hex, type) }
@@ -86,14 +87,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("{}", TypeOID.int8Array, "[]"), ("{1,2,NULL}", .int8Array, "[1,2,null]"), (" { 1 , 2 } ", .int4Array, "[1,2]"),
-        ("{a,\"b c\",\"NULL\",\"\\\"\"}", .textArray, "[\"a\",\"b c\",\"NULL\",\"\\\"\"]"), ("{t,f}", .boolArray, "[true,false]"),
-        ("{1.50,-2}", .numericArray, "[1.50,-2]"), ("{1.5}", .float8Array, "[1.5]"), ("{", .int8Array, nil), ("{1", .int8Array, nil),
-        ("{1,}", .int8Array, nil), ("{,1}", .int8Array, nil), ("{{1}}", .int8Array, nil), ("{x}", .int8Array, nil),
-        ("{\"\",x}", .textArray, "[\"\",\"x\"]"), ("{1,\"\\\"a\\\"\"}", .jsonArray, "[1,\"a\"]"), ("{\"\",1}", .jsonArray, nil), ("{nope}", .jsonArray, nil),
-        ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
-    ] as [(String, TypeOID, String?)])
+    @Test(
+        arguments: [
+            ("{}", TypeOID.int8Array, "[]"), ("{1,2,NULL}", .int8Array, "[1,2,null]"), (" { 1 , 2 } ", .int4Array, "[1,2]"),
+            ("{a,\"b c\",\"NULL\",\"\\\"\"}", .textArray, "[\"a\",\"b c\",\"NULL\",\"\\\"\"]"), ("{t,f}", .boolArray, "[true,false]"),
+            ("{1.50,-2}", .numericArray, "[1.50,-2]"), ("{1.5}", .float8Array, "[1.5]"), ("{", .int8Array, nil), ("{1", .int8Array, nil),
+            ("{1,}", .int8Array, nil), ("{,1}", .int8Array, nil), ("{{1}}", .int8Array, nil), ("{x}", .int8Array, nil),
+            ("{\"\",x}", .textArray, "[\"\",\"x\"]"), ("{1,\"\\\"a\\\"\"}", .jsonArray, "[1,\"a\"]"), ("{\"\",1}", .jsonArray, nil),
+            ("{nope}", .jsonArray, nil),
+            ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
+        ] as [(String, TypeOID, String?)])
     func arrays(literal: String, type: TypeOID, expected: String?) {
         let json = try? Array(literal.utf8).withUnsafeBytes { try ArrayCodec.json(ofText: $0, type, malformed: Self.malformed) }
         #expect(json == expected, "\(literal)")
@@ -109,11 +112,13 @@ import Testing
         #expect((Array(text.utf8).withUnsafeBytes { IntervalText($0) } == nil) != isSeconds, "\(text)")
     }
 
-    @Test(arguments: [
-        ("0", "0", [0, 0, 0, 0]), ("1", "1", [1, 0, 0, 0, 1]), ("-12345.678", "-12345.678", [3, 1, 0x4000, 3, 1, 2345, 6780]),
-        ("0.0001", "0.0001", [1, 0xFFFF, 0, 4, 1]), ("1e+20", "100000000000000000000", [1, 5, 0, 0, 1]),
-        ("1.5e-7", "0.00000015", [1, 0xFFFE, 0, 8, 15]), ("10000", "10000", [1, 1, 0, 0, 1]), ("0.50", "0.50", [1, 0xFFFF, 0, 2, 5000]),
-    ] as [(String, String, [Int])])
+    @Test(
+        arguments: [
+            ("0", "0", [0, 0, 0, 0]), ("1", "1", [1, 0, 0, 0, 1]), ("-12345.678", "-12345.678", [3, 1, 0x4000, 3, 1, 2345, 6780]),
+            ("0.0001", "0.0001", [1, 0xFFFF, 0, 4, 1]), ("1e+20", "100000000000000000000", [1, 5, 0, 0, 1]),
+            ("1.5e-7", "0.00000015", [1, 0xFFFE, 0, 8, 15]), ("10000", "10000", [1, 1, 0, 0, 1]),
+            ("0.50", "0.50", [1, 0xFFFF, 0, 2, 5000]),
+        ] as [(String, String, [Int])])
     func decimals(input: String, text: String, words: [Int]) throws {
         let decimal = try #require(DecimalNumber(input))
         #expect(decimal.text == text)
@@ -156,7 +161,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "2024", "2024-13-01", "2023-02-29", "2024-2-1", "24:00", "12:60", "12:00:61", "2024-01-01x", "2024-01-01 ",
-        "2024-01-01 12", "12:00+25:00", "12:00:00.", "١٢:٠٠"])
+    @Test(arguments: [
+        "", "2024", "2024-13-01", "2023-02-29", "2024-2-1", "24:00", "12:60", "12:00:61", "2024-01-01x", "2024-01-01 ",
+        "2024-01-01 12", "12:00+25:00", "12:00:00.", "١٢:٠٠",
+    ])
     func noMoments(text: String) { #expect(Array(text.utf8).withUnsafeBytes { MomentText($0) } == nil, "\(text)") }
 }

@@ -98,7 +98,9 @@ import Testing
         #expect(try Self.draw("key(1234567890123)", 1, &draws)[0].text == "user1234567890123")
     }
 
-    @Test(arguments: [(0, "0"), (7, "7"), (-7, "-7"), (1_000_000, "1000000"), (Int64.max, "9223372036854775807"), (Int64.min, "-9223372036854775808")])
+    @Test(arguments: [
+        (0, "0"), (7, "7"), (-7, "-7"), (1_000_000, "1000000"), (Int64.max, "9223372036854775807"), (Int64.min, "-9223372036854775808"),
+    ])
     func decimals(_ number: Int64, _ text: String) {
         #expect(Value(integer: number).text == text)
     }
@@ -110,7 +112,8 @@ import Testing
     }
 
     @Test func weights() throws {
-        let workload = try Workload("""
+        let workload = try Workload(
+            """
             [[class]]
             name = "a"
             [[class.transaction]]

@@ -6,7 +6,9 @@ import Testing
     static let variables: [String: Int64] = ["scale": 10]
 
     static func parse(_ text: String) -> Result<Expression, WorkloadError> {
-        do throws(WorkloadError) { return .success(try ExpressionParser.parse(text, variables: variables)) } catch { return .failure(error) }
+        do throws(WorkloadError) { return .success(try ExpressionParser.parse(text, variables: variables)) } catch {
+            return .failure(error)
+        }
     }
 
     @Test(arguments: [
@@ -54,8 +56,9 @@ import Testing
 
     @Test func localsAreNamed() throws {
         let locals = [Transaction.Local(name: "aid", expression: .client), .init(name: "name", expression: .text(length: 3))]
-        #expect(try ExpressionParser.parse("aid * 2", variables: [:], locals: locals)
-            == .arithmetic(.times, .local(0, isText: false), .integer(2)))
+        #expect(
+            try ExpressionParser.parse("aid * 2", variables: [:], locals: locals)
+                == .arithmetic(.times, .local(0, isText: false), .integer(2)))
         #expect(throws: WorkloadError.self) { try ExpressionParser.parse("name * 2", variables: [:], locals: locals) }
     }
 }

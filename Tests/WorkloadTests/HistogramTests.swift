@@ -4,7 +4,9 @@ import Testing
 @testable import Workload
 
 @Suite struct HistogramTests {
-    static let values: [UInt64] = [0, 1, 2, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 123_456, 5_000_000, LatencyCounts.highestMicroseconds]
+    static let values: [UInt64] = [
+        0, 1, 2, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 123_456, 5_000_000, LatencyCounts.highestMicroseconds,
+    ]
 
     static func counts(of values: [UInt64]) -> SparseCounts {
         let counts = LatencyCounts()
@@ -87,13 +89,16 @@ import Testing
 
     @Test func zlib() {
         // Python: zlib.compress(b"abc", 0)
-        #expect(ZlibStream.stored(Array("abc".utf8)) == [0x78, 0x01, 0x01, 0x03, 0x00, 0xFC, 0xFF, 0x61, 0x62, 0x63, 0x02, 0x4D, 0x01, 0x27])
+        #expect(
+            ZlibStream.stored(Array("abc".utf8)) == [0x78, 0x01, 0x01, 0x03, 0x00, 0xFC, 0xFF, 0x61, 0x62, 0x63, 0x02, 0x4D, 0x01, 0x27])
         #expect(ZlibStream.stored([]) == [0x78, 0x01, 0x01, 0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x01])
         #expect(ZlibStream.stored(Array(repeating: 1, count: 65_536)).count == 2 + 5 + 65_535 + 5 + 1 + 4)
     }
 
     /// https://www.rfc-editor.org/rfc/rfc4648#section-10
-    @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")])
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+    ])
     func base64Text(_ text: String, _ expected: String) {
         #expect(base64(Array(text.utf8)) == expected)
     }

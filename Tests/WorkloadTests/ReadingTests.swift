@@ -122,9 +122,10 @@ import Testing
 
     @Test func piecesOutsideOfQuotes() {
         let statement = Statement(sql: "SELECT '$1', \"$2\", $2, $10", parameters: [])
-        #expect(statement.pieces == [
-            .text("SELECT '$1', \"$2\", "), .parameter(1), .text(", "), .parameter(9), .text(""),
-        ])
+        #expect(
+            statement.pieces == [
+                .text("SELECT '$1', \"$2\", "), .parameter(1), .text(", "), .parameter(9), .text(""),
+            ])
         #expect(Statement.highestParameter(statement.sql) == 10)
         #expect(statement.sqlWithNumbers == "SELECT '$1', \"$2\", ?2, ?10")
     }

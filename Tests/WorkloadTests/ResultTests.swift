@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (JSON.null, "null"), (.boolean(true), "true"), (.integer(-5 as Int64), "-5"), (.integer(UInt64.max), "9223372036854775807"), (.number(0.0005), "0.001"),
+        (JSON.null, "null"), (.boolean(true), "true"), (.integer(-5 as Int64), "-5"), (.integer(UInt64.max), "9223372036854775807"),
+        (.number(0.0005), "0.001"),
         (.number(-1.25), "-1.250"), (.number(.infinity), "0"), (.string("a\"\\\n\u{1}ü"), "\"a\\\"\\\\\\u000a\\u0001ü\""),
         (.array([]), "[]"), (.object([]), "{}"), (.object([("b", .array([.null])), ("a", .null)]), "{\"b\": [null], \"a\": null}"),
     ])

@@ -5,7 +5,8 @@ import Testing
 
 /// The files in bench/workloads.
 @Suite struct WorkloadFileTests {
-    static let directory = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/bench/workloads"
+    static let directory =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/bench/workloads"
 
     static var names: [String] {
         guard let handle = opendir(directory) else { return [] }

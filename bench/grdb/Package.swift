@@ -13,14 +13,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // Six of its files are links to walpool-load's: the same clock, the same start, the same end, the same outputs.
+        // Seven of its files are links to walpool-load's: the same clock, the same start, the same end, the same outputs.
         .executableTarget(
             name: "grdb-load",
             dependencies: [
+                .product(name: "Locking", package: "walpool"),
                 .product(name: "Workload", package: "walpool"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
     ]
 )

@@ -4,7 +4,8 @@ import Server
 extension ConfigurationKey {
     static let serving: [ConfigurationKey] = [
         .text(
-            "database", \.database, form: "a path", defaultInWords: "none; as a service app.db in STATE_DIRECTORY", example: "/var/lib/walpool/app.db", .restart,
+            "database", \.database, form: "a path", defaultInWords: "none; as a service app.db in STATE_DIRECTORY",
+            example: "/var/lib/walpool/app.db", .restart,
             "The database file; created when absent",
             details: """
                 It is put into WAL mode, and stays in it. On the command line it is the argument. As a systemd service \

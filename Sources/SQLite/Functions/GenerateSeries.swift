@@ -68,8 +68,8 @@ enum GenerateSeries {
         }
 
     /// The arguments arrive as constraints `start = ?`, `stop = ?`, `step = ?`.
-    private static let bestIndex:
-        @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 = {
+    private static let bestIndex: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 =
+        {
             table, info in
             guard let info else { return SQLITE_ERROR }
             var positions = [-1, -1, -1]

@@ -73,9 +73,11 @@ enum CatalogCast {
         }
         switch type.name {
         case "oid" where from == "regproc":
-            return CatalogRewriter.isRead(operand) ? Node.call("pg_function_oid", operand[1].group ?? []) : Node.call("pg_regproc_oid", operand)
+            return CatalogRewriter.isRead(operand)
+                ? Node.call("pg_function_oid", operand[1].group ?? []) : Node.call("pg_regproc_oid", operand)
         case "oid": return Node.call("pg_oid", operand)
-        // What an expression gives may be no relation's name in rows that PostgreSQL would not come to, because it joins in another order.
+        // What an expression gives may be no relation's name in rows that PostgreSQL would not come to, because it joins in
+        // another order.
         case "regclass" where !(operand.count == 1 && [.string, .parameter, .number].contains(operand[0].token?.kind)):
             return Node.call("pg_regclass_of", operand)
         case "regclass", "regtype", "regnamespace", "regproc": return Node.call("pg_\(type.name)_oid", operand)

@@ -102,22 +102,28 @@ struct CatalogContents: Sendable {
         add("pg_language", ["oid": 14, "lanname": "sql", "lanowner": 10, "lanpltrusted": 1])
         add("pg_tablespace", ["oid": 1663, "spcname": "pg_default", "spcowner": 10])
         for (oid, name) in [(100, "default"), (950, "C")] {
-            add("pg_collation", [
-                "oid": .int(oid), "collname": .text(name), "collnamespace": .int(Self.catalogSchema),
-                "collencoding": -1, "collprovider": oid == 100 ? "d" : "c", "collisdeterministic": 1,
-            ])
+            add(
+                "pg_collation",
+                [
+                    "oid": .int(oid), "collname": .text(name), "collnamespace": .int(Self.catalogSchema),
+                    "collencoding": -1, "collprovider": oid == 100 ? "d" : "c", "collisdeterministic": 1,
+                ])
         }
-        add("pg_opclass", [
-            "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
-            "opcnamespace": .int(Self.catalogSchema),
-        ])
+        add(
+            "pg_opclass",
+            [
+                "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
+                "opcnamespace": .int(Self.catalogSchema),
+            ])
         // Those that no session can set; SHOW knows the others.
         for (name, value) in Self.presets.sorted(by: { $0.key < $1.key }) {
             let setting = CatalogValue.text(value)
-            add("pg_settings", [
-                "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
-                "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,
-            ])
+            add(
+                "pg_settings",
+                [
+                    "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
+                    "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,
+                ])
         }
         for type in CatalogTypes.entries {
             let values: [String: CatalogValue] = [
@@ -130,12 +136,14 @@ struct CatalogContents: Sendable {
             add("pg_type", values.merging(CatalogTypeFunctions.values(of: type.name)) { $1 })
         }
         for function in CatalogTypeFunctions.all {
-            add("pg_proc", [
-                "oid": .int(Int(CatalogTypeFunctions.oid(of: function.name))), "proname": .text(function.name),
-                "pronamespace": .int(Self.catalogSchema), "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1,
-                "provolatile": "s", "proparallel": "s", "pronargs": .int(function.arguments.count), "prorettype": .int(function.result),
-                "proargtypes": .text(function.arguments.map { String($0) }.joined(separator: " ")), "prosrc": .text(function.name),
-            ])
+            add(
+                "pg_proc",
+                [
+                    "oid": .int(Int(CatalogTypeFunctions.oid(of: function.name))), "proname": .text(function.name),
+                    "pronamespace": .int(Self.catalogSchema), "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1,
+                    "provolatile": "s", "proparallel": "s", "pronargs": .int(function.arguments.count), "prorettype": .int(function.result),
+                    "proargtypes": .text(function.arguments.map { String($0) }.joined(separator: " ")), "prosrc": .text(function.name),
+                ])
         }
     }
 
@@ -145,26 +153,32 @@ struct CatalogContents: Sendable {
         let oid = Int(relationOIDs[table.name]!)
         let rowType = Int(CatalogOID.hash("row type of " + table.name))
         let checks = keys.filter { $0.kind == .check }.count
-        add("pg_class", relation(
-            oid, table.name, kind: table.isView ? "v" : "r", columns: table.columns.count,
-            with: [
-                "reltype": .int(rowType), "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
-                "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
-                "relhastriggers": .int(tablesWithTriggers.contains(table.name.foldedName) || keys.contains { $0.foreign != nil } ? 1 : 0),
-                "relhasrules": .int(table.isView ? 1 : 0),
-            ]))
-        add("pg_type", [
-            "oid": .int(rowType), "typname": .text(table.name),
-            "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
-            "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
-        ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
+        add(
+            "pg_class",
+            relation(
+                oid, table.name, kind: table.isView ? "v" : "r", columns: table.columns.count,
+                with: [
+                    "reltype": .int(rowType), "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
+                    "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
+                    "relhastriggers": .int(
+                        tablesWithTriggers.contains(table.name.foldedName) || keys.contains { $0.foreign != nil } ? 1 : 0),
+                    "relhasrules": .int(table.isView ? 1 : 0),
+                ]))
+        add(
+            "pg_type",
+            [
+                "oid": .int(rowType), "typname": .text(table.name),
+                "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
+                "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
+            ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
         if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
         let identity = addSequence(of: table, oid)
         let generated = table.columns.contains(where: \.isGenerated) ? TableDefinition(table.sql).generated : [:]
         for (index, column) in table.columns.enumerated() {
             let isIdentity = column.name == identity
             add(
-                column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid), isIdentity: isIdentity,
+                column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid),
+                isIdentity: isIdentity,
                 generatedAs: column.isGenerated ? generated[column.name.foldedName] : nil)
         }
         for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
@@ -178,10 +192,13 @@ struct CatalogContents: Sendable {
         let name = sequenceName(table.name, column)
         sequences[UInt32(relation)] = IdentitySequence(name: name, oid: oid, column: column)
         if relations[oid] == nil { relations[oid] = name }
-        add("pg_sequence", [
-            "seqrelid": .int(Int(oid)), "seqtypid": 20, "seqstart": 1, "seqincrement": 1, "seqmax": .int(Int.max), "seqmin": 1, "seqcache": 1,
-            "seqcycle": 0,
-        ])
+        add(
+            "pg_sequence",
+            [
+                "seqrelid": .int(Int(oid)), "seqtypid": 20, "seqstart": 1, "seqincrement": 1, "seqmax": .int(Int.max), "seqmin": 1,
+                "seqcache": 1,
+                "seqcycle": 0,
+            ])
         return column
     }
 
@@ -206,18 +223,23 @@ struct CatalogContents: Sendable {
         // "pg_attrdef stores column default expressions and generation expressions."
         // https://www.postgresql.org/docs/15/catalog-pg-attrdef.html
         let standard = expression ?? column.defaultText.flatMap { DefaultExpression.spelled($0, for: type) }
-        add("pg_attribute", [
-            "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
-            "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
-            "atthasdef": .int(standard == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
-            "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1,
-            "attcollation": .int(entry?.collation ?? 0), "attlen": .int(entry?.length ?? -1), "attbyval": .int(entry?.isByValue == true ? 1 : 0),
-            "attstattarget": -1, "attstorage": "p", "attcompression": "", "attcacheoff": -1, "attalign": "i",
-        ])
-        if let text = standard {
-            add("pg_attrdef", [
-                "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
+        add(
+            "pg_attribute",
+            [
+                "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
+                "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
+                "atthasdef": .int(standard == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
+                "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1,
+                "attcollation": .int(entry?.collation ?? 0), "attlen": .int(entry?.length ?? -1),
+                "attbyval": .int(entry?.isByValue == true ? 1 : 0),
+                "attstattarget": -1, "attstorage": "p", "attcompression": "", "attcacheoff": -1, "attalign": "i",
             ])
+        if let text = standard {
+            add(
+                "pg_attrdef",
+                [
+                    "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
+                ])
         }
     }
 
@@ -232,24 +254,27 @@ struct CatalogContents: Sendable {
         add("pg_class", self.relation(oid, name, kind: "i", columns: count, with: ["relam": .int(Self.btree)]))
         for (position, number) in numbers.enumerated() {
             var column =
-                number > 0 ? table.columns[number - 1]
+                number > 0
+                ? table.columns[number - 1]
                 : ServedSchema.Column(
                     name: position == 0 ? "expr" : "expr\(position)", declared: "", isNotNull: false, defaultText: nil,
                     keyPosition: 0, isGenerated: false)
             (column.isNotNull, column.defaultText) = (false, nil)
             add(column, number: position + 1, of: oid, isKey: false)
         }
-        add("pg_index", [
-            "indexrelid": .int(oid), "indrelid": .int(relation), "indnatts": .int(count), "indnkeyatts": .int(count),
-            "indisunique": .int(index.isUnique ? 1 : 0), "indisprimary": .int(isPrimary ? 1 : 0), "indimmediate": 1,
-            "indisvalid": 1, "indisready": 1, "indislive": 1, "indkey": vector(numbers),
-            "indcollation": vector(numbers.map { _ in 0 }), "indclass": vector(numbers.map { _ in Self.operatorClass }),
-            // DESC and NULLS FIRST, or neither: PostgreSQL's defaults, which tools do not print. SQLite sorts NULLs the other way round, but
-            // an index with NULLS FIRST printed would be none that its own definition makes.
-            "indoption": vector(index.columns.map { $0.isDescending ? 3 : 0 }),
-            "indexprs": numbers.contains(0) ? .text(texts.joined(separator: ", ")) : .null,
-            "indpred": condition.map { .text($0) } ?? .null,
-        ])
+        add(
+            "pg_index",
+            [
+                "indexrelid": .int(oid), "indrelid": .int(relation), "indnatts": .int(count), "indnkeyatts": .int(count),
+                "indisunique": .int(index.isUnique ? 1 : 0), "indisprimary": .int(isPrimary ? 1 : 0), "indimmediate": 1,
+                "indisvalid": 1, "indisready": 1, "indislive": 1, "indkey": vector(numbers),
+                "indcollation": vector(numbers.map { _ in 0 }), "indclass": vector(numbers.map { _ in Self.operatorClass }),
+                // DESC and NULLS FIRST, or neither: PostgreSQL's defaults, which tools do not print. SQLite sorts NULLs the
+                // other way round, but an index with NULLS FIRST printed would be none that its own definition makes.
+                "indoption": vector(index.columns.map { $0.isDescending ? 3 : 0 }),
+                "indexprs": numbers.contains(0) ? .text(texts.joined(separator: ", ")) : .null,
+                "indpred": condition.map { .text($0) } ?? .null,
+            ])
         let keys = zip(texts, index.columns).map { $1.isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
         let unique = index.isUnique ? "UNIQUE " : ""
         let end = condition.map { " WHERE " + $0 } ?? ""
@@ -322,9 +347,11 @@ struct CatalogContents: Sendable {
         guard let relation = oid(ofRelation: "\"" + trigger.table + "\"") else { return }
         let oid = CatalogOID.hash("trigger " + trigger.name)
         triggerDefinitions[oid] = trigger.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        add("pg_trigger", [
-            "oid": .int(Int(oid)), "tgrelid": .int(Int(relation)), "tgname": .text(trigger.name), "tgenabled": "O",
-        ])
+        add(
+            "pg_trigger",
+            [
+                "oid": .int(Int(oid)), "tgrelid": .int(Int(relation)), "tgname": .text(trigger.name), "tgenabled": "O",
+            ])
     }
 }
 

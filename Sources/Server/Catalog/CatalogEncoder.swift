@@ -69,7 +69,8 @@ struct CatalogEncoder {
         let texts = elements.map { element -> String in
             guard let element else { return "NULL" }
             if type == .bool { return element == "1" ? "t" : "f" }
-            let isPlain = !element.isEmpty && element.lowercased() != "null"
+            let isPlain =
+                !element.isEmpty && element.lowercased() != "null"
                 && !element.unicodeScalars.contains { "{},\"\\".unicodeScalars.contains($0) || $0.properties.isWhitespace }
             if isPlain { return element }
             var quoted = "\"".unicodeScalars

@@ -79,7 +79,8 @@ enum CatalogFunctions {
             }
         }
         connection.register("pg_column_is_updatable", 3, .deterministic) { call in
-            call.hasNull ? call.answerNull() : call.answer(contents.viewDefinitions[oid(call)] == nil && contents.relations[oid(call)] != nil)
+            call.hasNull
+                ? call.answerNull() : call.answer(contents.viewDefinitions[oid(call)] == nil && contents.relations[oid(call)] != nil)
         }
         // Expressions are kept as text, so that is what they are.
         for count in [2, 3] { connection.register("pg_get_expr", count, .deterministic) { $0.answer(argument: 0) } }
@@ -165,7 +166,9 @@ enum CatalogFunctions {
         ]
         connection.register("pg_regnamespace_oid", 1, .deterministic) { call in
             guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
-            if let oid = schemas[call.text(0)] { call.answer(Int64(oid)) } else {
+            if let oid = schemas[call.text(0)] {
+                call.answer(Int64(oid))
+            } else {
                 call.fail("schema \"\(call.text(0).prefix(64))\" does not exist")
             }
         }

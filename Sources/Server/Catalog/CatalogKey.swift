@@ -15,7 +15,8 @@ struct CatalogKey {
         let primary = table.primaryKey
         if !primary.isEmpty {
             let name = declared.first { $0.kind == .primaryKey }?.name ?? table.name + "_pkey"
-            let index = table.indexes.first { $0.origin == "pk" }
+            let index =
+                table.indexes.first { $0.origin == "pk" }
                 ?? ServedSchema.Index(
                     name: name, isUnique: true, origin: "pk",
                     columns: primary.map { .init(name: $0, isDescending: false) }, sql: nil)

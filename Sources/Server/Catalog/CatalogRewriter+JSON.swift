@@ -1,5 +1,5 @@
-/// What becomes of values in JSON: "Arrays and composites are converted recursively to arrays and objects", and a boolean is true or false.
-/// https://www.postgresql.org/docs/15/functions-json.html
+/// What becomes of values in JSON: "Arrays and composites are converted recursively to arrays and objects", and a boolean
+/// is true or false. https://www.postgresql.org/docs/15/functions-json.html
 ///
 /// To SQLite all of these are texts and numbers, which its json_object() and json_array() write as strings and numbers, unless json() has
 /// made them.

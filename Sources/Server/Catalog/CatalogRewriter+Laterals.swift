@@ -1,5 +1,5 @@
-/// Functions in FROM that are about their neighbours there: `FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY k(key, option, n)`,
-/// as Django asks.
+/// Functions in FROM that are about their neighbours there: `FROM pg_index i, unnest(i.indkey, i.indoption) WITH ORDINALITY
+/// k(key, option, n)`, as Django asks.
 ///
 /// A subquery of SQLite's sees nothing of the tables beside it, but the arguments of a table-valued function do
 /// (https://www.sqlite.org/vtab.html#tabfunc2). So json_each stands in FROM by itself, and the names become what they stand for.

@@ -39,7 +39,9 @@ extension CatalogRewriter {
 
     /// pgjdbc asks which words are keywords beyond the standard's: of https://www.sqlite.org/lang_keywords.html.
     static let keywords =
-        #"["abort","analyze","attach","autoincrement","conflict","database","detach","explain","fail","glob","ignore","index","indexed","instead","isnull","limit","match","materialized","notnull","offset","plan","pragma","query","raise","regexp","reindex","rename","replace","temp","vacuum","virtual"]"#
+        #"["abort","analyze","attach","autoincrement","conflict","database","detach","explain","fail","glob","ignore","index","#
+        + #""indexed","instead","isnull","limit","match","materialized","notnull","offset","plan","pragma","query","raise","#
+        + #""regexp","reindex","rename","replace","temp","vacuum","virtual"]"#
 
     /// pgjdbc numbers an array's elements with `information_schema._pg_expandarray(x)`, a set of rows of which it takes
     /// `(…).n` and `(…).x`. Here the row is its x.

@@ -79,7 +79,8 @@ extension CatalogRewriter {
                 laterals.append(function)
             } else {
                 let columns = function.columns().map { $0.value + [.word("as"), .quoted($0.name)] }
-                result += [.group([.word("select")] + columns.joined(separator: [.symbol(",")]) + [.word("from")] + function.elements)] + alias
+                result +=
+                    [.group([.word("select")] + columns.joined(separator: [.symbol(",")]) + [.word("from")] + function.elements)] + alias
             }
             isTablePlace = false
         }

@@ -75,8 +75,9 @@ struct CatalogRewriter {
         return isFunction || hasAlias ? [view] : [view, .init(kind: .word, text: "as"), name]
     }
 
-    /// Behind AS and behind a period PostgreSQL takes each word for a name ("ColLabel"), and by themselves those that it does not reserve:
-    /// https://www.postgresql.org/docs/15/sql-keywords-appendix.html. SQLite reserves others: https://www.sqlite.org/lang_keywords.html
+    /// Behind AS and behind a period PostgreSQL takes each word for a name ("ColLabel"), and by themselves those that it
+    /// does not reserve: https://www.postgresql.org/docs/15/sql-keywords-appendix.html. SQLite reserves others:
+    /// https://www.sqlite.org/lang_keywords.html
     private static func isName(_ token: PostgresLexer.Token, behind last: PostgresLexer.Token?) -> Bool {
         guard token.kind == .word, let last else { return false }
         if namesByThemselves.contains(token.text) { return true }

@@ -17,7 +17,8 @@ enum CatalogTypeFunctions {
 
     /// As in src/include/catalog/pg_type.dat: older types' functions have none.
     private static let underscored: Set = [
-        "json", "xml", "inet", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "numeric", "record", "cstring", "any", "void",
+        "json", "xml", "inet", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "numeric", "record", "cstring", "any",
+        "void",
         "uuid", "jsonb",
     ]
 

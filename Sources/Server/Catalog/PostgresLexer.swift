@@ -103,8 +103,8 @@ struct PostgresLexer {
         default: false
         }
     }
-    /// An operator's name has no more (NAMEDATALEN - 1, https://www.postgresql.org/docs/current/sql-syntax-lexical.html): a run of signs is
-    /// not read to its end for each of them.
+    /// An operator's name has no more (NAMEDATALEN - 1, https://www.postgresql.org/docs/current/sql-syntax-lexical.html): a
+    /// run of signs is not read to its end for each of them.
     private static let operatorBytes = 63
 
     /// "A multiple-character operator name cannot end in + or -, unless the name also contains" one of some others.

@@ -6,8 +6,8 @@ import Scheduling
 
 /// Statements about the catalogs: answered at once and whole, from a private connection.
 extension Session {
-    /// The statement's columns, which are the same in every schema; nil: it has to wait for a reader. It needs none, but to prepare it takes
-    /// seconds sometimes, and as many threads as there are readers may be at long work.
+    /// The statement's columns, which are the same in every schema; nil: it has to wait for a reader. It needs none, but to
+    /// prepare it takes seconds sometimes, and as many threads as there are readers may be at long work.
     func analysisOfCatalog(_ query: Query, _ statement: CatalogStatement, _ wait: inout Wait?) throws(WireError) -> Analysis? {
         if let known = query.analysis {
             if readerIsOnlyToPrepare { releaseReader() }
@@ -172,7 +172,8 @@ extension Session {
     private func setInStatement(_ name: String, _ value: String, isLocal: String) -> String? {
         do throws(WireError) {
             guard let isLocal = Array(isLocal.utf8).withUnsafeBytes({ TextCodec.parseBool($0) }) else {
-                throw WireError(state: .invalidTextRepresentation, message: "invalid input syntax for type boolean: \"\(isLocal.prefix(64))\"")
+                throw WireError(
+                    state: .invalidTextRepresentation, message: "invalid input syntax for type boolean: \"\(isLocal.prefix(64))\"")
             }
             guard !["transaction_isolation", "transaction_read_only"].contains(name.lowercased()) else {
                 throw WireError(

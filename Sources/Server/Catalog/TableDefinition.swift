@@ -53,14 +53,21 @@ struct TableDefinition {
                 continue
             }
             let kind: Constraint.Kind? =
-                cursor.accept("primary") ? .primaryKey
-                : cursor.accept("unique") ? .unique
-                : cursor.accept("check") ? .check
-                : cursor.accept("foreign") ? .foreignKey : column != nil && cursor.sees("references") ? .foreignKey : nil
+                cursor.accept("primary")
+                ? .primaryKey
+                : cursor.accept("unique")
+                    ? .unique
+                    : cursor.accept("check")
+                        ? .check
+                        : cursor.accept("foreign") ? .foreignKey : column != nil && cursor.sees("references") ? .foreignKey : nil
             guard let kind else {
-                if cursor.accept("deferrable"), !constraints.isEmpty { constraints[constraints.count - 1].isDeferrable = true }
-                else if cursor.accept("deferred"), !constraints.isEmpty { constraints[constraints.count - 1].isDeferred = true }
-                else { Self.skip(&cursor) }
+                if cursor.accept("deferrable"), !constraints.isEmpty {
+                    constraints[constraints.count - 1].isDeferrable = true
+                } else if cursor.accept("deferred"), !constraints.isEmpty {
+                    constraints[constraints.count - 1].isDeferred = true
+                } else {
+                    Self.skip(&cursor)
+                }
                 continue
             }
             _ = cursor.accept("key")

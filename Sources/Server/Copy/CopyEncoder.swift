@@ -32,8 +32,10 @@ struct CopyEncoder {
 
     init(_ options: CopyOptions, _ analysis: Analysis, _ encoder: RowEncoder) {
         self.options = options
-        meetsNumbers = Self.numberBytes.contains(options.delimiter) || options.format == .csv
-            && (Self.numberBytes.contains(options.quote) || !options.null.isEmpty && Self.numberBytes.isSuperset(of: options.null))
+        meetsNumbers =
+            Self.numberBytes.contains(options.delimiter)
+            || options.format == .csv
+                && (Self.numberBytes.contains(options.quote) || !options.null.isEmpty && Self.numberBytes.isSuperset(of: options.null))
         columns = zip(analysis.columns, encoder.columns).map { column, encoded in
             let isOpen = column.type == .open || encoder.isAllText
             return Column(

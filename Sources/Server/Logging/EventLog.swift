@@ -116,7 +116,9 @@ extension EventLog {
     func noteGroup(began: Instant, _ members: [any GroupMember]) {
         let now = MonotonicClock.now
         let taken = now.nanoseconds - began.nanoseconds
-        guard isSlow(taken), !members.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = members.first as? Session, first.admitsLine(.slowGroup, now: now) else { return }
+        guard isSlow(taken), !members.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = members.first as? Session,
+            first.admitsLine(.slowGroup, now: now)
+        else { return }
         let named = members.prefix(LogLimits.namedMembers).map { String($0.clientID) }.joined(separator: ",")
         log.notice(
             .slowGroup, "a group of transactions was slow to run and commit",

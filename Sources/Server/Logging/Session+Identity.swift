@@ -54,8 +54,9 @@ extension Session {
         }
         // Its Execute is long gone.
         if let copy = state.copyIn { return StatementAtHand(sql: copy.text.bytes) }
-        guard case .message(let type, let range, _) = FrameDecoder.next(
-            in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
+        guard
+            case .message(let type, let range, _) = FrameDecoder.next(
+                in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         else { return nil }
         return try? statement(of: type, UnsafeRawBufferPointer(rebasing: input.bytes[range]))
     }

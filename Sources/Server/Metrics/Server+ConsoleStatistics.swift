@@ -58,7 +58,8 @@ extension ConsoleTopic {
                 "busy_waits",
             ]
         default:
-            names = ["xact_count", "query_count", "received", "sent", "xact_time", "query_time", "wait_time"].map { "total_" + $0 }
+            names =
+                ["xact_count", "query_count", "received", "sent", "xact_time", "query_time", "wait_time"].map { "total_" + $0 }
                 + ["xact_count", "query_count", "recv", "sent", "xact_time", "query_time", "wait_time"].map { "avg_" + $0 }
                 // PgBouncer's name for queries before 1.8, which Debian 12's exporter (1.7) still asks for.
                 + ["total_requests"]

@@ -42,7 +42,8 @@ extension Server {
         for session in table.sessions {
             let isActive = session.activity.load(ordering: .relaxed) != Session.Activity.none
             let state =
-                session.introduction == nil ? "starting"
+                session.introduction == nil
+                ? "starting"
                 : waiting.contains(session.clientID) ? "waiting" : isActive ? "active" : "idle"
             states[state, default: 0] += 1
         }
@@ -67,7 +68,8 @@ extension Server {
         page.gauge(
             "walpool_sessions_limit", "Sessions that are admitted at a time (max_sessions).", current { $0.maximumSessions })
         page.counter("walpool_connections", "Connections that were accepted.", sum[.sessions])
-        page.counter("walpool_scrapes", "How often these metrics were asked for, this time included.", metrics.scrapes.load(ordering: .relaxed))
+        page.counter(
+            "walpool_scrapes", "How often these metrics were asked for, this time included.", metrics.scrapes.load(ordering: .relaxed))
         page.counter(
             "walpool_received_bytes", "Bytes received from clients, and from those who look: the console, these metrics.", unit: .bytes,
             sum[.receivedBytes] + sum[.lookingReceivedBytes])

@@ -11,7 +11,8 @@ extension Server {
         var file = stat()
         let size = stat(configuration.databasePath, &file) == 0 ? Int(file.st_size) : 0
         page.gauge("walpool_database_size_bytes", "The database file's size.", unit: .bytes, size)
-        page.gauge("walpool_wal_size_bytes", "What the WAL holds, copied into the database or not.", unit: .bytes, wal.frames * wal.frameBytes)
+        page.gauge(
+            "walpool_wal_size_bytes", "What the WAL holds, copied into the database or not.", unit: .bytes, wal.frames * wal.frameBytes)
         page.gauge(
             "walpool_wal_uncopied_bytes", "What the WAL holds that no checkpoint has copied into the database.", unit: .bytes,
             max(0, wal.frames - wal.copiedFrames) * wal.frameBytes)
@@ -86,8 +87,12 @@ extension Server {
         }
         page.counter("walpool_statement_cache_hits", "Statements that were found prepared.", samples: samples(\.statementHits))
         page.counter("walpool_statement_cache_misses", "Statements that had to be prepared.", samples: samples(\.statementMisses))
-        page.counter("walpool_page_cache_hits", "Pages that were found in a connection's cache; those a reader has mapped are not counted.", samples: samples(\.pageHits))
-        page.counter("walpool_page_cache_misses", "Pages that had to be read; those a reader has mapped are not counted.", samples: samples(\.pageMisses))
+        page.counter(
+            "walpool_page_cache_hits", "Pages that were found in a connection's cache; those a reader has mapped are not counted.",
+            samples: samples(\.pageHits))
+        page.counter(
+            "walpool_page_cache_misses", "Pages that had to be read; those a reader has mapped are not counted.",
+            samples: samples(\.pageMisses))
         page.counter("walpool_page_cache_writes", "Pages that were written.", samples: samples(\.pageWrites))
         page.gauge("walpool_page_cache_size_bytes", "Memory of all page caches.", unit: .bytes, statistics.pageCacheBytes)
     }

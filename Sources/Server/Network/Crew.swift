@@ -169,8 +169,9 @@ final class Crew: @unchecked Sendable {
     @inline(__always)
     var isShared: Bool { fewShare.load(ordering: .relaxed) }
 
-    /// The polling threads get all the events they take, again and again: another one polls, where there is a processor for it. Only where
-    /// one polls alone as a rule, on up to three processors, does a thread take several events at once, and know of this.
+    /// The polling threads get all the events they take, again and again: another one polls, where there is a processor for
+    /// it. Only where one polls alone as a rule, on up to three processors, does a thread take several events at once, and
+    /// know of this.
     func hasBacklog(now: Instant) {
         guard hasProcessorForClients.load(ordering: .relaxed) else { return }
         mutex.locked { call(census.hasBacklog(now: now)) }

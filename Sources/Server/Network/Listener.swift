@@ -48,8 +48,8 @@ struct Listener: Sendable {
         refuseDescriptors()
     }
 
-    /// Nobody may send descriptors, to no connection that is accepted here: see `UnwantedDescriptors`, which is for kernels that cannot be
-    /// told so.
+    /// Nobody may send descriptors, to no connection that is accepted here: see `UnwantedDescriptors`, which is for kernels
+    /// that cannot be told so.
     private func refuseDescriptors() { _ = walpool_refuse_descriptors(descriptor) }
 
     /// Binds the socket, in place of one that nobody listens on.

@@ -121,8 +121,9 @@ final class SessionTable: @unchecked Sendable {
     func add(_ make: (_ slot: Int, _ generation: UInt64, _ processID: Int32) -> Session) -> Session? {
         let given = state.withLock { state -> (Int, Int32)? in
             guard let index = state.free.popLast() else { return nil }
-            repeat { state.nextProcessID = state.nextProcessID == .max ? 1 : state.nextProcessID + 1 }
-            while state.byProcessID[state.nextProcessID] != nil
+            repeat {
+                state.nextProcessID = state.nextProcessID == .max ? 1 : state.nextProcessID + 1
+            } while state.byProcessID[state.nextProcessID] != nil
             return (index, state.nextProcessID)
         }
         guard let (index, processID) = given else { return nil }

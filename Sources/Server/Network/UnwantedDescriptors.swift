@@ -53,10 +53,12 @@ enum UnwantedDescriptors {
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setstacksize(&attributes, ServerLimits.closingStackBytes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        return pthread_create(&thread, &attributes, { _ in
-            UnwantedDescriptors.closeAll()
-            return nil
-        }, nil) == 0
+        return pthread_create(
+            &thread, &attributes,
+            { _ in
+                UnwantedDescriptors.closeAll()
+                return nil
+            }, nil) == 0
     }
 
     private static func closeAll() {

@@ -141,8 +141,9 @@ extension Worker {
 
     /// With synchronous = pipelined: the members of a commit are answered when it is on the disk, by the thread that syncs.
     ///
-    /// The client that got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the sync comes after
-    /// the next holder's statement, or is another thread's where this one is going to be at work for longer.
+    /// The client that got the writer goes on at once: the chain of transactions is what bounds them, not the disk. So the
+    /// sync comes after the next holder's statement, or is another thread's where this one is going to be at work for
+    /// longer.
     func answerWhenDurable(_ commit: UnsyncedCommit, _ members: [any GroupMember]) {
         if commit.answerWhenDurable(members) { seeToSync(commit) }
     }

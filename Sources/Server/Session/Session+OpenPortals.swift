@@ -43,7 +43,7 @@ extension Session {
         else { return nil }
         do {
             if let wait = try start(portal) { return wait }
-        } catch where error.isOfItsQuery {
+        } catch let error where error.isOfItsQuery {
             // The client is told when it asks the portal for its rows.
             finish(portal)
             portal.keep(KeptRows(error))

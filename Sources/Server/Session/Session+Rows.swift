@@ -125,7 +125,8 @@ extension Session {
         let column = columns[mismatch.column]
         if portal.keepsAnnouncedTypes, column.type == .open, !portal.encoder.columns[mismatch.column].isDeclared {
             return PreparedStatement.stale(
-                "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, and is a \(mismatch.found.name) value now.")
+                "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, "
+                    + "and is a \(mismatch.found.name) value now.")
         }
         if mismatch.isOverflow, column.declared == nil {
             return WireError(

@@ -11,8 +11,8 @@ extension Session {
         return worker.speculativeReads.begin()
     }
 
-    /// Until the thread comes to it again, the session is in its batch, as one that it was told of (`Due.event`). Whoever lets go of it has
-    /// its socket announced again, and with that what has come by then.
+    /// Until the thread comes to it again, the session is in its batch, as one that it was told of (`Due.event`). Whoever
+    /// lets go of it has its socket announced again, and with that what has come by then.
     func replyAndReadSpeculatively(_ worker: Worker) {
         if !isUnannounced {
             isUnannounced = true

@@ -134,8 +134,8 @@ extension Session {
 
     // MARK: Settings
 
-    /// - Parameter isInStatement: a function sets it in the middle of a statement, perhaps for each of a million rows. The client hears of it
-    ///   when the statement is over.
+    /// - Parameter isInStatement: a function sets it in the middle of a statement, perhaps for each of a million rows. The
+    ///   client hears of it when the statement is over.
     func set(_ name: String, _ values: [String]?, isLocal: Bool, isInStatement: Bool = false) throws(WireError) {
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")

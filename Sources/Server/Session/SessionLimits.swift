@@ -19,9 +19,9 @@ enum SessionLimits {
     static let idleBufferBytes = 16 << 10
     /// A result is sent whenever this much of it is ready, and the statement waits when the client takes none of it.
     static let flushBytes = 32 << 10
-    /// Replies in a pipeline that nobody waits for yet are kept up to this, as PostgreSQL's are (its buffer has 8 KB, and is sent when it is
-    /// full or the client asks): each send takes most of a KB of the socket's room however little it sends, so that a client
-    /// that reads only at its end would have no more room after some 280 statements.
+    /// Replies in a pipeline that nobody waits for yet are kept up to this, as PostgreSQL's are (its buffer has 8 KB, and
+    /// is sent when it is full or the client asks): each send takes most of a KB of the socket's room however little it
+    /// sends, so that a client that reads only at its end would have no more room after some 280 statements.
     static let keptReplyBytes = 8 << 10
     /// A larger reply is sent by itself, at once: copying it takes longer than what a system call costs.
     static let replyBytesSentWithOthers = 4 << 10

@@ -32,8 +32,10 @@ struct Settings: Equatable, Sendable {
     var others: [String: String] = [:]
 
     /// Names that go to the client as ParameterStatus when they change.
-    static let reported = ["application_name", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone",
-        "standard_conforming_strings", "default_transaction_read_only"]
+    static let reported = [
+        "application_name", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone",
+        "standard_conforming_strings", "default_transaction_read_only",
+    ]
 }
 
 // MARK: Reading and writing by name

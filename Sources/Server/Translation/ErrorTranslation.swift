@@ -30,7 +30,8 @@ enum ErrorTranslation {
             }
         }
         if error.message == "incomplete input", let sql, isTrigger(sql) {
-            translated.hint = "psql cuts a text at its semicolons, also those inside of a trigger, and sends the rest as statements of its own: "
+            translated.hint =
+                "psql cuts a text at its semicolons, also those inside of a trigger, and sends the rest as statements of its own: "
                 + "write \\; for each inside, or pass the whole with psql -c."
         }
         if translated.state == .syntaxError, let sql {
@@ -118,7 +119,8 @@ enum ErrorTranslation {
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
             ("invalid input syntax for ", .invalidTextRepresentation), ("relation \"", .undefinedTable),
             ("unit \"", .invalidParameterValue), ("lastval is not yet defined", .objectNotInPrerequisiteState),
-            ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege), ("attempt to write a readonly", .readOnlySQLTransaction),
+            ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege),
+            ("attempt to write a readonly", .readOnlySQLTransaction),
             ("cannot start a transaction within", .activeSQLTransaction),
             ("cannot VACUUM", .activeSQLTransaction), ("cannot insert multiple commands", .syntaxError),
         ]
@@ -164,7 +166,8 @@ enum ErrorTranslation {
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."
         case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
-        case Code.corrupt where !error.message.contains("unsafe use of"): "Run PRAGMA integrity_check, and restore a backup if it finds anything."
+        case Code.corrupt where !error.message.contains("unsafe use of"):
+            "Run PRAGMA integrity_check, and restore a backup if it finds anything."
         case Code.error where error.message == foreignEncoding:
             "Another process has replaced the database by one of another text encoding; every connection is opened anew: try again."
         case _ where error.isStackDepth:

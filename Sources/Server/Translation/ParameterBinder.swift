@@ -87,8 +87,8 @@ enum ParameterBinder {
         try statement.bindText(copying: text, at: slot)
     }
 
-    /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is NUMERIC, SQLite
-    /// would make a number of those, and most digits would be gone.
+    /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is
+    /// NUMERIC, SQLite would make a number of those, and most digits would be gone.
     private static func bindUUID(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {

@@ -46,7 +46,8 @@ struct ParameterType: Equatable, Sendable {
     /// PostgreSQL calculates with these. To SQLite a text is a number as far as it looks like one: '2024-05-06' - 'P1D' is 2024.
     static func calculated(_ number: Int, _ type: TypeOID) -> WireError {
         WireError(
-            state: .featureNotSupported, message: "parameter $\(number) is of type \(type.sqlName), and SQLite calculates with numbers only",
+            state: .featureNotSupported,
+            message: "parameter $\(number) is of type \(type.sqlName), and SQLite calculates with numbers only",
             hint: "Write datetime(x, '-1 day') for x - interval '1 day', and julianday(x) - julianday(y) for the days between two.")
     }
 
@@ -108,7 +109,8 @@ extension ParameterType {
         guard let need = Self.united(needs) else { return }
         let converted = Self.converted(conversions)
         if let type = need, isStored, type.isNumber {
-            // '007' would be stored as 7. What is calculated with is a number if it looks like one: SQLite reads a text that is none, too.
+            // '007' would be stored as 7. What is calculated with is a number if it looks like one: SQLite reads a text
+            // that is none, too.
             if uses.contains(where: \.isCounted) { self.init(type: .numeric, rule: .numberIfPossible) }
             return
         }
@@ -148,8 +150,8 @@ extension ParameterType {
         if uses.contains(where: { $0.isResult || $0.isIndifferent }) { self = .text }
     }
 
-    /// The one type that all are: numbers go together, and what is stored as text is; nothing else does. nil when there is none; .some(nil)
-    /// for none given.
+    /// The one type that all are: numbers go together, and what is stored as text is; nothing else does. nil when there is
+    /// none; .some(nil) for none given.
     private static func united(_ types: [TypeOID]) -> TypeOID?? {
         guard var result = types.first else { return .some(nil) }
         for type in types.dropFirst() where type != result {

@@ -29,8 +29,8 @@ enum SyntaxHints {
         }
     }
 
-    /// SQLAlchemy, and so pandas, quotes the names that PostgreSQL reserves, and these are none of them. SQLite lets the others of its words
-    /// be names (https://www.sqlite.org/lang_keywords.html).
+    /// SQLAlchemy, and so pandas, quotes the names that PostgreSQL reserves, and these are none of them. SQLite lets the
+    /// others of its words be names (https://www.sqlite.org/lang_keywords.html).
     private static func ofName(_ word: String) -> String? {
         // Those that a mistake of another kind is often near are left out: SET, EXISTS, IF and the like.
         let isOfSQLiteAlone = ["add", "escape", "index", "nothing", "transaction", "values"].contains(word)
@@ -41,7 +41,8 @@ enum SyntaxHints {
     static let interval = "SQLite calculates with dates by functions: datetime(x, '-1 day'), julianday(x) - julianday(y)."
 
     /// Django, and those who insert many rows by asyncpg or pgx, give it an array for each column.
-    static let unnest = "json_each takes an array apart: SELECT value FROM json_each($1::int8[]); and several side by side: "
+    static let unnest =
+        "json_each takes an array apart: SELECT value FROM json_each($1::int8[]); and several side by side: "
         + "SELECT a.value, b.value FROM json_each($1::int8[]) a JOIN json_each($2::text[]) b USING (key)."
 
     /// Beside it in a text SQLite may stumble over something else first, as over the `::` in `UNNEST(($1)::bigint[])`.

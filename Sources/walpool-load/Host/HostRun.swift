@@ -26,15 +26,16 @@ struct HostRun {
         let length = settings.length
         var running: [RunningThread] = []
         for load in loads {
-            running.append(try RunningThread {
-                do throws(LoadError) {
-                    try load.connectAll()
-                } catch {
-                    return shared.line.fail(error)
-                }
-                guard let start = shared.line.waitForStart() else { return }
-                load.run(start: start, until: start + length, isStopping: shared.isStopping)
-            })
+            running.append(
+                try RunningThread {
+                    do throws(LoadError) {
+                        try load.connectAll()
+                    } catch {
+                        return shared.line.fail(error)
+                    }
+                    guard let start = shared.line.waitForStart() else { return }
+                    load.run(start: start, until: start + length, isStopping: shared.isStopping)
+                })
         }
         var start: Int64 = 0
         try shared.line.start(whenReady: loads.count) {
@@ -75,8 +76,9 @@ struct HostRun {
         }
         var loads: [LoadThread] = []
         for share in shares where !share.isEmpty {
-            loads.append(try LoadThread(
-                server: server, programs: programs, share: share, settings: settings, retries: retries, wake: wake))
+            loads.append(
+                try LoadThread(
+                    server: server, programs: programs, share: share, settings: settings, retries: retries, wake: wake))
         }
         return loads
     }

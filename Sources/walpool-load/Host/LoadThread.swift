@@ -68,11 +68,12 @@ final class LoadThread: @unchecked Sendable {
         self.tallies = tallies
         firstClient = .allocate(capacity: share.count)
         clients = UnsafeMutableBufferPointer(start: firstClient, count: share.count)
-        _ = clients.initialize(from: share.map { program, number in
-            ClientState(
-                program: programs[program], tally: tallies[program], number: number,
-                draws: settings.draws(classIndex: program, client: number))
-        })
+        _ = clients.initialize(
+            from: share.map { program, number in
+                ClientState(
+                    program: programs[program], tally: tallies[program], number: number,
+                    draws: settings.draws(classIndex: program, client: number))
+            })
         reports = Array(repeating: nil, count: share.count)
         input = .allocate(byteCount: Self.inputBytes, alignment: 16)
         text = .allocate(capacity: programs.map(\.plan.mostBytesOfValue).max() ?? 0)

@@ -44,8 +44,11 @@ enum Expressions {
         case 8: return "CAST(\(next()) AS \(pick(types, &generator)))"
         case 9: return "CASE WHEN \(next()) THEN \(next()) ELSE \(next()) END"
         case 10:
-            return pick(["\(next()) COLLATE NOCASE", "\(next()) IS NULL", "\(next()) IN (\(next()), \(next()))", "(SELECT \(next()))",
-                "\(next()) BETWEEN \(next()) AND \(next())", "EXISTS (SELECT \(next()))", "\(next()) AS c"], &generator)
+            return pick(
+                [
+                    "\(next()) COLLATE NOCASE", "\(next()) IS NULL", "\(next()) IN (\(next()), \(next()))", "(SELECT \(next()))",
+                    "\(next()) BETWEEN \(next()) AND \(next())", "EXISTS (SELECT \(next()))", "\(next()) AS c",
+                ], &generator)
         default:
             let arguments = (0..<generator.below(4)).map { _ in next() }.joined(separator: ", ")
             return "\(pick(functions, &generator))(\(arguments))" + pick(["", "", "", "", " OVER ()", " FILTER (WHERE 1)"], &generator)
@@ -61,31 +64,44 @@ enum Expressions {
     private static func pick(_ list: [String], _ generator: inout SeededGenerator) -> String { list[generator.below(list.count)] }
 
     private static let leaves = [
-        "n", "r", "x", "b", "a", "id", "t.n", "\"x\"", "rowid", "1", "0", "-1", "2.5", "1e300", "9223372036854775807", "9223372036854775808",
+        "n", "r", "x", "b", "a", "id", "t.n", "\"x\"", "rowid", "1", "0", "-1", "2.5", "1e300", "9223372036854775807",
+        "9223372036854775808",
         "0x10", "'a'", "''", "'1'", "'2.5x'", "x'01'", "x''", "NULL", "TRUE", "current_timestamp", "$1", "$2::int8", "$3::text", "?",
         "'{\"a\":[1,2.5,\"x\",null]}'", "'$.a[1]'", "'now'",
     ]
     private static let operators = [
-        "+", "-", "*", "/", "%", "||", "->", "->>", "<<", ">>", "&", "|", "<", "<=", "=", "==", "<>", "IS", "IS NOT", "AND", "OR", "LIKE", "GLOB",
+        "+", "-", "*", "/", "%", "||", "->", "->>", "<<", ">>", "&", "|", "<", "<=", "=", "==", "<>", "IS", "IS NOT", "AND", "OR", "LIKE",
+        "GLOB",
         "IS DISTINCT FROM", "NOT LIKE", "MATCH", "REGEXP",
     ]
     private static let types = [
-        "TEXT", "INTEGER", "REAL", "BLOB", "NUMERIC", "VARCHAR(10)", "POINT", "FLOATING POINT", "DECIMAL(10, 2)", "BOOLEAN", "DATE", "CHARINT", "STRING",
+        "TEXT", "INTEGER", "REAL", "BLOB", "NUMERIC", "VARCHAR(10)", "POINT", "FLOATING POINT", "DECIMAL(10, 2)", "BOOLEAN", "DATE",
+        "CHARINT", "STRING",
         "x", "\"my int\"", "DOUBLE PRECISION", "NATIVE CHARACTER(70)",
     ]
     private static let functions = [
-        "abs", "changes", "char", "coalesce", "concat", "count", "date", "datetime", "format", "glob", "group_concat", "hex", "ifnull", "iif",
-        "instr", "json", "json_array", "json_array_length", "json_extract", "json_object", "json_quote", "json_type", "json_valid", "julianday",
-        "last_insert_rowid", "length", "likelihood", "likely", "like", "lower", "ltrim", "max", "min", "nullif", "octet_length", "printf", "quote",
-        "random", "randomblob", "replace", "round", "rtrim", "sign", "soundex", "sqlite_version", "strftime", "string_agg", "substr", "substring",
-        "subtype", "sum", "time", "timediff", "total", "total_changes", "trim", "typeof", "unhex", "unicode", "unixepoch", "unlikely", "upper", "zeroblob",
-        "avg", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value",
-        "sqrt", "pow", "mod", "ceil", "floor", "ln", "log", "pi", "trunc", "json_group_array", "json_each", "fts5", "exp", "degrees", "acos",
+        "abs", "changes", "char", "coalesce", "concat", "count", "date", "datetime", "format", "glob", "group_concat", "hex", "ifnull",
+        "iif",
+        "instr", "json", "json_array", "json_array_length", "json_extract", "json_object", "json_quote", "json_type", "json_valid",
+        "julianday",
+        "last_insert_rowid", "length", "likelihood", "likely", "like", "lower", "ltrim", "max", "min", "nullif", "octet_length", "printf",
+        "quote",
+        "random", "randomblob", "replace", "round", "rtrim", "sign", "soundex", "sqlite_version", "strftime", "string_agg", "substr",
+        "substring",
+        "subtype", "sum", "time", "timediff", "total", "total_changes", "trim", "typeof", "unhex", "unicode", "unixepoch", "unlikely",
+        "upper", "zeroblob",
+        "avg", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
+        "nth_value",
+        "sqrt", "pow", "mod", "ceil", "floor", "ln", "log", "pi", "trunc", "json_group_array", "json_each", "fts5", "exp", "degrees",
+        "acos",
     ]
     private static let words = [
-        "SELECT", "FROM t", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "UNION ALL", "EXCEPT", "AS", "(", ")", ",", ";", "WITH c AS (", "DISTINCT",
-        "ALL", "VALUES", "JOIN u", "ON", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST(", "OVER (", "FILTER (WHERE", "PARTITION BY", "COLLATE", "BETWEEN",
-        "IN", "NOT", "NULL", "ISNULL", "NOTNULL", "EXISTS", "INSERT INTO t(n) VALUES (", "UPDATE t SET n =", "DELETE FROM t WHERE", "RETURNING", "BEGIN",
+        "SELECT", "FROM t", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "UNION ALL", "EXCEPT", "AS", "(", ")", ",", ";",
+        "WITH c AS (", "DISTINCT",
+        "ALL", "VALUES", "JOIN u", "ON", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST(", "OVER (", "FILTER (WHERE", "PARTITION BY",
+        "COLLATE", "BETWEEN",
+        "IN", "NOT", "NULL", "ISNULL", "NOTNULL", "EXISTS", "INSERT INTO t(n) VALUES (", "UPDATE t SET n =", "DELETE FROM t WHERE",
+        "RETURNING", "BEGIN",
         "CREATE TRIGGER g AFTER INSERT ON t BEGIN", "EXPLAIN", "--", "/*", "*/", "*", ".",
     ]
 }

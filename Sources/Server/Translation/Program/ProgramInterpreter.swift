@@ -23,7 +23,8 @@ struct ProgramInterpreter {
     private var hasChanged = false
     private let constants: ConstantRegisters
 
-    /// More work than this, and the program is left alone: it is a value of a register that is looked at, or a row of them that is shared.
+    /// More work than this, and the program is left alone: it is a value of a register that is looked at, or a row of them
+    /// that is shared.
     private static let workLimit = 4_000_000
 
     init?(

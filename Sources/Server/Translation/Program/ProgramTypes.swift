@@ -48,8 +48,8 @@ struct ProgramTypes: Sendable {
         }
         guard let interpreter = run({ types[$0] }) else { return nil }
         results = interpreter.results.map(Result.init)
-        // The client may give a parameter another type than the text does, and one to those the text gives none. To float8 an integer is a
-        // number, too.
+        // The client may give a parameter another type than the text does, and one to those the text gives none. To float8
+        // an integer is a number, too.
         if results.contains(where: { !$0.deciding.isEmpty }), let ofAny = run({ _ in .numeric }), let ofIntegers = run({ _ in .int8 }) {
             for index in results.indices where !results[index].deciding.isEmpty {
                 results[index].assumedOfAny = Result(ofAny.results.value(index)).assumed

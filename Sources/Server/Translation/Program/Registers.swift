@@ -2,10 +2,11 @@ import PostgresWire
 
 /// What is in each register where a program is at.
 ///
-/// Each place that a program jumps to has all of them, and from one such place to the next few are others: `SELECT coalesce($1, a), …` has
-/// a jump, and a register, for each of its columns. So they are kept in rows, and rows in blocks, which places share as long as nothing is
-/// written there; and arrays that share their storage are equal without a look at what is in them. What a jump costs is then what was
-/// written since the last one, and not what the statement has of columns. Those of parameters are mostly not even that: `ConstantRegisters`.
+/// Each place that a program jumps to has all of them, and from one such place to the next few are others: `SELECT
+/// coalesce($1, a), …` has a jump, and a register, for each of its columns. So they are kept in rows, and rows in blocks,
+/// which places share as long as nothing is written there; and arrays that share their storage are equal without a look at
+/// what is in them. What a jump costs is then what was written since the last one, and not what the statement has of
+/// columns. Those of parameters are mostly not even that: `ConstantRegisters`.
 struct Registers {
     /// Those that are not constant, at their numbers.
     private var blocks: [[[ProgramValue]]] = []
@@ -94,9 +95,9 @@ struct Registers {
 
 /// Registers that one Variable writes, and nothing else: what is in them is always that parameter, wherever the program is at.
 ///
-/// What else writes a register is only known when instructions are executed (by how many places a Copy goes, which of a record's values an
-/// affinity converts). So all are taken for constant at first, until each instruction has been executed once; and whoever finds one
-/// written then begins anew without it.
+/// What else writes a register is only known when instructions are executed (by how many places a Copy goes, which of a
+/// record's values an affinity converts). So all are taken for constant at first, until each instruction has been executed
+/// once; and whoever finds one written then begins anew without it.
 final class ConstantRegisters {
     private var values: [Int: ProgramValue] = [:]
     private var written: Set<Int> = []

@@ -21,7 +21,9 @@ struct SchemaColumns {
 
     /// nil as long as there has been no AUTOINCREMENT.
     var sequenceRoot: Int? {
-        guard let found = try? connection.prepareInternal("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'" as StaticString),
+        guard
+            let found = try? connection.prepareInternal(
+                "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'" as StaticString),
             (try? found.step()) == .row
         else { return nil }
         return Int(found.integer(0))

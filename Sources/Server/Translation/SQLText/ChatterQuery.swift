@@ -104,9 +104,11 @@ extension TokenCursor {
         guard let token else { throw failure() }
         let word = token.kind == .string || token.kind == .identifier ? token.name : ""
         switch word {
-        case "true", "t", "on": advance()
+        case "true", "t", "on":
+            advance()
             return true
-        case "false", "f", "off": advance()
+        case "false", "f", "off":
+            advance()
             return false
         default: throw failure()
         }

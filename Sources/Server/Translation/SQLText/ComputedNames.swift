@@ -41,7 +41,8 @@ struct ComputedNames {
         switch before.kind {
         case .rightParenthesis, .string, .number, .blob, .parameter: names.insert(Self.key(table.tokens[index]))
         case .identifier, .quotedIdentifier:
-            let ends = before.matches("end") || before.matches("null") || before.matches("isnull")
+            let ends =
+                before.matches("end") || before.matches("null") || before.matches("isnull")
                 || before.matches("notnull")
             guard ends || (!before.isReservedWord && isOperator(table[index - 2])) else { return }
             names.insert(Self.key(table.tokens[index]))

@@ -1,8 +1,8 @@
 import Glibc
 import PostgresWire
 
-/// `INSERT INTO t (id, a) VALUES (DEFAULT, $1)`, as Drizzle and TypeORM write it for every column that was left out. SQLite has no such word,
-/// and needs none: a column that is not named gets its default (https://www.sqlite.org/lang_insert.html).
+/// `INSERT INTO t (id, a) VALUES (DEFAULT, $1)`, as Drizzle and TypeORM write it for every column that was left out. SQLite
+/// has no such word, and needs none: a column that is not named gets its default (https://www.sqlite.org/lang_insert.html).
 enum DefaultValues {
     /// The INSERT without the columns that are DEFAULT in all of its rows; nil for every other statement.
     static func rewritten(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {

@@ -32,7 +32,8 @@ enum ElementwiseComparison {
         for (offset, word) in behind.enumerated() {
             guard let token = table[index + 4 + offset] else { return nil }
             let isRight =
-                word.utf8CodeUnitCount > 1 ? token.matches(word)
+                word.utf8CodeUnitCount > 1
+                ? token.matches(word)
                 : word.utf8Start[0] == UInt8(ascii: "$") ? token.bytes.elementsEqual(parameter.bytes) : token.text == "\(word)"
             guard isRight else { return nil }
         }

@@ -100,7 +100,8 @@ enum ForeignQuotes {
 
     private static let comment = WireError(
         state: .syntaxError, message: "a comment ends elsewhere for SQLite than for PostgreSQL",
-        hint: "SQLite's comments do not nest, and a carriage return alone ends no line. Write no /* in a /* comment */, and end lines with \\n.")
+        hint: "SQLite's comments do not nest, and a carriage return alone ends no line. Write no /* in a /* comment */, "
+            + "and end lines with \\n.")
 
     /// See `SQLLexer.bracket`.
     private static let bracket = WireError(

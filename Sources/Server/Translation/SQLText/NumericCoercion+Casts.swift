@@ -89,8 +89,8 @@ extension NumericCoercion {
 
     private static let numbers: Set<TypeOID> = [.int2, .int4, .int8, .float4, .float8, .numeric, .oid, .xid, .cid]
     private static let texts: Set<TypeOID> = [.text, .varchar, .bpchar, .char]
-    /// Types of which nothing else here knows the names: https://www.postgresql.org/docs/current/datatype.html, and of the extensions that
-    /// come with PostgreSQL.
+    /// Types of which nothing else here knows the names: https://www.postgresql.org/docs/current/datatype.html, and of the
+    /// extensions that come with PostgreSQL.
     private static let others: Set<String> = [
         "bit", "box", "cidr", "circle", "cube", "datemultirange", "daterange", "geography", "geometry", "hstore", "int4multirange",
         "int4range", "int8multirange", "int8range", "jsonpath", "line", "lquery", "lseg", "ltree", "macaddr", "macaddr8", "nummultirange",

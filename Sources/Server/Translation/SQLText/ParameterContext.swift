@@ -83,7 +83,8 @@ private struct ParameterReader {
         var (low, high) = (index, index)
         while table[low - 1]?.kind == .leftParenthesis, table.otherParenthesis(low - 1) == high + 1 {
             if let before = table[low - 2] {
-                let groups = before.isComparison || before.isArithmetic || before.isSymbol("||")
+                let groups =
+                    before.isComparison || before.isArithmetic || before.isSymbol("||")
                     || before.kind == .leftParenthesis || before.matches("and") || before.matches("or")
                     || before.matches("where") || before.matches("not")
                 guard groups else { break }
@@ -134,7 +135,9 @@ private struct ParameterReader {
             var end = start
             while end < close, table.tokens[end].kind != .comma { end = table.after(end) }
             let next = context(against: start..<Swift.min(end, close))
-            guard next == .any || next == .number || next == .text, found == .any || next == .any || next == found else { return .undecided }
+            guard next == .any || next == .number || next == .text, found == .any || next == .any || next == found else {
+                return .undecided
+            }
             if next != .any { found = next }
             start = end + 1
         }
@@ -182,7 +185,8 @@ private struct ParameterReader {
             let isName = (index - first) % 2 == 0
             guard isName ? table.tokens[index].isIdentifierLike : table.tokens[index].isSymbol(".") else { return nil }
         }
-        let isWord = token.matches("null") || token.matches("true") || token.matches("false")
+        let isWord =
+            token.matches("null") || token.matches("true") || token.matches("false")
             || token.matches("current_date") || token.matches("current_time") || token.matches("current_timestamp")
         guard operand.count > 1 || !isWord else { return nil }
         return computed.contains(token) ? .undecided : .column(table.tokens[first].start..<token.end)

@@ -4,11 +4,10 @@ import PostgresWire
 /// What PostgreSQL's drivers write by themselves into a statement's text, in SQLite's words.
 ///
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
-/// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is
-/// rewritten: literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
-/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite takes for `$1` and
-/// the name `[]` of a column.
-/// Everything else stays, so that SQLite is the one to complain.
+/// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is rewritten:
+/// literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
+/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite
+/// takes for `$1` and the name `[]` of a column. Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
     let sql: UnsafeRawBufferPointer
     var lexer: SQLLexer
@@ -78,7 +77,8 @@ struct PostgresSpelling {
             var end = open
             while end > 4, isSpace(sql[end - 1]) { end -= 1 }
             let (a, b, c) = (lowerASCII(sql[end - 3]), lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1]))
-            if a == UInt8(ascii: "a"), (b, c) == (UInt8(ascii: "n"), UInt8(ascii: "y")) || (b, c) == (UInt8(ascii: "l"), UInt8(ascii: "l")) {
+            if a == UInt8(ascii: "a"), (b, c) == (UInt8(ascii: "n"), UInt8(ascii: "y")) || (b, c) == (UInt8(ascii: "l"), UInt8(ascii: "l"))
+            {
                 return true
             }
             // CAST(

@@ -38,7 +38,8 @@ enum SelectListTypes {
         if item.count == 1 { return token.matches("current_date") ? .date : token.matches("current_timestamp") ? .timestamptz : nil }
         guard item.count == 3, table.tokens[first + 1].kind == .leftParenthesis, table.tokens[first + 2].kind == .rightParenthesis
         else { return nil }
-        let isNow = token.matches("now") || token.matches("clock_timestamp") || token.matches("statement_timestamp")
+        let isNow =
+            token.matches("now") || token.matches("clock_timestamp") || token.matches("statement_timestamp")
             || token.matches("transaction_timestamp")
         return isNow ? .timestamptz : nil
     }
@@ -108,7 +109,8 @@ enum SelectListTypes {
         guard item.count > 1, let last = item.last else { return item }
         if table.tokens[last - 1].matches("as") { return item.dropLast(2) }
         let token = table.tokens[last]
-        let canName = token.kind == .quotedIdentifier || token.kind == .string
+        let canName =
+            token.kind == .quotedIdentifier || token.kind == .string
             || (token.kind == .identifier && !token.isReservedWord)
         return canName && table.endsOperand(last - 1) ? item.dropLast() : item
     }

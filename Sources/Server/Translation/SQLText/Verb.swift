@@ -28,12 +28,13 @@ enum Verb: UInt8, Sendable {
             self = .other
             return
         }
-        self = switch lowerASCII(token.firstByte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "c"): Self.fromAToC(token)
-        case UInt8(ascii: "d")...UInt8(ascii: "k"): Self.fromDToK(token)
-        case UInt8(ascii: "l")...UInt8(ascii: "r"): Self.fromLToR(token)
-        default: Self.fromSToZ(token)
-        }
+        self =
+            switch lowerASCII(token.firstByte) {
+            case UInt8(ascii: "a")...UInt8(ascii: "c"): Self.fromAToC(token)
+            case UInt8(ascii: "d")...UInt8(ascii: "k"): Self.fromDToK(token)
+            case UInt8(ascii: "l")...UInt8(ascii: "r"): Self.fromLToR(token)
+            default: Self.fromSToZ(token)
+            }
     }
 
     private static func fromAToC(_ token: SQLToken) -> Verb {

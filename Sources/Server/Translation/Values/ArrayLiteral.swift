@@ -23,7 +23,6 @@ struct ArrayLiteral {
         isAtEnd = bytes.dropFirst().allSatisfy(isSpace)
     }
 
-
     mutating func next() -> Element? {
         guard !isAtEnd, !hasFailed else { return nil }
         skipSpace()

@@ -145,16 +145,17 @@ struct IntervalText {
             }
             guard let quantity = quantity(), let unit = rest.first else { return false }
             rest = rest.dropFirst()
-            let name = switch (unit, isTime) {
-            case (UInt8(ascii: "Y"), false): "year"
-            case (UInt8(ascii: "M"), false): "mon"
-            case (UInt8(ascii: "W"), false): "week"
-            case (UInt8(ascii: "D"), false): "day"
-            case (UInt8(ascii: "H"), true): "hour"
-            case (UInt8(ascii: "M"), true): "min"
-            case (UInt8(ascii: "S"), true): "sec"
-            default: ""
-            }
+            let name =
+                switch (unit, isTime) {
+                case (UInt8(ascii: "Y"), false): "year"
+                case (UInt8(ascii: "M"), false): "mon"
+                case (UInt8(ascii: "W"), false): "week"
+                case (UInt8(ascii: "D"), false): "day"
+                case (UInt8(ascii: "H"), true): "hour"
+                case (UInt8(ascii: "M"), true): "min"
+                case (UInt8(ascii: "S"), true): "sec"
+                default: ""
+                }
             guard add(quantity, name) else { return false }
         }
         return true

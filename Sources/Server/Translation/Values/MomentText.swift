@@ -111,8 +111,8 @@ struct MomentText {
         return microseconds
     }
 
-    /// One that names a time zone, be it UTC, is no timestamp without one: a client that is in another would take it for its own time, and
-    /// write it back as another moment.
+    /// One that names a time zone, be it UTC, is no timestamp without one: a client that is in another would take it for
+    /// its own time, and write it back as another moment.
     var timestamp: Int64? {
         guard let days, offsetMicroseconds == nil else { return nil }
         return days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0)
@@ -157,6 +157,7 @@ struct MomentText {
         return MomentText(UnsafeRawBufferPointer(rebasing: text[..<end])) != nil
     }
 
-    static let hintForGo = "pgx 4 sends times as Go's debug text where a parameter is announced as text: connect with "
+    static let hintForGo =
+        "pgx 4 sends times as Go's debug text where a parameter is announced as text: connect with "
         + "options=-c result_typing=declared, or write $1::timestamptz."
 }

@@ -5,11 +5,15 @@ extension GRDBLoad {
     /// Reads the workload file and puts in what the command line says.
     func runSettings() throws -> RunSettings {
         guard seconds > 0, seconds <= 1e6, warmUp >= 0, warmUp <= 1e6 else { throw UsageError("--seconds is above 0, --warm-up not below") }
-        guard RunSettings.progressSeconds.contains(progress) else { throw UsageError("--progress is \(RunSettings.progressSeconds.orZero)") }
+        guard RunSettings.progressSeconds.contains(progress) else {
+            throw UsageError("--progress is \(RunSettings.progressSeconds.orZero)")
+        }
         var workload = try readWorkload()
         if let clients {
             for (index, text) in try perClass(clients, "--clients", workload) {
-                guard let count = Int(text), (0...100_000).contains(count) else { throw UsageError("--clients: \"\(text)\" is no number of clients") }
+                guard let count = Int(text), (0...100_000).contains(count) else {
+                    throw UsageError("--clients: \"\(text)\" is no number of clients")
+                }
                 workload.classes[index].clients = count
             }
         }

@@ -1,1 +1,0 @@
-../../../../Sources/walpool-load/Threads.swift
