@@ -271,7 +271,7 @@ public struct DatabaseFiles: Sendable {
         let bytes = status(file)?.bytes
         guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return bytes == nil }
         throw SQLiteError(
-            extendedCode: 14,
+            extendedCode: SQLiteError.Code.cannotOpen,
             message: "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
                 + "or delete the -wal if they are not wanted")
     }
@@ -315,7 +315,7 @@ public struct DatabaseFiles: Sendable {
     }
 
     static func lost(_ message: String) -> SQLiteError {
-        SQLiteError(extendedCode: ioError, message: message)
+        SQLiteError(extendedCode: SQLiteError.Code.inputOutput, message: message)
     }
 
     static var truncatedWAL: SQLiteError { lost("the -wal was truncated while it was open") }
@@ -333,12 +333,9 @@ public struct DatabaseFiles: Sendable {
         lost("the database's file, its -wal or its -shm could not be found for a moment")
     }
 
-    /// No disk has failed: a file was lost. SQLite's own errors of that kind say which operation it was, in a second byte
-    /// (https://www.sqlite.org/rescode.html#extrc).
-    static func isLoss(_ error: SQLiteError) -> Bool { error.extendedCode == ioError }
-
-    /// SQLITE_IOERR
-    private static let ioError: Int32 = 10
+    /// No disk has failed: a file was lost. Errors of a disk say which operation it was, in a second byte
+    /// (https://www.sqlite.org/rescode.html#extrc): those of SQLite, and those of our own calls.
+    static func isLoss(_ error: SQLiteError) -> Bool { error.extendedCode == SQLiteError.Code.inputOutput }
 
     private static func identity(_ path: String) -> FileIdentity? { status(path).map(FileIdentity.init) }
 

@@ -61,7 +61,7 @@ extension Pool {
         guard result.frames >= 0, result.frames == result.copiedFrames else {
             // What somebody's snapshot keeps from being copied is saved where others will look for it.
             if rescueIntoNewWAL(until: end) == .complete { return nil }
-            throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process reads from it")
+            throw SQLiteError(extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process reads from it")
         }
         log.warning(.recovery, "the -wal was deleted; what it held is in the database now")
         return foreign.flatMap(moveForeignWALAway)
@@ -155,7 +155,8 @@ extension Pool {
         while true {
             if let result = try work() { return result }
             guard MonotonicClock.now < end else {
-                throw SQLiteError(extendedCode: 5, message: "its -wal was deleted, and another process keeps the write lock")
+                throw SQLiteError(
+                    extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
             }
             MonotonicClock.sleepForOutsider(milliseconds: 1)
         }

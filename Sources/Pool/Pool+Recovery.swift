@@ -16,7 +16,7 @@ extension Pool {
         let encodingFailure = takeForeignEncoding()
         let failure =
             writer.failure ?? pipelinedSync?.error ?? files.problem ?? encodingFailure
-            ?? SQLiteError(extendedCode: 1034, message: "a sync of the WAL has failed")
+            ?? SQLiteError(extendedCode: SQLiteError.Code.syncFailed, message: "a sync of the WAL has failed")
         log.error(
             .ioError, "the writer cannot go on: every connection is closed and opened again",
             metadata: ["code": "\(failure.extendedCode)", "error": "\(failure.message)"])
@@ -56,7 +56,7 @@ extension Pool {
     /// Taken whatever else has failed: the database is opened anew, and its encoding with it.
     private func takeForeignEncoding() -> SQLiteError? {
         guard hasForeignEncoding.exchange(false, ordering: .sequentiallyConsistent) else { return nil }
-        return SQLiteError(extendedCode: 1, message: "the database was replaced by one of another text encoding")
+        return SQLiteError(extendedCode: SQLiteError.Code.error, message: "the database was replaced by one of another text encoding")
     }
 
     /// What was committed is saved, as far as that can be, from files that were lost.

@@ -169,7 +169,7 @@ public final class Pool: Sendable {
         again left: DatabaseFiles? = nil, recoveries: Int = 0
     ) throws(SQLiteError) {
         if let holder = holderOfDeletedWAL(path) {
-            throw SQLiteError(extendedCode: 5, message: deletedWAL(of: path, holder))
+            throw SQLiteError(extendedCode: SQLiteError.Code.busy, message: deletedWAL(of: path, holder))
         }
         if let process = processWithLostFiles(path) { throw keepsLostFiles(process) }
         let isNew = try DatabaseFiles.isToBeMade(path)
@@ -197,12 +197,14 @@ public final class Pool: Sendable {
     }
 
     private static func deletedIndex(_ holder: String) -> SQLiteError {
-        SQLiteError(extendedCode: 5, message: "\(holder) has the database open, but its -shm was deleted: end that process first")
+        SQLiteError(
+            extendedCode: SQLiteError.Code.busy,
+            message: "\(holder) has the database open, but its -shm was deleted: end that process first")
     }
 
     private static func keepsLostFiles(_ process: Int32) -> SQLiteError {
         SQLiteError(
-            extendedCode: 5,
+            extendedCode: SQLiteError.Code.busy,
             message: "\(processName(process)) has the database open, but its -wal or its -shm was deleted or moved away: "
                 + "end that process first")
     }
@@ -210,7 +212,7 @@ public final class Pool: Sendable {
     /// Who may only read the -shm, and opens the database while nobody else has it open, does without one and has no lock there.
     private static func otherIndex(_ process: Int32) -> SQLiteError {
         SQLiteError(
-            extendedCode: 5,
+            extendedCode: SQLiteError.Code.busy,
             message: "\(processName(process)) has the database open, but not the -shm that is there, "
                 + "which was deleted since or which it may only read: end that process first")
     }

@@ -26,10 +26,7 @@ struct CommitFrames {
             try commit()
         }
         guard isWhole else {
-            throw SQLiteError(extendedCode: Self.ioErrorWrite, message: "a part of a commit was not written to the -wal file")
+            throw SQLiteError(extendedCode: SQLiteError.Code.writeFailed, message: "a part of a commit was not written to the -wal file")
         }
     }
-
-    /// SQLITE_IOERR_WRITE, which is an expression in sqlite3.h and not imported.
-    private static let ioErrorWrite = SQLITE_IOERR | 3 << 8
 }

@@ -23,9 +23,6 @@ struct FileMap {
 extension SQLiteError {
     /// What a read through the memory map ends with where read(2) would have failed.
     @usableFromInline static var unreadablePage: SQLiteError {
-        SQLiteError(extendedCode: ioErrorMemoryMap, message: "a page of the database file cannot be read")
+        SQLiteError(extendedCode: Code.memoryMapFailed, message: "a page of the database file cannot be read")
     }
-
-    /// SQLITE_IOERR_MMAP, which is an expression in sqlite3.h and not imported.
-    private static let ioErrorMemoryMap = SQLITE_IOERR | 24 << 8
 }

@@ -13,6 +13,9 @@ extension SQLiteError {
         public static let notADatabase = SQLITE_NOTADB
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
+        /// Which operation on a file has failed: SQLITE_IOERR_READ, _WRITE, _FSYNC, _MMAP.
+        public static let readFailed = SQLITE_IOERR | (1 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
+        public static let syncFailed = SQLITE_IOERR | (4 << 8), memoryMapFailed = SQLITE_IOERR | (24 << 8)
     }
 
     /// Which kind of rule a row breaks. https://www.sqlite.org/rescode.html#extrc

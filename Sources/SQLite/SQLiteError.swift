@@ -58,7 +58,7 @@ extension SQLiteError {
     /// A quota or a limit of file sizes is a full disk, too: nothing is wrong with what is there. SQLite says so of ENOSPC only
     /// (`unixWrite` in https://www.sqlite.org/src/file/src/os_unix.c).
     private static func full(_ code: Int32, _ errorNumber: Int32) -> SQLiteError? {
-        guard code == SQLITE_IOERR | (3 << 8), errorNumber == EDQUOT || errorNumber == EFBIG else { return nil }
+        guard code == Code.writeFailed, errorNumber == EDQUOT || errorNumber == EFBIG else { return nil }
         return SQLiteError(
             extendedCode: SQLITE_FULL,
             message: errorNumber == EDQUOT ? "the disk quota is used up" : "a file has reached the largest size that is allowed")

@@ -61,6 +61,6 @@ final class WALInPlace: WALSource, Sendable {
     }
 
     private static func error(_ call: String, _ path: String) -> SQLiteError {
-        SQLiteError(extendedCode: 10, message: "\(call) of \(path): \(String(cString: strerror(errno)))")
+        SQLiteError(extendedCode: SQLiteError.Code.writeFailed, message: "\(call) of \(path): \(String(cString: strerror(errno)))")
     }
 }

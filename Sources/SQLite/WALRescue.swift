@@ -109,7 +109,7 @@ extension Connection {
             for frame in part.frames {
                 let position = WALHistory.position(frame, end)
                 guard old.read(buffer, at: position) else {
-                    throw SQLiteError(extendedCode: 10, message: "the deleted -wal cannot be read")
+                    throw SQLiteError(extendedCode: SQLiteError.Code.readFailed, message: "the deleted -wal cannot be read")
                 }
                 try new.write(UnsafeRawBufferPointer(buffer), at: position)
             }

@@ -167,6 +167,16 @@ def test_formats_of_a_portal_that_is_fetched_from(client):
     assert client.ask(wire.execute("c")).check().rows == [[struct.pack("!q", n)] for n in (3, 4)]
 
 
+@pytest.mark.parametrize("query", ["FETCH 1 FROM c", "FETCH ALL FROM c"])
+def test_a_query_string_that_fetches_from_a_binary_portal(client, query):
+    """Only what was DECLAREd BINARY comes so."""
+    client.query("BEGIN").check()
+    sql = "SELECT value FROM generate_series(1, 4)"
+    client.ask(wire.parse(sql), wire.bind(portal="c", result_formats=[1]), wire.describe_portal("c"), wire.execute("c", rows=1)).check()
+    assert client.query(query).check().texts[0] == ("2",)
+    client.query("ROLLBACK").check()
+
+
 def test_moving_over_kept_rows(client, four):
     run(client, "BEGIN", "UPDATE t SET v = 'z'", f"DECLARE c CURSOR FOR {IDS}", "DELETE FROM t")
     assert client.query("MOVE 2 IN c").tag == "MOVE 2"
@@ -244,6 +254,33 @@ def test_suspended_returning(client, four):
 
 
 # Savepoints
+
+
+@pytest.mark.parametrize("commands", [["SAVEPOINT b"], ["RELEASE a"], ["RELEASE a", "SAVEPOINT b"], ["SAVEPOINT b", "ROLLBACK TO b"]])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_savepoints_beside_suspended_returning(client, four, commands, rows):
+    """SQLite makes and ends none while a statement that writes has rows left; pgjdbc's autosave makes one before each statement."""
+    run(client, "BEGIN", "SAVEPOINT a")
+    bound = [wire.parse("INSERT INTO t VALUES (7, 'a'), (8, 'b'), (9, 'c') RETURNING id"), wire.bind(portal="p")]
+    seen = column(client.ask(*bound, *([wire.execute("p", rows)] if rows else [])).check())
+    if rows == 0:
+        run(client, "FETCH 0 FROM p")
+    run(client, *commands)
+    reply = client.ask(wire.execute("p")).check()
+    assert seen + column(reply) == ["7", "8", "9"] and reply.tag == "INSERT 0 3"
+    client.query("COMMIT").check()
+    assert client.value("SELECT count(*) FROM t") == "7"
+
+
+@pytest.mark.parametrize("before", [["UPDATE t SET v = 'x'"], []])
+def test_a_cursor_without_rows_outlives_rollback_to(client, four, before):
+    run(client, "BEGIN", *before, f"DECLARE c CURSOR FOR {IDS} LIMIT 0", "FETCH 0 FROM c")
+    open_columns = "SELECT max(id) + 1 FROM t GROUP BY v HAVING false"
+    client.ask(wire.parse(open_columns), wire.bind(portal="p"), wire.describe_portal("p")).check()
+    run(client, "SAVEPOINT s", "ROLLBACK TO s")
+    assert client.query("FETCH 1 FROM c").tag == "FETCH 0"
+    assert client.ask(wire.execute("p")).tag == "SELECT 0"
+    assert client.query("COMMIT").tag == "COMMIT"
 
 
 @pytest.mark.parametrize("inside", [[], ["UPDATE t SET v = 'y'"], ["DELETE FROM t"], ["FETCH 1 FROM c"]])

@@ -145,6 +145,9 @@ def test_what_the_statement_calls_a_text_is_one(client):
     """Where a number is expected, too: the statement's own word counts, the driver's does not."""
     assert client.extended("SELECT typeof($1::text), n + 0 = $1::text FROM p WHERE id = 1", [b"10"]).check().texts == [("text", "f")]
     assert client.extended("SELECT n + 0 = $1 FROM p WHERE id = 1", [b"10"], types=[25]).check().value == "t"
+    for type in [0, wire.TEXT, wire.VARCHAR]:
+        sql = "SELECT coalesce(NULLIF(n, n), $1::text) FROM p WHERE id = 1"
+        assert client.extended(sql, [b"007"], types=[type]).check().value == "007"
 
 
 # Lists

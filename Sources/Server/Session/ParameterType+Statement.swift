@@ -14,7 +14,7 @@ extension ParameterType {
         for index in 0..<count {
             let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
-                result.append(explicit(given[index], inferred, isTruth: index < inText.count && inText[index] == .bool))
+                result.append(explicit(given[index], inferred, inText: index < inText.count ? inText[index] : .unspecified))
             } else if index < inText.count, inText[index] != .unspecified {
                 result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))
             } else if inferred.isDetermined {
@@ -27,10 +27,11 @@ extension ParameterType {
     }
 
     /// The client's word counts. But what it calls a text where only a number can be right would be compared without
-    /// a word and never be equal; PostgreSQL has no such operator.
-    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, isTruth: Bool) -> ParameterType {
-        let isText = type == .text || type == .varchar || type == .bpchar
-        if isText, isTruth { return ParameterType(type: type, rule: .truth, isGiven: true) }
+    /// a word and never be equal; PostgreSQL has no such operator. Who writes `$1::text` means it.
+    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID) -> ParameterType {
+        let isText = type.isCharacters
+        if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
+        if isText, inText == .bool { return ParameterType(type: type, rule: .truth, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.type == .uuid, inferred.rule == .verbatim { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number ? .number : rule(type, inferred)

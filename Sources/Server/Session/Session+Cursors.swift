@@ -67,7 +67,8 @@ extension Session {
         let maxRows = count.map { Int(clamping: $0) } ?? 0
         if let wait = try start(portal) { return wait }
         if fetch.isMove { return try move(portal, maxRows, count) }
-        if let formats = invocation.formats { portal.changeFormats(formats) }
+        // A query string asks for texts, and those of a cursor that was DECLAREd BINARY are none.
+        portal.changeFormats(invocation.formats ?? [])
         if invocation.describes {
             describeColumns(of: portal, again: portal.rowsOfExecute == 0)
         } else {

@@ -11,13 +11,19 @@ extension Session {
             throw WireError(state: .programLimitExceeded, message: "too many savepoints in this transaction")
         }
         try requireShort(name)
-        if writerMode != .none { try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)") }
+        if writerMode != .none {
+            try keepRowsOfWrites()
+            try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
+        }
         state.transaction.savepoints.append(name)
     }
 
     func release(_ name: String) throws(WireError) {
         let index = try savepointIndex(name, "RELEASE SAVEPOINT")
-        if writerMode != .none { try onWriter("RELEASE s\(index)") }
+        if writerMode != .none {
+            try keepRowsOfWrites()
+            try onWriter("RELEASE s\(index)")
+        }
         state.transaction.savepoints.removeSubrange(index...)
         // What was opened after it is its surroundings' now.
         for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }

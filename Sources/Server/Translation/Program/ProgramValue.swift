@@ -122,6 +122,8 @@ extension TypeOID {
         default: nil
         }
     }
+    /// A text, under one of the names that PostgreSQL has for it.
+    var isCharacters: Bool { self == .text || self == .varchar || self == .bpchar }
     /// SQLite has no class of its own for it, and what is stored is text.
     var isStoredAsText: Bool {
         [.text, .varchar, .bpchar, .name, .date, .time, .timestamp, .timestamptz, .uuid, .json, .jsonb, .interval]

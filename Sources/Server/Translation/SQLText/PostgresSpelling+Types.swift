@@ -9,12 +9,12 @@ extension PostgresSpelling {
         guard var found = oneTypeName(start) else { return nil }
         while let next = oneTypeName(found.end) {
             // A number or a truth as text is another text than it was written as.
-            guard next.type == found.type || Self.isText(found.type) || (Self.isText(next.type) && found.type.isStoredAsText)
+            guard next.type == found.type || found.type.isCharacters || (next.type.isCharacters && found.type.isStoredAsText)
             else {
                 lexer = before
                 return nil
             }
-            found = (Self.isText(next.type) ? found.type : next.type, next.end)
+            found = (next.type.isCharacters ? found.type : next.type, next.end)
         }
         return found
     }
@@ -26,8 +26,6 @@ extension PostgresSpelling {
             return spelling.oneTypeName(0).flatMap { $0.end == bytes.count ? $0.type : nil }
         }
     }
-
-    private static func isText(_ type: TypeOID) -> Bool { type == .text || type == .varchar || type == .bpchar }
 
     mutating func oneTypeName(_ start: Int) -> (type: TypeOID, end: Int)? {
         guard byte(start) == UInt8(ascii: ":"), byte(start + 1) == UInt8(ascii: ":") else { return nil }
