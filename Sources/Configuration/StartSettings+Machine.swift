@@ -23,8 +23,19 @@ extension StartSettings {
         [problemOfDatabase(), hasSocket ? nil : problemOfSocket(), problemOfBackups()].compactMap { $0 }
     }
 
-    /// What would go wrong, and that only when another machine comes along; nil: nothing is known to.
-    public func doubtOfDatabase() -> String? {
+    /// What would go wrong, and that only when another machine or another program comes along; nil: nothing is known to.
+    public func doubtOfDatabase() -> String? { doubtOfFileSystem() ?? doubtOfLinks() }
+
+    /// A file's -wal is called after the name by which it is opened, so by another name there is another one:
+    /// https://www.sqlite.org/howtocorrupt.html, "Multiple links to the same file".
+    private func doubtOfLinks() -> String? {
+        var status = stat()
+        guard stat(server.databasePath, &status) == 0, status.st_nlink > 1 else { return nil }
+        return
+            "\(server.databasePath) has \(status.st_nlink) names (hard links): who opens it by another one uses another -wal, and damages it"
+    }
+
+    private func doubtOfFileSystem() -> String? {
         // Of the file itself, where a symbolic link leads; one that is yet to be made will be where its directory is.
         let type = walpool_file_system(server.databasePath)
         guard let name = Self.networkFileSystem(type == 0 ? walpool_file_system(Self.directory(of: server.databasePath)) : type)

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import Pool
 import Server
 
 /// What the defaults, the configuration file and the command line come to, in this order.
@@ -60,6 +61,9 @@ public struct StartSettings: Sendable {
         guard let database = database ?? databaseInStateDirectory(file: file) ?? databaseOfService else {
             throw StartError(
                 "which database? Give its path: walpoold app.db (or name it in \(file ?? ConfigurationFile.standardPath))")
+        }
+        if let ending = BackupName.reservedEndings.first(where: { database.hasSuffix($0) }) {
+            throw StartError("\(database) cannot be a database: SQLite gives files that end in \(ending) a meaning of its own")
         }
         server.databasePath = database
         server.databaseName = if let name { name } else { try Self.stem(database) }

@@ -33,7 +33,7 @@ extension BackupError: CustomStringConvertible {
         case .system(let call, let path, let number): "\(call) \(path): \(String(cString: strerror(number)))"
         case .sqlite(let error): "\(error.message) (SQLite result code \(error.extendedCode))"
         case .damaged(let finding): "the copy did not pass its check and was removed: \(finding)"
-        case .stopped(let reason): "stopped (\(reason))"
+        case .stopped(let reason): reason.words
         case .cancelled(let why): "canceled: \(why)"
         }
     }
@@ -45,7 +45,7 @@ public enum BackupName {
     static let longestBytes = 200
     /// Beside a database of the name before it, SQLite would take such a file for a part of that database, and a hot
     /// journal is rolled back into it: https://www.sqlite.org/howtocorrupt.html section 1.4.
-    static let reservedEndings = ["-wal", "-shm", "-journal"]
+    public static let reservedEndings = ["-wal", "-shm", "-journal"]
 
     static func require(_ name: String) throws(BackupError) {
         guard !name.isEmpty else { throw .unusableName("it is empty") }

@@ -246,10 +246,12 @@ public struct DatabaseFiles: Sendable {
     }
 
     /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
-    /// directory, where a -wal and a -shm are made; and why. SQLite says of each that the database can only be read, or not opened.
+    /// directory, where a -wal and a -shm are made; and why. A -journal is another process's that was killed, and is to be rolled back.
+    /// SQLite says of each that the database can only be read, or not opened.
     public static func unwritable(_ path: String) -> String? {
         let file = target(of: path)
-        let names: [String] = [file, file + "-wal", file + "-shm"]
+        if let problem = notAFile(file) { return problem }
+        let names: [String] = [file, file + "-journal", file + "-wal", file + "-shm"]
         for name in names where access(name, F_OK) == 0 && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0 {
             return cannotBeWritten(name, errno)
         }
@@ -257,6 +259,13 @@ public struct DatabaseFiles: Sendable {
         let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
         let isWritable = faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0
         return isWritable ? nil : cannotBeWritten("the directory \(directory)", errno)
+    }
+
+    /// Something else than a file is there, or what it is cannot be found out; nil: neither.
+    private static func notAFile(_ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return isAbsence(errno) ? nil : "\(path): \(String(cString: strerror(errno)))" }
+        return status.st_mode & S_IFMT == S_IFREG ? nil : "\(path) is not a file"
     }
 
     private static func cannotBeWritten(_ name: String, _ number: Int32) -> String {

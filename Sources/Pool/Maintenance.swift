@@ -35,6 +35,8 @@ final class Maintenance: Sendable {
         var isJobQueued = false
         /// An administrator asked for it: neither the interval nor the free pages matter.
         var isRequested = false
+        /// So it was with the one that runs, or ran last.
+        var wasRequested = false
         var run: Run?
         var nextLook = Instant(nanoseconds: 0)
         var emptyWALAttempts = 0

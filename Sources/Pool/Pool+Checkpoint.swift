@@ -97,8 +97,9 @@ extension Pool {
         let began = MonotonicClock.now
         var resumptions = endIdleSnapshots()
         do {
+            let before = writer.walFrames.all
             let result = try mode == .passive ? writer.checkpoint(.passive) : truncate()
-            record(mode, result, began: began, readersHadLeft: readersHadLeft)
+            record(mode, result, framesBefore: before, began: began, readersHadLeft: readersHadLeft)
             if result.isComplete {
                 epoch.wrappingAdd(1, ordering: .relaxed)
                 // Those that were used and released meanwhile.
@@ -135,13 +136,14 @@ extension Pool {
     }
 
     private func record(
-        _ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, began: Instant, readersHadLeft: Bool
+        _ mode: CheckpointPolicy.Mode, _ result: Connection.Checkpoint, framesBefore: Int, began: Instant, readersHadLeft: Bool
     ) {
         let now = MonotonicClock.now
         // -1: another process checkpoints, so nothing was done and nothing is known. The WAL is as long as it was.
         let frames = result.frames < 0 ? writer.walFrames : (all: result.frames, copied: result.copiedFrames)
+        let told = result.telling(framesBefore: framesBefore)
         let outcome = CheckpointHistory.Outcome(
-            mode: mode, frames: result.frames, copiedFrames: result.copiedFrames, isBusy: result.isBusy,
+            mode: mode, frames: told.frames, copiedFrames: told.copiedFrames, isBusy: result.isBusy,
             milliseconds: now.milliseconds(since: began), ended: now)
         state.withLock { state in
             state.checkpoints.record(outcome)
@@ -158,7 +160,7 @@ extension Pool {
         log.log(
             level: mode == .passive ? .debug : .notice, .checkpoint, "checkpoint",
             metadata: [
-                "mode": "\(mode)", "frames": "\(result.frames)", "copied": "\(result.copiedFrames)",
+                "mode": "\(mode)", "frames": "\(told.frames)", "copied": "\(told.copiedFrames)",
                 "busy": "\(result.isBusy)", "duration": .stringConvertible(LoggedDuration(milliseconds: outcome.milliseconds)),
             ])
     }
@@ -252,7 +254,8 @@ extension Pool {
         // (https://www.sqlite.org/wal.html), by its name: another one in its place is not this database's to delete.
         defer { if !writer.places.hasWAL { writer.connection.keepWALWhenClosed() } }
         do {
-            let result = try writer.checkpoint(.truncate)
+            let before = writer.walFrames.all
+            let result = try writer.checkpoint(.truncate).telling(framesBefore: before)
             log.log(
                 level: result.isComplete ? .debug : .warning, result.isComplete ? .checkpoint : .outsider,
                 result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",

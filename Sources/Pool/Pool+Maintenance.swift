@@ -40,7 +40,9 @@ extension Pool {
     /// Does one step. True: the job is to be queued again at once, behind those who wait.
     func maintain() -> (resumptions: [Resumption], again: Bool) {
         let (step, isRequested) = maintenance.state.withLock { state in
-            defer { if state.step == .vacuum { state.isRequested = false } }
+            defer {
+                if state.step == .vacuum { (state.wasRequested, state.isRequested) = (state.isRequested, false) }
+            }
             return (state.step, state.isRequested)
         }
         var resumptions: [Resumption] = []
@@ -94,7 +96,7 @@ extension Pool {
                     isLeftOut = true
                 }
                 guard isWorthwhile else { return false }
-                state.schedule.begin(clocks)
+                state.schedule.begin(clocks, isRequested: isRequested)
                 state.run = .init(began: began, isRequested: isRequested, before: size)
                 return true
             }
@@ -182,7 +184,7 @@ extension Pool {
         writer.rollback()
         writer.note(error)
         if writer.stopReason == .shutdown {
-            if hasBegun { maintenance.state.withLock { $0.schedule.stopped() } }
+            if hasBegun { maintenance.state.withLock { $0.schedule.stopped(isRequested: $0.wasRequested) } }
             maintenance.store()
             log.notice(.vacuum, "VACUUM was stopped: the daemon stops")
         } else {
@@ -193,10 +195,15 @@ extension Pool {
 
     private func failed(_ reason: String) {
         let clocks = MaintenanceSchedule.Clocks.now
-        maintenance.state.withLock { $0.schedule.failed(reason, clocks) }
+        let wasRequested = maintenance.state.withLock { state in
+            state.schedule.failed(reason, clocks, isRequested: state.wasRequested)
+            return state.wasRequested
+        }
         maintenance.store()
         counters.vacuumsFailed.wrappingAdd(1, ordering: .relaxed)
-        log.warning(.vacuumTrouble, "VACUUM failed and is tried again later", metadata: ["reason": "\(reason)"])
+        log.warning(
+            .vacuumTrouble, wasRequested ? "the VACUUM that was asked for failed" : "VACUUM failed and is tried again later",
+            metadata: ["reason": "\(reason)"])
     }
 
     // MARK: Until the file has shrunk

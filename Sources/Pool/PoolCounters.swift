@@ -6,6 +6,8 @@ import Synchronization
 public final class PoolCounters: Sendable {
     /// Milliseconds that the writer waited for another process's lock.
     let busyRetries = Atomic<Int>(0)
+    /// Since when it has waited for that, in nanoseconds of the monotonic clock; 0: it does not wait.
+    let outsiderWaitBegan = Atomic<Int64>(0)
     let commits = AtomicHistogram()
     let checkpoints = AtomicHistogram()
     let vacuumsSucceeded = Atomic<Int>(0)

@@ -13,6 +13,8 @@ public struct PoolView: Sendable {
     public var readersLimit: Int
     /// Since when the holder has the writer.
     public var holderSince: Instant
+    /// Since when the holder has waited for another process that has the database locked; nil: it does not.
+    public var outsiderWaitBegan: Instant?
     /// Who has which reader, by their indexes.
     public var readerUsers: [(index: Int, client: ClientID)]
     /// Of the connection that only prepares: whether it was ever used, and whether it is now.
@@ -20,24 +22,27 @@ public struct PoolView: Sendable {
     public var isAnalystInUse: Bool
     public var pause: PoolPause
 
-    /// The longest wait in any queue.
+    /// The longest wait in any queue, or for another process.
     public func longestWaitMilliseconds(now: Instant) -> Int64 { longestWaitMicroseconds(now: now) / 1_000 }
 
     /// The same in microseconds.
     public func longestWaitMicroseconds(now: Instant) -> Int64 {
-        (writerQueue + readerQueue).reduce(0) { max($0, now.microseconds(since: $1.since)) }
+        let since = (writerQueue + readerQueue).map(\.since) + (outsiderWaitBegan.map { [$0] } ?? [])
+        return since.reduce(0) { max($0, now.microseconds(since: $1)) }
     }
 }
 
 extension Pool {
     /// The pool as it is now. Takes the lock.
     public var view: PoolView {
-        state.withLock { state in
+        let outsiderWait = counters.outsiderWaitBegan.load(ordering: .relaxed)
+        return state.withLock { state in
             PoolView(
                 holder: state.writerQueue.holder, writerQueue: state.writerQueue.waiters,
                 readerQueue: state.readerQueue.waiters + state.analystQueue.waiters,
                 readersInUse: state.readerQueue.inUseCount, readersOpen: state.readerQueue.usedCount,
                 readersLimit: state.readerQueue.limit, holderSince: state.writerQueue.holderSince,
+                outsiderWaitBegan: outsiderWait == 0 ? nil : Instant(nanoseconds: outsiderWait),
                 readerUsers: state.readerQueue.indexesInUse.map { ($0, state.readerUsers[$0]) },
                 isAnalystOpen: state.analystQueue.usedCount > 0, isAnalystInUse: state.analystQueue.inUseCount > 0,
                 pause: state.pause)

@@ -24,6 +24,23 @@ public enum StopReason: CaseIterable, Equatable, Sendable {
     case disconnected
 }
 
+extension StopReason {
+    /// For a log, of work that is no statement's.
+    var words: String {
+        switch self {
+        case .cancelled: "it was canceled"
+        case .statementTimeout: "statement_timeout was over"
+        case .transactionTimeout: "transaction_timeout was over"
+        case .writerTimeLimit: "writer_time_limit was over"
+        case .lockTimeout: "it waited for a lock for too long"
+        case .shutdown: "the daemon stops, or an administrator has ended the session"
+        case .snapshotTooOld: "its snapshot kept the WAL from being emptied"
+        case .groupTimeLimit: "others of its group were not to wait for it"
+        case .disconnected: "the client has gone"
+        }
+    }
+}
+
 /// What a statement runs for, a session or a job: asked now and then whether to go on.
 public protocol StatementOwner: AnyObject {
     /// The reason to stop the running statement now, or nil.

@@ -90,6 +90,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
+            if attempt == 0, !self.isCheckpointing {
+                counters.outsiderWaitBegan.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+            }
             if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
             if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }
             guard self.waitForOutsider() else { return false }
@@ -160,7 +163,10 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
         work.begins()
         beginRun(owner)
-        defer { endRun() }
+        defer {
+            endRun()
+            if counters.outsiderWaitBegan.load(ordering: .relaxed) != 0 { counters.outsiderWaitBegan.store(0, ordering: .relaxed) }
+        }
         try lookAtDatabaseBeforeFirstCommit()
         do { try takeWriteLock() } catch {
             // SQLite asks the progress handler once more when a statement has done everything, and then calls it

@@ -237,6 +237,11 @@ public final class Connection: @unchecked Sendable {
         public var copiedFrames: Int
         /// Nothing is left in the WAL that is not in the database file too.
         public var isComplete: Bool { !isBusy && frames == copiedFrames }
+
+        /// The same for people: SQLite says 0 of 0 when it has emptied the WAL, of which all there was has been copied then.
+        public func telling(framesBefore: Int) -> Checkpoint {
+            frames == 0 && isComplete ? Checkpoint(isBusy: false, frames: framesBefore, copiedFrames: framesBefore) : self
+        }
     }
 
     /// SQLite's PASSIVE, which waits for nobody, and TRUNCATE, which waits for readers and writers by the busy handler and

@@ -228,10 +228,15 @@ extension MaintenanceSchedule {
     }
 
     /// It begins now. Store the record first.
-    public mutating func begin(_ now: Clocks) {
+    ///
+    /// - Parameter isRequested: an administrator asked for it, who sees how it goes and asks again or does not: it is none of the
+    ///   attempts that are repeated later and later.
+    public mutating func begin(_ now: Clocks, isRequested: Bool = false) {
         var record = record ?? MaintenanceRecord(base: now.wallSeconds)
-        record.attempts += 1
-        record.lastAttempt = now.wallSeconds
+        if !isRequested {
+            record.attempts += 1
+            record.lastAttempt = now.wallSeconds
+        }
         self.record = record
     }
 
@@ -245,14 +250,16 @@ extension MaintenanceSchedule {
         pausedUntil = nil
     }
 
-    /// It has failed: it is tried again after a while that doubles with each attempt, up to `longestBackOffSeconds`.
-    public mutating func failed(_ reason: String, _ now: Clocks) {
+    /// It has failed: it is tried again after a while that doubles with each attempt, up to `longestBackOffSeconds`. One that was
+    /// requested is not, and changes nothing of when the next is due.
+    public mutating func failed(_ reason: String, _ now: Clocks, isRequested: Bool = false) {
         record?.lastFailure = .init(at: now.wallSeconds, reason: reason)
-        pause(backOffSeconds, .retry, now)
+        if !isRequested { pause(backOffSeconds, .retry, now) }
     }
 
-    /// A shutdown has stopped it: no failure, and due again at the next start.
-    public mutating func stopped() {
+    /// A shutdown has stopped it: no failure, and due again at the next start, unless it was requested.
+    public mutating func stopped(isRequested: Bool = false) {
+        guard !isRequested else { return }
         record?.attempts -= 1
         if record?.attempts == 0 { record?.lastAttempt = nil }
     }

@@ -14,8 +14,9 @@ extension Server {
             case .outOfDescriptors: return pauseAccepting()
             }
             let isForMetrics = token == Event.metricsListener
-            guard let arrival = self.arrival(socket, isForMetrics: isForMetrics) else {
-                refuse(socket, isForMetrics: isForMetrics)
+            let arrival: Arrival
+            do { arrival = try self.arrival(socket, isForMetrics: isForMetrics) } catch {
+                refuse(socket, error)
                 continue
             }
             let session = table.add { slot, generation, processID in
@@ -24,7 +25,8 @@ extension Server {
             }
             guard let session else {
                 departed(arrival)
-                refuse(socket, isForMetrics: isForMetrics)
+                let error = isForMetrics ? nil : Session.tooManySessions(current { $0.maximumSessions })
+                refuse(socket, NoPlace(error: error, peer: arrival.peer))
                 continue
             }
             session.worker = worker

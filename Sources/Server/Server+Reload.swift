@@ -4,8 +4,8 @@ import Pool
 
 /// How reading the configuration again ended.
 public enum ReloadOutcome: Equatable, Sendable {
-    /// It is in force. Each change is a line for people: what changed, and what waits for a restart.
-    case applied(changes: [String], needRestart: [String])
+    /// It is in force. Each is a line for people: what changed, what waits for a restart, and what will not work by it.
+    case applied(changes: [String], needRestart: [String], doubts: [String])
     /// Nothing has changed. Each problem is a line, with its place in the file.
     case refused(problems: [String])
 

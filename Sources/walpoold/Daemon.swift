@@ -57,12 +57,13 @@ enum Daemon {
         notifications.reloading()
         let outcome = running.reload()
         switch outcome {
-        case .applied(let changes, let needRestart):
+        case .applied(let changes, let needRestart, let doubts):
             log.notice(
                 .reloaded, "configuration read again",
                 metadata: ["changes": "\(changes.count)", "need_restart": "\(needRestart.count)"])
             for line in changes { log.notice(.reloaded, "configuration: \(line)") }
             for line in needRestart { log.warning(.reloaded, "configuration: needs a restart: \(line)") }
+            for line in doubts { log.warning(.reloaded, "configuration: \(line)") }
             notifications.reloaded(serving(running.server))
         case .refused(let problems):
             log.error(.reloaded, "configuration not read again: nothing has changed", metadata: ["problems": "\(problems.count)"])

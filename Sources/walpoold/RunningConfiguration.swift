@@ -29,8 +29,9 @@ final class RunningConfiguration: @unchecked Sendable {
         var changes = inForce.take(read)
         LogThreshold.level = inForce.settings.logLevel
         if let shortage = server.apply(inForce.settings.server) { changes.needRestart.append(shortage) }
-        if let problem = inForce.settings.problemOfBackups() { changes.changed.append("\(problem): BACKUP would fail") }
         server.show(inForce.rows)
-        return .applied(changes: changes.changed, needRestart: changes.needRestart)
+        return .applied(
+            changes: changes.changed, needRestart: changes.needRestart,
+            doubts: inForce.settings.problemOfBackups().map { ["\($0): BACKUP would fail"] } ?? [])
     }
 }

@@ -334,6 +334,7 @@ def test_cancelled(large, backups):
     assert admin.reply().state == "57014"
     assert os.listdir(backups) == []
     assert last(watcher)["state"] == "failed"
+    eventually(lambda: 'error="it was canceled"' in large.errors, "the reason in words")
     assert admin.query("SHOW VERSION").check()
 
 

@@ -1,7 +1,9 @@
 """The console, by psql, psycopg, asyncpg and byte by byte."""
 
 import asyncio
+import contextlib
 import os
+import sqlite3
 import subprocess
 
 import asyncpg
@@ -10,6 +12,7 @@ import pytest
 from psycopg import errors
 from psycopg.rows import dict_row
 
+import metrics
 import wire
 from daemon import eventually
 
@@ -251,6 +254,24 @@ def test_writer_and_its_queue(daemon, admin):
     second.reply().check()
     second.query("ROLLBACK").check()
     assert show(admin, "WRITER") == []
+
+
+def test_who_waits_for_another_process(daemon, admin):
+    """Nobody queues, and all the same somebody waits."""
+    daemon.run("CREATE TABLE t (x)")
+    eventually(lambda: show(admin, "WRITER") == [])
+    client = daemon.client()
+    with contextlib.closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN IMMEDIATE")
+        client.send(wire.query("INSERT INTO t VALUES (1)"))
+        rows = eventually(lambda: [row for row in show(admin, "WRITER") if row["blocked_by"]])
+        assert [(r["place"], r["purpose"], r["blocked_by"]) for r in rows] == [(0, "group", "another process")]
+        longest = ("walpool_longest_wait_seconds",)
+        eventually(lambda: metrics.values(daemon)[longest] > 0, "a wait that counts")
+        outsider.execute("ROLLBACK")
+    assert client.reply().check().tag == "INSERT 0 1"
+    daemon.settle()
+    assert show(admin, "WRITER") == [] and metrics.values(daemon)[longest] == 0
 
 
 def test_readers_and_snapshots(start_daemon):

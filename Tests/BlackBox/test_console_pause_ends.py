@@ -6,7 +6,7 @@ from psycopg import errors
 
 import wire
 from console import Pausing, admin, console, db, show, state, until_waiting  # admin and db are fixtures
-from daemon import eventually
+from daemon import daemon_reads, eventually
 
 
 def test_paused_twice_and_resumed_twice(db, admin):
@@ -185,3 +185,28 @@ def test_a_stop_ends_it(db, admin):
         assert reply.state == "57P01" and reply.closed
     db.restart()
     assert db.value("SELECT count(*) FROM t") == "1"
+
+
+def test_a_stop_that_ends_what_pause_waits_for(start_daemon):
+    """Whoever runs `psql -c PAUSE && cp ...` would copy beside a daemon that is about to write its last."""
+    daemon = start_daemon(config='shutdown_timeout = "200ms"\n')
+    with console(daemon) as admin:
+        reader = daemon.client()
+        reader.send(wire.query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"))
+        daemon_reads(reader)
+        pausing = Pausing(daemon, admin)
+        daemon.terminate()
+        reply = pausing.reply()
+        assert reply.state == "57P01" and "PAUSE" not in reply.tags, reply
+    assert daemon.wait() == 0
+
+
+def test_a_pause_beside_one_that_waits(db, admin):
+    """Nobody is to take it for one that is complete."""
+    holder = db.client()
+    holder.query("BEGIN; UPDATE t SET n = 2").check()
+    pausing = Pausing(db, admin)
+    with pytest.raises(errors.ObjectNotInPrerequisiteState, match="not paused yet"):
+        admin.execute("PAUSE")
+    holder.query("COMMIT").check()
+    assert pausing.reply().tags == ["PAUSE"]

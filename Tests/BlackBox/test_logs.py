@@ -172,3 +172,12 @@ def test_nothing_a_client_sends_is_taken_for_a_line_or_a_field(serve):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", text)
     assert all(re.match(r"(debug|info|notice|warning|error|critical): ", each) for each in lines(daemon))
     assert not [each for each in lines(daemon) if each.startswith("error:")]
+
+
+def test_a_checkpoint_that_empties_the_wal_says_what_it_has_copied(serve):
+    """SQLite says 0 of 0 then."""
+    daemon = serve('log_level = "debug"\n')
+    daemon.run("CREATE TABLE much AS SELECT randomblob(3000) AS x FROM generate_series(1, 100)")
+    daemon.stop()
+    found = line(daemon, "last checkpoint")
+    assert int(field(found, "frames")) >= 75 and field(found, "copied") == field(found, "frames")

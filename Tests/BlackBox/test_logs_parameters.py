@@ -3,7 +3,7 @@
 import pytest
 
 import wire
-from copy_fixtures import copy_data, copy_done
+from copy_fixtures import copy_data, copy_done, copy_fail
 from logs import field, has_field, line, serve  # noqa: F401 (a fixture)
 
 
@@ -37,6 +37,8 @@ def test_parameters_are_logged_when_asked_for(serve):
     ("SELECT date_trunc($1::text, now())", "hunter2"),
     ("SELECT date_part($1::text, now())", "hunter2"),
     ("SELECT current_setting($1::text)", "hunter2"),
+    ("SELECT set_config($1::text, 'x', false)", "hunter2"),
+    ("SELECT set_config('statement_timeout', $1::text, false)", "hunter2"),
     ("SELECT json_extract('{}', $1::text)", "hunter2"),
     ("SELECT * FROM texts WHERE texts MATCH $1::text", "a NOT hunter2:b"),
     ("SELECT * FROM texts WHERE texts MATCH $1::text", "hunter2:abc"),
@@ -72,6 +74,17 @@ def test_what_copy_brings_is_not_quoted(serve):
     client.send(wire.query("COPY accounts (id) FROM STDIN"), copy_data(b"hunter2\n"), copy_done())
     assert "hunter2" in client.reply().error["M"]
     assert field(line(daemon, "a statement failed"), "error") == "invalid input syntax for type bigint: (not logged: log_parameters is off)"
+    daemon.stop()
+    assert "hunter2" not in daemon.errors
+
+
+def test_why_a_client_ends_copy_is_not_quoted(serve):
+    """psycopg sends the text of its exception, which may quote a row."""
+    daemon = serve('log_client_errors = "all"\n')
+    client = daemon.client()
+    client.send(wire.query("COPY accounts (id) FROM STDIN"), copy_fail("error from Python: ValueError - hunter2"))
+    assert "hunter2" in client.reply().error["M"]
+    assert field(line(daemon, "a statement failed"), "error") == "(not logged: log_parameters is off)"
     daemon.stop()
     assert "hunter2" not in daemon.errors
 

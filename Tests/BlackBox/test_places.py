@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import metrics
 import wire
 from access import ALICE, BOB, CAROL, refused, started
 from daemon import eventually
@@ -48,6 +49,23 @@ def test_silent_connections_take_no_others_places(serve, user, places):
     refused(started(daemon, BOB), "53300")
     for session in sessions:
         assert session.query("SELECT 1").value == "1"
+
+
+@needs_root
+@pytest.mark.parametrize("user, words", [(ALICE, "18 connections, of which 16"), (CAROL, "16 connections")], ids=["limited", "rejected"])
+def test_who_gets_no_place_is_counted_and_noted(serve, user, words):
+    """Not with the max_sessions that is not reached."""
+    daemon = serve(RULES)
+    held = silent(daemon, user)
+    refusals = ("walpool_errors_total", ("sqlstate", "53300"))
+    before = metrics.values(daemon)[refusals]
+    # It is told before it has said anything.
+    error = refused(client_as(daemon, user).reply(), "53300")
+    assert words in error["H"] and "max_sessions" not in error["H"]
+    assert metrics.values(daemon)[refusals] == before + 1
+    line = eventually(lambda: [line for line in daemon.errors.splitlines() if "a connection was refused" in line])[-1]
+    assert f"peer_uid={user}" in line and "sqlstate=53300" in line and words in line
+    assert held
 
 
 @needs_root

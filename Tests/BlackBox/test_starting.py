@@ -136,8 +136,25 @@ def test_a_schema_that_calls_what_it_may_not(tmp_path):
     assert "trusted_schema = true" in result.stderr and "not damaged" in result.stderr
 
 
-def test_directory_as_database(tmp_path):
-    check_refusal(run(tmp_path, "--socket-directory", tmp_path), str(tmp_path))
+@pytest.mark.parametrize("make, words", [
+    (os.mkdir, "is not a file"), (os.mkfifo, "is not a file"), (lambda path: os.symlink(path, path), "Too many levels of symbolic links")],
+    ids=["directory", "FIFO", "link to itself"])
+def test_what_is_no_file(tmp_path, make, words):
+    make(tmp_path / "app.db")
+    check_refusal(run(tmp_path / "app.db", "--socket-directory", tmp_path), f"{tmp_path}/app.db", words)
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_names_that_are_a_part_of_another_database(tmp_path, ending):
+    check_refusal(run(tmp_path / f"app.db{ending}", "--socket-directory", tmp_path), f"app.db{ending}", "a meaning of its own")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_with_two_names(start_daemon, tmp_path):
+    sqlite3.connect(tmp_path / "app.db").execute("CREATE TABLE t (x)")
+    os.link(tmp_path / "app.db", tmp_path / "other.db")
+    daemon = start_daemon(tmp_path / "app.db")
+    eventually(lambda: "warning: " in daemon.errors and "has 2 names (hard links)" in daemon.errors, "a warning")
 
 
 def test_database_in_no_directory(tmp_path):

@@ -317,6 +317,10 @@ def test_no_room(small_disk, start_daemon, tmp_path_factory):
     says(daemon, "VACUUM failed and is tried again later")
     record = maintenance.read(daemon.database)
     assert record["reason"].startswith("no room: ") and record["attempts"] == "1" and "succeeded" not in record
+    # One that an administrator asks for is not tried again, and is none of the attempts that are.
+    daemon.client(database="walpool").query("VACUUM")
+    says(daemon, "the VACUUM that was asked for failed")
+    assert maintenance.read(daemon.database)["attempts"] == "1"
     daemon.check_alive()
     daemon.stop()
 

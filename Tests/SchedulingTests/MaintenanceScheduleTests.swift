@@ -281,6 +281,28 @@ private struct Simulation {
         #expect(simulation.secondsUntilRun() == 600)
     }
 
+    /// It is none of the attempts that are repeated, however it ends, and the weekly one comes when it would have come.
+    @Test func requested() {
+        let record = MaintenanceRecord(base: noon - 8 * day)
+        var simulation = Simulation(record)
+        _ = simulation.secondsUntilRun()
+        for _ in 0..<4 {
+            simulation.schedule.begin(simulation.clocks, isRequested: true)
+            simulation.schedule.failed("no room", simulation.clocks, isRequested: true)
+        }
+        #expect(simulation.schedule.record?.attempts == 0 && simulation.schedule.record?.lastFailure?.reason == "no room")
+        #expect(simulation.look().decision == .run)
+        simulation.schedule.begin(simulation.clocks, isRequested: true)
+        simulation.schedule.stopped(isRequested: true)
+        #expect(simulation.schedule.record?.attempts == 0)
+        // Nor does it shorten the pause of one that was.
+        simulation.schedule.begin(simulation.clocks)
+        simulation.schedule.failed("no room", simulation.clocks)
+        simulation.schedule.begin(simulation.clocks, isRequested: true)
+        simulation.schedule.failed("no room", simulation.clocks, isRequested: true)
+        #expect(simulation.look().decision == .wait(.retry) && simulation.schedule.record?.attempts == 1)
+    }
+
     @Test func off() {
         var simulation = Simulation(nil) { $0.intervalSeconds = 0 }
         #expect(simulation.look() == .init(decision: .wait(.off)))

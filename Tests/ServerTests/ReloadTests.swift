@@ -63,8 +63,8 @@ import Testing
     func outcome() throws {
         let test = try TestServer()
         #expect(test.server.reload() == .refused(problems: ["there is no configuration to read again"]))
-        test.server.onReload { .applied(changes: ["a"], needRestart: ["b"]) }
-        #expect(test.server.reload() == .applied(changes: ["a"], needRestart: ["b"]))
+        test.server.onReload { .applied(changes: ["a"], needRestart: ["b"], doubts: []) }
+        #expect(test.server.reload() == .applied(changes: ["a"], needRestart: ["b"], doubts: []))
     }
 }
 

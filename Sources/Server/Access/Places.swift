@@ -1,12 +1,13 @@
 import Glibc
+import PostgresWire
 
 /// Places beyond max_sessions, each kind with its reason. See DescriptorBudget for what they come to.
 enum PlaceLimits {
     /// Those refused for being too many need a place to be told so, and a cancel needs one whose session is there.
     static let refusals = 48
-    /// Likewise beyond the max_sessions of a rule, for those whom it lets in; and all there are for those whom none does, who need
-    /// them to be told that or to look at the metrics in vain. So nobody takes more of the others' places by connecting and saying
-    /// nothing than by sessions.
+    /// Connections of one rule that have not started, beyond the max_sessions of that rule. Clients whom no rule lets in share one such
+    /// number of places: they need one to be told so, or to look at the metrics in vain. So nobody takes more of the others' places by
+    /// connecting and saying nothing than by sessions.
     static let starting = 16
     /// Beyond those, for admins: sockets that are opened and say nothing must not keep out who comes to end that.
     static let admins = 16
@@ -26,6 +27,18 @@ extension AccessRules {
         /// Of its group, sessions included.
         var maximum: Int
         var isAdmins = false
+
+        /// What one is told for whom there is none: by its group's limit, whatever max_sessions is for all.
+        var error: WireError {
+            WireError(
+                severity: .fatal, state: .tooManyConnections, message: "sorry, too many clients already",
+                hint: group == .strangers
+                    ? "\(maximum) connections are there that have not said who they are."
+                    : "This rule of the configuration has room for \(maximum) connections, of which "
+                        + "\(PlaceLimits.starting) may not have said who they are.")
+        }
+
+        var rule: String? { if case .rule(let name) = group { name } else { nil } }
     }
 
     /// By what the kernel says of it. Which name it claims nobody knows yet, so a rule that will not let it in for that counts it,

@@ -1,5 +1,8 @@
 import CLinux
 import Glibc
+import Journal
+import Logging
+import Pool
 import PostgresWire
 import Synchronization
 
@@ -28,10 +31,19 @@ extension Server {
         var group: SessionCounts.Group?
     }
 
-    /// Counts it; nil: there is no place for it.
-    func arrival(_ socket: Int32, isForMetrics: Bool) -> Arrival? {
+    /// A connection that gets no place.
+    struct NoPlace: Error {
+        /// What the client is told; nil over TCP, where it is told nothing.
+        var error: WireError?
+        var peer: walpool_peer?
+        /// The rule whose places are taken.
+        var rule: String?
+    }
+
+    /// Counts it.
+    func arrival(_ socket: Int32, isForMetrics: Bool) throws(NoPlace) -> Arrival {
         if isForMetrics {
-            guard metricsConnections.load(ordering: .relaxed) < PlaceLimits.metrics else { return nil }
+            guard metricsConnections.load(ordering: .relaxed) < PlaceLimits.metrics else { throw NoPlace() }
             // Before it is counted as a session: for a moment one client too many may come in, and none is refused.
             metricsConnections.add(1, ordering: .relaxed)
             return Arrival()
@@ -45,7 +57,10 @@ extension Server {
         // All but the metrics'.
         let taken = table.count - metricsConnections.load(ordering: .relaxed)
         let room = maximumSessions + rules.placesForRefusals + (place.isAdmins ? PlaceLimits.admins : 0)
-        guard taken < room, sessionCounts.withLock({ $0.arrive(place.group, atMost: place.maximum) }) else { return nil }
+        guard taken < room else { throw NoPlace(error: Session.tooManySessions(maximumSessions), peer: peer) }
+        guard sessionCounts.withLock({ $0.arrive(place.group, atMost: place.maximum) }) else {
+            throw NoPlace(error: place.error, peer: peer, rule: place.rule)
+        }
         return Arrival(peer: peer, credentials: credentials, group: place.group)
     }
 
@@ -60,12 +75,23 @@ extension Server {
 
     /// Tells a client that gets no place so, whatever it may be about to say, as PostgreSQL tells one for which it cannot start a
     /// process. What its socket does not take at once it does without.
-    func refuse(_ socket: Int32, isForMetrics: Bool) {
-        if !isForMetrics {
-            let out = OutputBuffer()
-            out.error(Session.tooManySessions(current { $0.maximumSessions }))
-            _ = walpool_send(socket, out.readable.baseAddress, out.readable.count)
-        }
-        close(socket)
+    func refuse(_ socket: Int32, _ refusal: NoPlace) {
+        defer { close(socket) }
+        guard let error = refusal.error else { return }
+        let out = OutputBuffer()
+        out.error(error)
+        _ = walpool_send(socket, out.readable.baseAddress, out.readable.count)
+        metrics.countError(error.state)
+        note(refusal, error)
+    }
+
+    private func note(_ refusal: NoPlace, _ error: WireError) {
+        guard eventLog.configuration.clientErrors != .none,
+            eventLog.admits(.clientError, user: refusal.peer?.user ?? .max, now: MonotonicClock.now, deadlines)
+        else { return }
+        var metadata: Logger.Metadata = ["sqlstate": "\(error.state.code)", "error": "\(error.message)", "hint": "\(error.hint ?? "")"]
+        Session.identify(refusal.peer, in: &metadata)
+        if let rule = refusal.rule { metadata["rule"] = "\(rule)" }
+        log.warning(.clientError, "a connection was refused", metadata: metadata)
     }
 }

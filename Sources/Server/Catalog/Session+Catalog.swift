@@ -184,7 +184,9 @@ extension Session {
             // Outside of a block that would be for this statement alone, and so it is.
             return isLocal && !state.transaction.isExplicit ? value : state.settings.value(name) ?? value
         } catch {
+            // The name or the value may have been a parameter.
             errorOfFunction = error
+            errorOfFunction?.mayQuoteParameters = true
             return nil
         }
     }

@@ -25,7 +25,7 @@ extension ConsoleTopic {
         case .writer:
             [
                 integer("place"), integer("client"), text("user"), text("purpose"), integer("since_ms"),
-                integer("idle_ms"), text("since"), text("statement"),
+                integer("idle_ms"), text("since"), text("statement"), text("blocked_by"),
             ]
         case .wal, .maintenance: [text("name"), text("value")]
         case .snapshots: [integer("client"), text("user"), text("owner"), integer("age_ms")]

@@ -15,6 +15,7 @@ extension Server {
         let users = userNames
         let since: [ConsoleTable.Value] = [.text(UTCTime.text(of: view.holderSince))]
         let age = ConsoleTable.Value(now.milliseconds(since: view.holderSince))
+        let blocker: ConsoleTable.Value = view.outsiderWaitBegan == nil ? .null : "another process"
         switch view.holder {
         case .nobody: break
         case .group:
@@ -23,22 +24,22 @@ extension Server {
                 [
                     .init(0), member.map { .init($0.client) } ?? .null, .init(member.flatMap { users[$0.client] }), "group", age,
                     .null,
-                ] + since + [withStatement ? .init(member?.statement) : .null])
+                ] + since + [withStatement ? .init(member?.statement) : .null, blocker])
         case .transaction(let client, _, let idleSince):
             rows.append(
                 [
                     .init(0), .init(client), .init(users[client]), "transaction", age,
                     idleSince.map { .init(now.milliseconds(since: $0)) } ?? .null,
-                ] + since + [withStatement ? .init(holderStatementText(client)) : .null])
+                ] + since + [withStatement ? .init(holderStatementText(client)) : .null, blocker])
         case .job(let client):
-            rows.append([.init(0), .null, .null, .text(Self.describeJob(client)), age, .null] + since + [.null])
+            rows.append([.init(0), .null, .null, .text(Self.describeJob(client)), age, .null] + since + [.null, blocker])
         }
         for (index, waiter) in view.writerQueue.enumerated() {
             let isJob = waiter.purpose == .job
             rows.append([
                 .init(index + 1), isJob ? .null : .init(waiter.client), .init(users[waiter.client]),
                 .text(isJob ? Self.describeJob(waiter.client) : Self.describe(waiter.purpose)),
-                .init(now.milliseconds(since: waiter.since)), .null, .text(UTCTime.text(of: waiter.since)), .null,
+                .init(now.milliseconds(since: waiter.since)), .null, .text(UTCTime.text(of: waiter.since)), .null, .null,
             ])
         }
     }

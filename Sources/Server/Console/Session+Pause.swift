@@ -48,10 +48,7 @@ extension Session {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "the daemon waits for its clients to leave, which a pause would keep")
         }
-        guard pool.beginPause(by: clientID) else {
-            throw WireError(
-                state: .objectNotInPrerequisiteState, message: "the database is paused already", hint: "RESUME ends it.")
-        }
+        guard pool.beginPause(by: clientID) else { throw alreadyPaused }
         server.log.notice(.paused, "paused: new transactions wait", metadata: identity)
         var hasTold = false
         do {
@@ -73,7 +70,18 @@ extension Session {
         }
     }
 
+    private var alreadyPaused: WireError {
+        guard case .beginning(let client) = pool.pause else {
+            return WireError(state: .objectNotInPrerequisiteState, message: "the database is paused already", hint: "RESUME ends it.")
+        }
+        return WireError(
+            state: .objectNotInPrerequisiteState,
+            message: "it is not paused yet: the PAUSE of client \(client) waits for transactions to end", hint: "RESUME ends that.")
+    }
+
     private func completePause(nobodyPasses: Bool) throws(WireError) -> Bool {
+        // A stop ends what it waits for, and whoever asked for it would think that all is quiet.
+        guard !server.isStopping.load(ordering: .sequentiallyConsistent) else { throw ErrorTranslation.wireError(.shutdown) }
         guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: nobodyPasses) else {
             throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
         }

@@ -28,10 +28,11 @@ extension Session {
     /// On a thread of its own: files and the names in them may take their time.
     func reload() throws(WireError) {
         switch server.reload() {
-        case .applied(let changes, let needRestart):
-            if changes.isEmpty, needRestart.isEmpty { tell("nothing has changed") }
+        case .applied(let changes, let needRestart, let doubts):
+            if changes.isEmpty, needRestart.isEmpty, doubts.isEmpty { tell("nothing has changed") }
             for change in changes { tell(change) }
             for change in needRestart { tell("needs a restart: \(change)") }
+            for doubt in doubts { tell(doubt) }
         case .refused(let problems):
             throw WireError(
                 state: .configFileError, message: "the configuration was not read again, and nothing has changed",

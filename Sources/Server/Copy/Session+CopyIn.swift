@@ -84,7 +84,10 @@ extension Session {
                 state: .protocolViolation, message: "unexpected message type 0x\(digits) during COPY from stdin")
         }
         let reason = (try? CopyFailMessage(body: body)).map { String(decoding: $0.reason, as: UTF8.self) } ?? ""
-        return WireError(state: .queryCanceled, message: "COPY from stdin failed: \(reason)")
+        var error = WireError(state: .queryCanceled, message: "COPY from stdin failed: \(reason)")
+        // psycopg sends its exception's text, which may quote a row.
+        error.mayQuoteParameters = true
+        return error
     }
 
     /// The client has sent everything: what is left of it is decoded and inserted. Done again from its start when the

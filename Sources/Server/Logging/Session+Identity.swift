@@ -18,11 +18,15 @@ extension Session {
         var metadata: Logger.Metadata = ["\(prefix)session": "\(processID)"]
         if !user.isEmpty { metadata["\(prefix)user"] = "\(user)" }
         if !application.isEmpty { metadata["\(prefix)application"] = "\(application)" }
-        if let peer {
-            metadata["\(prefix)peer_pid"] = "\(peer.process)"
-            metadata["\(prefix)peer_uid"] = "\(peer.user)"
-        }
+        identify(peer, in: &metadata, prefix: prefix)
         return metadata
+    }
+
+    /// The process that connected.
+    static func identify(_ peer: walpool_peer?, in metadata: inout Logger.Metadata, prefix: String = "") {
+        guard let peer else { return }
+        metadata["\(prefix)peer_pid"] = "\(peer.process)"
+        metadata["\(prefix)peer_uid"] = "\(peer.user)"
     }
 
     /// Whose lines are limited together.

@@ -141,7 +141,7 @@ enum ErrorTranslation {
 
     /// Why a database cannot be opened, in one line. What the schema may not call is said to be malformed, and is not.
     static func startMessage(_ error: SQLiteError, _ path: String) -> String {
-        if error.code == Code.readOnly || error.code == Code.cannotOpen, let reason = DatabaseFiles.unwritable(path) {
+        if [Code.readOnly, Code.cannotOpen, Code.inputOutput].contains(error.code), let reason = DatabaseFiles.unwritable(path) {
             return "\(error.message): \(reason)"
         }
         if error.code == Code.inputOutput || error.code == Code.full, let room = DiskSpace.littleRoom(forDatabase: path) {
@@ -249,7 +249,8 @@ enum ErrorTranslation {
         case .lockTimeout:
             WireError(
                 state: .lockNotAvailable, message: "canceling statement due to lock timeout",
-                hint: "Others are writing; SET lock_timeout says how long a statement waits for its turn.")
+                hint: "Others are writing, or another process has the database locked, which the log names; SET lock_timeout says how "
+                    + "long a statement waits for its turn.")
         case .shutdown:
             WireError(
                 severity: .fatal, state: .adminShutdown,
