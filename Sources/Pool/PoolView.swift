@@ -48,6 +48,19 @@ extension Pool {
                 pause: state.pause)
         }
     }
+
+    /// How long the WAL is, and what keeps it so. Takes the lock.
+    public var walStatus: WALStatus {
+        state.withLock { state in
+            let snapshots = state.readerQueue.indexesInUse.compactMap { index in
+                slots[index].snapshot.began.map { (began: $0, client: state.readerUsers[index]) }
+            }
+            return WALStatus(
+                frames: state.walFrames.all, copiedFrames: state.walFrames.copied, frameBytes: frameBytes,
+                limitBytes: changeable.walLimitBytes.load(ordering: .relaxed), isGateClosed: state.readerQueue.isGateClosed,
+                checkpoints: state.checkpoints, oldestSnapshot: snapshots.min { $0.began < $1.began })
+        }
+    }
 }
 
 // MARK: Snapshots
@@ -69,15 +82,5 @@ extension Pool {
             }
         }
         return ofClients + (backups.snapshots.began.map { [SnapshotView(began: $0)] } ?? [])
-    }
-
-    /// Has a checkpoint made, whether one is due or not. Returns the job, if the writer is free for it; otherwise it waits
-    /// its turn.
-    public func requestCheckpoint() -> Resumption? {
-        state.withLock { state in
-            guard state.queuedJobs.insert(.checkpoint).inserted else { return nil }
-            return state.resumption(
-                state.writerQueue.request(WriterJob.checkpoint.client, .job, now: MonotonicClock.now))
-        }
     }
 }

@@ -28,8 +28,8 @@ extension Server {
         var toNotify: [Session] = []
         var toEnd: [Session] = []
         for session in table.sessions {
-            let noticeAt = session.noticeAt.load(ordering: .sequentiallyConsistent)
-            let reportAt = session.waitReportAt.load(ordering: .sequentiallyConsistent)
+            let noticeAt = session.parked.noticeAt.load(ordering: .sequentiallyConsistent)
+            let reportAt = session.parked.reportAt.load(ordering: .sequentiallyConsistent)
             if min(noticeAt, reportAt) <= now.nanoseconds { toNotify.append(session) }
             for at in [noticeAt, reportAt] where at > now.nanoseconds { next = min(next, Instant(nanoseconds: at)) }
             let at = session.deadline.load(ordering: .sequentiallyConsistent)

@@ -36,10 +36,10 @@ import Testing
         #expect(!session.cancel())
         #expect(throws: WireError.self) { try session.beginStatement() }
         session.endStatement()
-        session.wasCancelled = false
+        session.running.wasCancelled = false
         try session.beginStatement()
         session.finishStatement()
-        #expect(!session.cancel() && !session.wasCancelled)
+        #expect(!session.cancel() && !session.running.wasCancelled)
         try session.beginStatement()
         session.endStatement()
         session.disownAndArm()
@@ -65,8 +65,8 @@ import Testing
                 do { try session.beginStatement() } catch { Issue.record("\(error)") }
                 session.endStatement(isFollowed: round % 2 == 0)
                 if round % 2 == 0 { session.endStatement() }
-                if session.wasCancelled { counts.seen.add(1, ordering: .relaxed) }
-                session.wasCancelled = false
+                if session.running.wasCancelled { counts.seen.add(1, ordering: .relaxed) }
+                session.running.wasCancelled = false
             }
             counts.isOver.store(true, ordering: .relaxed)
         }
@@ -85,7 +85,7 @@ import Testing
         try test.until {
             guard let owned = test.server.table.own(slot: session.slot, generation: session.generation) else { return false }
             defer { owned.announceEventAgain() }
-            return owned.interest == .writable
+            return owned.arming.interest == .writable
         }
         try client.cancel()
         #expect(try client.reply().errors == ["57014"])

@@ -207,26 +207,26 @@ import Testing
         let session = try ownSession(of: test)
         session.state.settings.lockTimeoutMilliseconds = 60_000
         try session.beginStatement()
-        session.statementDeadline = Instant(nanoseconds: 5)
-        session.lockDeadline = Instant(nanoseconds: 7)
+        session.running.deadline = Instant(nanoseconds: 5)
+        session.running.lockDeadline = Instant(nanoseconds: 7)
         session.mark(mayRunAgain: true)
         // Its first run, which ended with FATAL.
         session.endStatement()
-        session.statementDeadline = .distantFuture
+        session.running.deadline = .distantFuture
         session.isClosing = true
 
         session.rewind()
         #expect(!session.cancel())
         try session.beginStatement()
 
-        #expect(session.statementDeadline == Instant(nanoseconds: 5))
-        #expect(session.lockDeadline > Instant(nanoseconds: 7) && session.lockDeadline < .distantFuture)
+        #expect(session.running.deadline == Instant(nanoseconds: 5))
+        #expect(session.running.lockDeadline > Instant(nanoseconds: 7) && session.running.lockDeadline < .distantFuture)
         #expect(session.reasonToStop(now: Instant(nanoseconds: 4)) == .cancelled)
         #expect(!session.isClosing)
         session.endStatement()
         // With its message the cancel ends, too.
-        #expect(session.wasCancelled)
-        session.wasCancelled = false
+        #expect(session.running.wasCancelled)
+        session.running.wasCancelled = false
         session.disownAndArm()
         #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
     }
@@ -240,13 +240,13 @@ import Testing
         session.mark(mayRunAgain: true)
         session.rewind()
         session.state.settings.applicationName = "set since"
-        session.isSingleStatement = true
+        session.member.isSingleStatement = true
         session.mark(mayRunAgain: false)
-        #expect(session.markedState == nil && session.markedPortals.isEmpty)
+        #expect(session.member.markedState == nil && session.member.markedPortals.isEmpty)
         session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))
         #expect(session.state.settings.applicationName == "set since")
         // A block's settings go back.
-        session.isSingleStatement = false
+        session.member.isSingleStatement = false
         session.mark(mayRunAgain: false)
         session.state.settings.applicationName = "set in the block"
         session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))

@@ -19,7 +19,7 @@ extension Session {
     @inline(__always)
     func requireWriterTime() throws(WireError) {
         // The statement before this one has read the clock.
-        if writerMode == .group, !isSingleStatement, let counters,
+        if writerMode == .group, !member.isSingleStatement, let counters,
             pool.writer.stopsMember(now: Instant(nanoseconds: Int64(counters.mark)))
         {
             throw ErrorTranslation.wireError(.groupTimeLimit)

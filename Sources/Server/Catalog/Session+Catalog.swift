@@ -94,7 +94,7 @@ extension Session {
         }
         if invocation.describes { encoder.describe(to: out) }
         let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
-        if writerMode != .group || !memberHasEnded { commitMark = out.end }
+        if writerMode != .group || !member.hasEnded { marks.commit = out.end }
         out.commandComplete("SELECT", count: Int64(count))
         return nil
     }
@@ -156,56 +156,6 @@ extension Session {
             }
         } catch {
             throw reason.map { stopError($0) } ?? ErrorTranslation.wireError(error)
-        }
-    }
-
-    /// What functions such as current_user() answer while this session's statement runs.
-    var facts: SessionFacts? {
-        let settings = state.settings
-        return SessionFacts(
-            userName: userName, databaseName: server.configuration.databaseName, processID: processID,
-            version: ServerVersion.sentence, setting: { settings.value($0) ?? CatalogContents.presets[$0] },
-            set: { [unowned self] in setInStatement($0, $1, isLocal: $2) }, cursors: cursors)
-    }
-
-    /// For set_config() as a function among others, whose arguments may be parameters.
-    private func setInStatement(_ name: String, _ value: String, isLocal: String) -> String? {
-        do throws(WireError) {
-            guard let isLocal = Array(isLocal.utf8).withUnsafeBytes({ TextCodec.parseBool($0) }) else {
-                throw WireError(
-                    state: .invalidTextRepresentation, message: "invalid input syntax for type boolean: \"\(isLocal.prefix(64))\"")
-            }
-            guard !["transaction_isolation", "transaction_read_only"].contains(name.lowercased()) else {
-                throw WireError(
-                    state: .featureNotSupported, message: "\(name) cannot be set in the middle of a statement",
-                    hint: "SELECT set_config('\(name)', 'value', true) with literals, and nothing else, or SET TRANSACTION.")
-            }
-            try set(name, [value], isLocal: isLocal, isInStatement: true)
-            // Outside of a block that would be for this statement alone, and so it is.
-            return isLocal && !state.transaction.isExplicit ? value : state.settings.value(name) ?? value
-        } catch {
-            // The name or the value may have been a parameter.
-            errorOfFunction = error
-            errorOfFunction?.mayQuoteParameters = true
-            return nil
-        }
-    }
-
-    /// What a function of the session's own has failed with, which SQLite only repeats the words of.
-    func takeErrorOfFunction() -> WireError? {
-        defer { errorOfFunction = nil }
-        return errorOfFunction
-    }
-
-    /// For pg_cursors.
-    private var cursors: @Sendable () -> [String: SessionFacts.Cursor] {
-        guard !state.portals.isEmpty else { return { [:] } }
-        let open = state.portals.mapValues { (query: $0.statement.query, isBinary: $0.isBinaryCursor) }
-        return {
-            open.mapValues { cursor in
-                let text = cursor.query.source ?? cursor.query.text
-                return SessionFacts.Cursor(statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary)
-            }
         }
     }
 }

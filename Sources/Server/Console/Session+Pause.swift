@@ -29,12 +29,12 @@ extension Session {
         readerIndex != nil || writerMode != .none || hasWriterGrant || (state.transaction.isExplicit && state.transaction.passesPause)
     }
 
-    var waitDeadlineWhilePaused: Instant { min(statementDeadline, state.transaction.deadline) }
+    var waitDeadlineWhilePaused: Instant { min(running.deadline, state.transaction.deadline) }
 
     /// lock_timeout begins: until now nobody had what it waited for, and it could do nothing about the wait.
     func pauseHasEnded(now: Instant) {
-        guard lockDeadline < .distantFuture else { return }
-        lockDeadline = now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+        guard running.lockDeadline < .distantFuture else { return }
+        running.lockDeadline = now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
     }
 
     // MARK: The commands

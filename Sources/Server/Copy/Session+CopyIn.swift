@@ -102,9 +102,9 @@ extension Session {
     }
 
     private func endCopyIn(_ copy: CopyIn) {
-        commitMark = out.end
+        marks.commit = out.end
         out.commandComplete("COPY", count: copy.inserted)
-        times.rows = Int(copy.inserted)
+        running.times.rows = Int(copy.inserted)
         // A simple query finishes its statements by itself.
         if state.query == nil { finishStatement() }
         forgetCopyIn()

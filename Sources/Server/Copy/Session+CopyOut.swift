@@ -15,9 +15,9 @@ extension Session {
         finish(portal)
         if options.format == .binary { sendCopyTrailer(withHeader: rows == 0) }
         out.copyDone()
-        commitMark = out.end
+        marks.commit = out.end
         out.commandComplete("COPY", count: Int64(rows))
-        times.rows = rows
+        running.times.rows = rows
         portal.rowsOfExecute = 0
         return nil
     }

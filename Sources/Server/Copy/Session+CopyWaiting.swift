@@ -22,8 +22,8 @@ extension Session {
 
     /// Before the session is let go of.
     func awaitCopyData() {
-        armDeadline(.copyData, afterMilliseconds: 0, orAt: min(statementDeadline, blockDeadline))
-        awaited = .copyData
+        armDeadline(.copyData, afterMilliseconds: 0, orAt: min(running.deadline, blockDeadline))
+        awaiting.reason = .copyData
         isAwaitingCopyData.store(true, ordering: .sequentiallyConsistent)
         // Either the canceller sees the line above, or its cancel is seen here.
         if activity.load(ordering: .sequentiallyConsistent) == Activity.cancelled { wakeFromCopy() }

@@ -116,7 +116,7 @@ extension EventLog {
     func noteGroup(began: Instant, _ members: [any GroupMember]) {
         let now = MonotonicClock.now
         let taken = now.nanoseconds - began.nanoseconds
-        guard isSlow(taken), !members.contains(where: { ($0 as? Session)?.slowStatement != nil }), let first = members.first as? Session,
+        guard isSlow(taken), !members.contains(where: { ($0 as? Session)?.running.slow != nil }), let first = members.first as? Session,
             first.admitsLine(.slowGroup, now: now)
         else { return }
         let named = members.prefix(LogLimits.namedMembers).map { String($0.clientID) }.joined(separator: ",")

@@ -34,27 +34,6 @@ public struct LogConfiguration: Equatable, Sendable {
     public init() {}
 }
 
-extension Session {
-    /// What SHOW says of a setting of the log; nil for any other.
-    func loggingSetting(_ name: String) -> String? {
-        let name = name.lowercased()
-        guard name.hasPrefix("log_") else { return nil }
-        return server.eventLog.configuration.shown.first { $0.name == name }?.value
-    }
-
-    func requireSessionSetting(_ name: String) throws(WireError) {
-        guard loggingSetting(name) != nil else { return }
-        throw WireError(
-            state: .cantChangeRuntimeParam, message: "parameter \"\(name)\" cannot be changed in a session",
-            hint: "It is a setting of the daemon's configuration.")
-    }
-}
-
-extension Server {
-    /// Applies what was read again; sessions and statements go on.
-    public func apply(_ configuration: LogConfiguration) { eventLog.apply(configuration) }
-}
-
 extension LogConfiguration {
     /// As SHOW has them.
     var shown: [(name: String, value: String)] {

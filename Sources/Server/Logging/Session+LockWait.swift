@@ -13,9 +13,9 @@ extension Session {
         let writer = pool.queuePlace(of: clientID)
         let reader = writer == nil ? pool.readerPlace(of: clientID) : nil
         guard let place = writer?.place ?? reader?.place, admitsLine(.lockWait, now: now) else { return }
-        hasLoggedWait = true
+        lockWait.isLogged = true
         var metadata = identity
-        metadata["wait"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - waitBegan.nanoseconds))
+        metadata["wait"] = .stringConvertible(LoggedDuration(nanoseconds: now.nanoseconds - lockWait.began.nanoseconds))
         metadata["place"] = "\(place)"
         if let statement = statementAtHand { metadata["sql"] = "\(statement.text)" }
         if let writer { metadata.merge(server.describeHolder(writer.holder, now: now)) { $1 } }
@@ -27,11 +27,11 @@ extension Session {
 
     /// It has the connection now; what was said of its wait is not left without its end.
     func noteEndOfWait(forReader: Bool = false) {
-        guard hasLoggedWait else { return }
-        hasLoggedWait = false
+        guard lockWait.isLogged else { return }
+        lockWait.isLogged = false
         var metadata = identity
         metadata["wait"] = .stringConvertible(
-            LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - waitBegan.nanoseconds))
+            LoggedDuration(nanoseconds: MonotonicClock.now.nanoseconds - lockWait.began.nanoseconds))
         eventLog.log.notice(
             .lockWaitEnded,
             forReader ? "a session has the reader it waited for" : "a session has the writer it waited for", metadata: metadata)
@@ -43,13 +43,13 @@ extension Session {
 extension Session {
     /// It runs as a member of a group, and for long. Those that are short are not worth the lock.
     func noteLongMember() {
-        isNotedMember = true
+        member.isNoted = true
         let text = statementAtHand?.text
         server.longMember.withLock { $0 = (clientID, text) }
     }
 
     func forgetLongMember() {
-        isNotedMember = false
+        member.isNoted = false
         server.longMember.withLock { $0 = nil }
     }
 }

@@ -14,25 +14,25 @@ extension Session {
     /// The statement begins, and is to be measured.
     @inline(never)
     func beginTiming() {
-        times = StatementTimes()
-        times.began = counters?.takeTime() ?? MonotonicClock.now
-        times.runBegan = times.began
+        running.times = StatementTimes()
+        running.times.began = counters?.takeTime() ?? MonotonicClock.now
+        running.times.runBegan = running.times.began
     }
 
     /// It was parked, and has what it waited for: from here on it runs.
     func noteRunning(at now: @autoclosure () -> Instant = MonotonicClock.now) {
-        if isStatementActive, eventLog.isTiming { times.runBegan = now() }
+        if running.isActive, eventLog.isTiming { running.times.runBegan = now() }
     }
 
     /// Its client has not taken what there is of the result, so the statement stands still.
     func noteUnread() {
-        if isStatementActive, times.unreadSince == nil, eventLog.isTiming { times.unreadSince = MonotonicClock.now }
+        if running.isActive, running.times.unreadSince == nil, eventLog.isTiming { running.times.unreadSince = MonotonicClock.now }
     }
 
     func noteRead() {
-        guard let since = times.unreadSince else { return }
-        times.unreadSince = nil
-        times.unread += MonotonicClock.now.nanoseconds - since.nanoseconds
+        guard let since = running.times.unreadSince else { return }
+        running.times.unreadSince = nil
+        running.times.unread += MonotonicClock.now.nanoseconds - since.nanoseconds
     }
 
     /// A statement has ended well. Its message is still at hand.
@@ -46,40 +46,40 @@ extension Session {
 
     @inline(never)
     private func measure() {
-        let now = times.ended > 0 ? Instant(nanoseconds: times.ended) : MonotonicClock.now
+        let now = running.times.ended > 0 ? Instant(nanoseconds: running.times.ended) : MonotonicClock.now
         counters?.setTime(now)
         // Zero when measuring was switched on while it ran.
-        guard isStatementActive, times.began.nanoseconds > 0 else { return }
-        let taken = now.nanoseconds - times.began.nanoseconds - times.unread
+        guard running.isActive, running.times.began.nanoseconds > 0 else { return }
+        let taken = now.nanoseconds - running.times.began.nanoseconds - running.times.unread
         if eventLog.isSlow(taken) { wasSlow(taken, now) }
     }
 
     /// It has ended with an error, which its client may never hear of. Its message and its portal are still at hand.
     func measureFailed(_ state: SQLState) {
-        guard isStatementActive, eventLog.isTiming, times.began.nanoseconds > 0 else { return }
+        guard running.isActive, eventLog.isTiming, running.times.began.nanoseconds > 0 else { return }
         noteRead()
         let now = MonotonicClock.now
         counters?.setTime(now)
-        let taken = now.nanoseconds - times.began.nanoseconds - times.unread
+        let taken = now.nanoseconds - running.times.began.nanoseconds - running.times.unread
         if eventLog.isSlow(taken) { wasSlow(taken, now, failedWith: state) }
         // The end of the session, if this is one, comes here, too.
-        times.began = Instant(nanoseconds: 0)
+        running.times.began = Instant(nanoseconds: 0)
     }
 
     private func wasSlow(_ taken: Int64, _ now: Instant, failedWith state: SQLState? = nil) {
         // The console's commands take as long as they take, and have lines of their own.
         guard !isConsole, eventLog.log.logLevel <= .notice, let statement = statementAtHand, admitsLine(.slowStatement, now: now)
         else { return }
-        if state != nil { times.rows = runningPortal(of: statement)?.rowsOfExecute ?? 0 }
+        if state != nil { running.times.rows = runningPortal(of: statement)?.rowsOfExecute ?? 0 }
         var slow = SlowStatement(
             text: statement.text, taken: taken,
-            waited: min(taken, times.runBegan.nanoseconds - times.began.nanoseconds), unread: times.unread,
-            rows: times.rows, parameters: loggedParameters(of: statement.portal), state: state)
+            waited: min(taken, running.times.runBegan.nanoseconds - running.times.began.nanoseconds), unread: running.times.unread,
+            rows: running.times.rows, parameters: loggedParameters(of: statement.portal), state: state)
         // One at a time: of a pipeline the first is explained.
-        guard slowStatement == nil, Self.hasPlan(statement), eventLog.admitsPlan(user: limitKey, now: now)
+        guard running.slow == nil, Self.hasPlan(statement), eventLog.admitsPlan(user: limitKey, now: now)
         else { return log(slow, nil) }
         slow.explained = String(decoding: statement.sql, as: UTF8.self)
-        slowStatement = slow
+        running.slow = slow
     }
 
     private func runningPortal(of statement: StatementAtHand) -> Portal? {
@@ -96,8 +96,8 @@ extension Session {
 
     /// The reply has gone out, so the plan of a slow statement costs nobody but this session, and not this thread's poll.
     func logSlowStatement(withPlan: Bool = true) {
-        guard let slow = slowStatement else { return }
-        slowStatement = nil
+        guard let slow = running.slow else { return }
+        running.slow = nil
         var plan: QueryPlan?
         if withPlan, let text = slow.explained {
             worker?.willBeLong()

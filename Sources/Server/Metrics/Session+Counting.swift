@@ -11,29 +11,31 @@ extension Session {
     /// Something is asked of the session: from here on it is busy.
     @inline(__always)
     func countBeginning() {
-        if busySince == 0, let counters { busySince = counters.mark }
+        if accounting.busySince == 0, let counters { accounting.busySince = counters.mark }
     }
 
     /// It waits for its client: what it was busy with is over.
     @inline(__always)
     func countEnd() {
-        guard busySince != 0, let counters else { return }
-        if !isLooking { counters.add(.queryNanoseconds, max(0, counters.mark &- busySince &- waitedNanoseconds)) }
-        busySince = 0
-        waitedNanoseconds = 0
+        guard accounting.busySince != 0, let counters else { return }
+        if !accounting.isLooking {
+            counters.add(.queryNanoseconds, max(0, counters.mark &- accounting.busySince &- accounting.waitedNanoseconds))
+        }
+        accounting.busySince = 0
+        accounting.waitedNanoseconds = 0
     }
 
     // MARK: Bytes
 
     @inline(__always)
-    func countReceived(_ bytes: Int) { counters?.add(isLooking ? .lookingReceivedBytes : .receivedBytes, bytes) }
+    func countReceived(_ bytes: Int) { counters?.add(accounting.isLooking ? .lookingReceivedBytes : .receivedBytes, bytes) }
 
     @inline(__always)
-    func countSent(_ bytes: Int) { counters?.add(isLooking ? .lookingSentBytes : .sentBytes, bytes) }
+    func countSent(_ bytes: Int) { counters?.add(accounting.isLooking ? .lookingSentBytes : .sentBytes, bytes) }
 
     /// It is the console's, or asks for metrics, as the first of its bytes say.
     func countAsLooking() {
-        isLooking = true
+        accounting.isLooking = true
         counters?.add(.receivedBytes, -input.count)
         counters?.add(.lookingReceivedBytes, input.count)
     }
@@ -42,14 +44,14 @@ extension Session {
 
     /// Before a request that may park the session.
     @inline(__always)
-    func countRequest() { parkedSince = counters?.mark ?? 0 }
+    func countRequest() { accounting.parkedSince = counters?.mark ?? 0 }
 
     /// A thread has it again that waited in a queue.
     func countWait(forReader: Bool) {
-        guard parkedSince != 0, let counters else { return }
-        let waited = max(0, counters.mark &- parkedSince)
-        parkedSince = 0
-        waitedNanoseconds &+= waited
+        guard accounting.parkedSince != 0, let counters else { return }
+        let waited = max(0, counters.mark &- accounting.parkedSince)
+        accounting.parkedSince = 0
+        accounting.waitedNanoseconds &+= waited
         counters.add(.waits, 1)
         counters.add(.waitNanoseconds, waited)
         if forReader { counters.countReaderWait(nanoseconds: waited) }
@@ -59,15 +61,15 @@ extension Session {
 
     @inline(__always)
     func countTransactionBeginning() {
-        if transactionSince == 0, !isLooking, let counters { transactionSince = counters.mark }
+        if accounting.transactionSince == 0, !accounting.isLooking, let counters { accounting.transactionSince = counters.mark }
     }
 
     @inline(__always)
     func countTransactionEnd() {
-        guard transactionSince != 0, let counters else { return }
+        guard accounting.transactionSince != 0, let counters else { return }
         counters.add(.transactions, 1)
-        counters.add(.transactionNanoseconds, max(0, counters.mark &- transactionSince))
-        transactionSince = 0
+        counters.add(.transactionNanoseconds, max(0, counters.mark &- accounting.transactionSince))
+        accounting.transactionSince = 0
     }
 
     // MARK: Statements
@@ -80,7 +82,7 @@ extension Session {
         let taken = Int(now.nanoseconds) &- counters.mark &+ portal.pausedNanoseconds
         // On the writer a commit may follow, which takes its time.
         counters.setMark(now, isFresh: !run.isOnWriter)
-        times.ended = run.isOnWriter ? 0 : now.nanoseconds
+        running.times.ended = run.isOnWriter ? 0 : now.nanoseconds
         counters.countRun(run.kind, nanoseconds: taken)
         let rows = portal.rowsOfExecute &+ portal.pausedRows
         counters.add(.rows, rows)
@@ -118,7 +120,7 @@ extension Session {
     /// A statement that the session answers by itself.
     func countOwn(_ kind: Query.Kind) {
         // Also what drivers say before and after their statements.
-        guard !isLooking else { counters?.countStatement(.console); return }
+        guard !accounting.isLooking else { counters?.countStatement(.console); return }
         switch kind {
         // COPY TO is counted as the query it runs, COPY FROM when it is over.
         case .empty, .sqlite, .copy: break

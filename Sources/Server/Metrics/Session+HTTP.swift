@@ -69,7 +69,7 @@ extension Session {
     func finishHTTP() -> Wait? {
         state.inputPosition = input.count
         guard flush() else { return .closed }
-        guard out.count == 0, awaited != .nothing else { return .input }
+        guard out.count == 0, awaiting.reason != .nothing else { return .input }
         shutdown(socket, Int32(SHUT_WR))
         armDeadline(.nothing, afterMilliseconds: Self.lingerMilliseconds)
         return .input

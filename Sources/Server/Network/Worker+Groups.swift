@@ -130,7 +130,7 @@ extension Worker {
             // What it counts, it counts on this thread.
             session.worker = self
             // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
-            let goesOn = session.hasMoreInput || session.slowStatement != nil
+            let goesOn = session.hasMoreInput || session.running.slow != nil
             session.replyAfterGroup(goesWithOthers: !goesOn)
             if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
             if replies.pending >= EventBatch.eventsAtOnce { sendReplies() }

@@ -14,7 +14,8 @@ struct NamedStatements {
     private(set) var bytes = 0
     /// What was asked for last. A client that runs a statement again and again has its name looked up twice each time: when it has
     /// arrived, and when it is bound.
-    private var last: (name: String, statement: PreparedStatement)?
+    private var last: PreparedStatement?
+    private var nameOfLast = ""
 
     var count: Int { entries.count }
 
@@ -23,10 +24,10 @@ struct NamedStatements {
 
     /// As the client wrote the name.
     mutating func named(_ name: UnsafeRawBufferPointer) -> PreparedStatement? {
-        if let last, Self.isSame(last.name, name) { return last.statement }
+        if let last, Self.isSame(nameOfLast, name) { return last }
         let text = String(decoding: name, as: UTF8.self)
         guard let statement = self[text] else { return nil }
-        last = (text, statement)
+        (last, nameOfLast) = (statement, text)
         return statement
     }
 
@@ -50,7 +51,7 @@ struct NamedStatements {
     mutating func remove(_ name: String) -> Bool {
         guard let entry = entries.removeValue(forKey: name) else { return false }
         bytes -= entry.bytes
-        if last?.statement === entry.statement { last = nil }
+        if last === entry.statement { last = nil }
         return true
     }
 

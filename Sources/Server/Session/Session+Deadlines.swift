@@ -4,18 +4,18 @@ import Scheduling
 
 /// Deadlines while nobody owns the session, and what becomes of it when they pass.
 extension Session {
-    func armDeadline(_ awaited: Awaited, afterMilliseconds milliseconds: Int64, orAt other: Instant = .distantFuture) {
+    func armDeadline(_ awaited: AwaitedInput.Reason, afterMilliseconds milliseconds: Int64, orAt other: Instant = .distantFuture) {
         var at = other
         if milliseconds > 0 { at = min(at, MonotonicClock.now.advanced(byMilliseconds: milliseconds)) }
         guard at < .distantFuture else { return }
-        self.awaited = awaited
-        armedDeadline = at
+        awaiting.reason = awaited
+        awaiting.until = at
         deadline.store(at.nanoseconds, ordering: .sequentiallyConsistent)
         server.deadlines.announce(at)
     }
 
     func disarmDeadline() {
-        armedDeadline = .distantFuture
+        awaiting.until = .distantFuture
         if deadline.load(ordering: .relaxed) != .max { deadline.store(.max, ordering: .relaxed) }
     }
 
@@ -24,20 +24,22 @@ extension Session {
         self.worker = worker
         guard deadline.load(ordering: .relaxed) <= now.nanoseconds else { return disownAndArm() }
         // A cancel that came just as a COPY ended had asked for a look (`wakeFromCopy`): what is awaited now is not due.
-        guard awaited == .copyData || armedDeadline <= now else {
-            deadline.store(armedDeadline.nanoseconds, ordering: .sequentiallyConsistent)
-            if armedDeadline < .distantFuture { server.deadlines.announce(armedDeadline) }
+        guard awaiting.reason == .copyData || awaiting.until <= now else {
+            deadline.store(awaiting.until.nanoseconds, ordering: .sequentiallyConsistent)
+            if awaiting.until < .distantFuture { server.deadlines.announce(awaiting.until) }
             return disownAndArm()
         }
         disarmDeadline()
-        switch awaited {
+        switch awaiting.reason {
         case .startup, .nothing:
             close()
         case .clientWrite:
             // A Unix socket says that there is room when three quarters of its buffer are read (`unix_writable`,
             // https://github.com/torvalds/linux/blob/master/net/unix/af_unix.c), but takes bytes as soon as the client has read some.
             let unread = out.count
-            if now < blockDeadline, interest == .writable, flush(), out.count < unread { return socketIsReady(worker, isHungUp: false) }
+            if now < blockDeadline, arming.interest == .writable, flush(), out.count < unread {
+                return socketIsReady(worker, isHungUp: false)
+            }
             noteUnreadReply()
             close()
         case .copyData:

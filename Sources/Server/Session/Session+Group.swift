@@ -6,43 +6,43 @@ import Scheduling
 /// A session as one member of a group commit.
 extension Session: GroupMember {
     func mark(mayRunAgain: Bool) {
-        markedEnd = out.end
-        commitMark = out.end
-        memberHasEnded = false
-        isInCommit = true
-        totalChangesAtMark = pool.writer.connection.totalChanges
-        leftovers = .none
-        markedDeadline = statementDeadline
+        member.markedEnd = out.end
+        marks.commit = out.end
+        member.hasEnded = false
+        member.isInCommit = true
+        member.totalChangesAtMark = pool.writer.connection.totalChanges
+        member.leftovers = .none
+        member.markedDeadline = running.deadline
         // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
         // statement that writes sets none, but for set_config() inside of it.
-        guard mayRunAgain || !isSingleStatement else {
+        guard mayRunAgain || !member.isSingleStatement else {
             // Of a group before, whose writer failed.
-            if markedState != nil { forgetMark() }
+            if member.markedState != nil { forgetMark() }
             return
         }
-        markedState = state
-        markedPortals.removeAll(keepingCapacity: true)
-        if let portal = state.unnamedPortal { markedPortals.append((portal, portal.description)) }
-        for portal in state.portals.values { markedPortals.append((portal, portal.description)) }
+        member.markedState = state
+        member.markedPortals.removeAll(keepingCapacity: true)
+        if let portal = state.unnamedPortal { member.markedPortals.append((portal, portal.description)) }
+        for portal in state.portals.values { member.markedPortals.append((portal, portal.description)) }
     }
 
     func rewind() {
         closePortals()
-        guard let marked = markedState else { preconditionFailure("what is run again has been marked for that") }
+        guard let marked = member.markedState else { preconditionFailure("what is run again has been marked for that") }
         state = marked
         notePassage()
-        for (portal, description) in markedPortals {
+        for (portal, description) in member.markedPortals {
             portal.makeFresh()
             portal.description = description
         }
         // Its portal holds the statement that ran last: the one to run again is looked up anew.
         state.query?.hasStarted = false
-        out.truncate(toEnd: markedEnd)
+        out.truncate(toEnd: member.markedEnd)
         writerMode = .none
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
-        isStatementActive = true
+        running.isActive = true
         _ = activity.compareExchange(expected: Activity.none, desired: Activity.running, ordering: .relaxed)
-        statementDeadline = markedDeadline
+        running.deadline = member.markedDeadline
         // It had the writer in time, and waits anew.
         endWait()
         beginWait()
@@ -51,13 +51,13 @@ extension Session: GroupMember {
 
     /// It will not run again. Portals that are closed by now go with their values, of which an idle session keeps none.
     func forgetMark() {
-        markedState = nil
-        markedPortals.removeAll(keepingCapacity: markedPortals.count <= 1)
+        member.markedState = nil
+        member.markedPortals.removeAll(keepingCapacity: member.markedPortals.count <= 1)
     }
 
     func returnToQueue() {
         rewind()
-        isInCommit = false
+        member.isInCommit = false
         forgetMark()
         countRequest()
     }
@@ -70,22 +70,22 @@ extension Session: GroupMember {
             writerMode = .none
             writerDeadline = .distantFuture
         }
-        defer { if isNotedMember { forgetLongMember() } }
+        defer { if member.isNoted { forgetLongMember() } }
         noteRunning(at: counters?.takeTime() ?? MonotonicClock.now)
-        do { if !isSingleStatement { try beginMemberTransaction(on: writer) } } catch {
+        do { if !member.isSingleStatement { try beginMemberTransaction(on: writer) } } catch {
             _ = fail(error)
             return
         }
         let wait = advance()
         if case .closed = wait { isClosing = true }
         // Whatever happened: once the writer is somebody else's, nothing of this session may still run on it.
-        if !memberHasEnded || isClosing { closePortals() }
-        guard !memberHasEnded else { return }
+        if !member.hasEnded || isClosing { closePortals() }
+        guard !member.hasEnded else { return }
         undoMember()
         if !isClosing {
             // Not reached while `segmentShape` judges rightly what has arrived whole. If it did not, nothing of the
             // transaction stays, and the client is not told otherwise.
-            out.truncate(toEnd: markedEnd)
+            out.truncate(toEnd: member.markedEnd)
             out.error(
                 WireError(
                     severity: .fatal, state: .internalError, message: "the transaction had not arrived whole"))
@@ -100,10 +100,10 @@ extension Session: GroupMember {
 
     /// The member's transaction ends well: its savepoint goes, its changes stay for the group's commit.
     func endMember() throws(WireError) {
-        guard !memberHasEnded else { return }
+        guard !member.hasEnded else { return }
         let writer = pool.writer
-        guard !isSingleStatement else {
-            memberHasEnded = true
+        guard !member.isSingleStatement else {
+            member.hasEnded = true
             return
         }
         if writer.connection.hasUnresolvedForeignKeys {
@@ -116,22 +116,22 @@ extension Session: GroupMember {
             undoMember()
             throw ErrorTranslation.wireError(error)
         }
-        memberHasEnded = true
+        member.hasEnded = true
     }
 
     /// Undoes what this member did, and only that.
     func undoMember() {
-        guard !memberHasEnded else { return }
-        memberHasEnded = true
+        guard !member.hasEnded else { return }
+        member.hasEnded = true
         let writer = pool.writer
         let connection = writer.connection
         // SQLite has ended the transaction itself: the group is dead, and its commit will find out.
         guard !connection.isAutocommit else { return }
-        if isSingleStatement {
+        if member.isSingleStatement {
             // A statement that fails undoes itself, with exceptions: what ON CONFLICT FAIL had done by then stays, and so does a
             // statement whose result could not be sent, and what SQLite did not foresee. Then the group has to go. So it has when
             // the statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
-            if connection.totalChanges != totalChangesAtMark || writer.stopReason != nil || mayHaveLeftSomething {
+            if connection.totalChanges != member.totalChangesAtMark || writer.stopReason != nil || mayHaveLeftSomething {
                 writer.rollback()
             }
             return
@@ -144,16 +144,16 @@ extension Session: GroupMember {
     enum Leftovers { case none, ifSchemaSaysFail, possible }
 
     func noteLeftoversOfEnd() {
-        if writerMode == .group { leftovers = .possible }
+        if writerMode == .group { member.leftovers = .possible }
     }
 
     func noteLeftovers(of error: SQLiteError, _ query: Query) {
         let isUndone = error.undoesItsStatement && !SQLWord.stands("fail", in: query.text.bytes)
-        leftovers = isUndone ? .ifSchemaSaysFail : .possible
+        member.leftovers = isUndone ? .ifSchemaSaysFail : .possible
     }
 
     private var mayHaveLeftSomething: Bool {
-        switch leftovers {
+        switch member.leftovers {
         case .none: false
         case .ifSchemaSaysFail: pool.writer.schemaSaysFail()
         case .possible: true
@@ -161,27 +161,27 @@ extension Session: GroupMember {
     }
 
     func commitFailed(_ error: SQLiteError) {
-        guard isInCommit else { return }
-        guard commitMark >= out.start, commitMark <= out.end else {
+        guard member.isInCommit else { return }
+        guard marks.commit >= out.start, marks.commit <= out.end else {
             // Not reached while nothing of a group's replies leaves before its commit. If it did, silence is no answer.
             isClosing = true
             noteError(commitError(error))
             return out.error(commitError(error))
         }
-        out.truncate(toEnd: commitMark)
+        out.truncate(toEnd: marks.commit)
         if let settings = unsynced?.settings { goBack(to: settings) }
         let refusal = commitError(error)
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
-        if let settings = markedState?.settings { state.settings = settings }
+        if let settings = member.markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         notePassage()
         readyForQuery()
     }
 
     func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) {
-        isInCommit = false
+        member.isInCommit = false
         let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
         if refusal.severity == .fatal {
             countError(refusal)

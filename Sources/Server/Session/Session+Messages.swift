@@ -32,7 +32,7 @@ extension Session {
     /// One message, or one go at it. nil: go on with the next.
     private func step() throws(WireError) -> Wait? {
         guard case .ready = phase else { return try stepOutsideOfSession() }
-        if isUnsynced, out.end == replyEnd { return .durability }
+        if isUnsynced, out.end == marks.reply { return .durability }
         if state.query != nil { return try continueQuery() }
         if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
         if let wait = try waitForClientToRead() { return wait }
@@ -83,7 +83,7 @@ extension Session {
             try requireEmpty(body)
             // A client that asks for a Flush waits for what comes before it, except inside a group, whose replies wait
             // for the commit.
-            awaitedEnd = out.end
+            marks.awaited = out.end
             if writerMode != .group, !flush() { return .closed }
         case UInt8(ascii: "X"): return .closed
         case UInt8(ascii: "d"), UInt8(ascii: "c"), UInt8(ascii: "f"):
@@ -143,7 +143,7 @@ extension Session {
             closePortals()
         }
         out.error(positionInQuery(error))
-        awaitedEnd = out.end
+        marks.awaited = out.end
         if !runsAgain { countError(error) }
         if error.state == .dataCorrupted || error.state == .ioError {
             if error.message == ErrorTranslation.foreignEncoding { pool.encodingHasChanged() } else { pool.suspectFiles() }
@@ -174,7 +174,7 @@ extension Session {
     /// The end of a pipeline: an implicit transaction is committed, and the client hears that it may go on.
     private func sync(_ next: Int) throws(WireError) -> Wait? {
         state.skipsUntilSync = false
-        if !isUnsynced, !memberHasEnded || writerMode != .group { commitMark = out.end }
+        if !isUnsynced, !member.hasEnded || writerMode != .group { marks.commit = out.end }
         if !state.transaction.isExplicit {
             closePortals()
             try commitWork()

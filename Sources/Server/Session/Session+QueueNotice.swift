@@ -22,39 +22,39 @@ extension Session {
         let notice = delay > 0 ? now.advanced(byMilliseconds: delay) : nil
         let report = eventLog.lockWaitReport(now: now)
         guard notice != nil || report != nil else { return }
-        waitBegan = now
-        hasLoggedWait = false
-        noticeAt.store(notice?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
-        waitReportAt.store(report?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
-        parking.store(Parking.open, ordering: .sequentiallyConsistent)
+        lockWait.began = now
+        lockWait.isLogged = false
+        parked.noticeAt.store(notice?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
+        parked.reportAt.store(report?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
+        parked.state.store(Parking.open, ordering: .sequentiallyConsistent)
         server.deadlines.announce(min(notice ?? .distantFuture, report ?? .distantFuture))
     }
 
     /// A thread has the session again, or never let go of it.
     func closeParking() {
         while true {
-            let (exchanged, original) = parking.compareExchange(
+            let (exchanged, original) = parked.state.compareExchange(
                 expected: Parking.open, desired: Parking.closed, ordering: .acquiringAndReleasing)
             if exchanged || original == Parking.closed { break }
             sched_yield()
         }
-        noticeAt.store(.max, ordering: .relaxed)
-        waitReportAt.store(.max, ordering: .relaxed)
-        parkedSnapshotBegan.store(0, ordering: .relaxed)
+        parked.noticeAt.store(.max, ordering: .relaxed)
+        parked.reportAt.store(.max, ordering: .relaxed)
+        parked.snapshotBegan.store(0, ordering: .relaxed)
     }
 
     /// The timer's thread: tells the client or the log, whichever is due, if the session is still parked.
     func notifyQueued(now: Instant) {
-        let (exchanged, _) = parking.compareExchange(
+        let (exchanged, _) = parked.state.compareExchange(
             expected: Parking.open, desired: Parking.notifying, ordering: .acquiringAndReleasing)
         guard exchanged else { return }
-        defer { parking.store(Parking.open, ordering: .releasing) }
-        if waitReportAt.load(ordering: .relaxed) <= now.nanoseconds {
-            waitReportAt.store(.max, ordering: .relaxed)
+        defer { parked.state.store(Parking.open, ordering: .releasing) }
+        if parked.reportAt.load(ordering: .relaxed) <= now.nanoseconds {
+            parked.reportAt.store(.max, ordering: .relaxed)
             logLockWait(now: now)
         }
-        guard noticeAt.load(ordering: .relaxed) <= now.nanoseconds else { return }
-        noticeAt.store(.max, ordering: .relaxed)
+        guard parked.noticeAt.load(ordering: .relaxed) <= now.nanoseconds else { return }
+        parked.noticeAt.store(.max, ordering: .relaxed)
         if let (what, place, detail) = describeWait() {
             out.notice(
                 WireError(

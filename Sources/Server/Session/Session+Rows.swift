@@ -22,7 +22,7 @@ extension Session {
         defer { if portal.announces { portal.announceAgain() } }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
-            times.rows = portal.rowsOfExecute
+            running.times.rows = portal.rowsOfExecute
             portal.rowsOfExecute = 0
             out.portalSuspended()
         case .full:
@@ -118,50 +118,6 @@ extension Session {
         return false
     }
 
-    func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement?, _ portal: Portal) -> WireError {
-        guard let columns = portal.analysis?.columns, columns.indices.contains(mismatch.column) else {
-            return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
-        }
-        let column = columns[mismatch.column]
-        if portal.keepsAnnouncedTypes, column.type == .open, !portal.encoder.columns[mismatch.column].isDeclared {
-            return PreparedStatement.stale(
-                "Column \"\(column.name)\" was announced as \(mismatch.announced.sqlName) by an earlier row, "
-                    + "and is a \(mismatch.found.name) value now.")
-        }
-        if mismatch.isOverflow, column.declared == nil {
-            return WireError(
-                state: .numericValueOutOfRange, message: "bigint out of range",
-                detail: "Column \"\(column.name)\" was announced as bigint, and SQLite makes a real of what no integer can hold.",
-                hint: "Calculate with $1::float8 or CAST(x AS REAL), or SET result_typing = text.")
-        }
-        let table = statement?.columnTableName(mismatch.column)
-        let place = table.map { " of table \"\($0)\"" } ?? ""
-        let row = statement.flatMap { rowid(of: table, $0, portal) }.map { "with rowid \($0)" } ?? "\(portal.rowsOfExecute + 1)"
-        return WireError(
-            state: .datatypeMismatch,
-            message: "column \"\(column.name)\"\(place) holds a \(mismatch.found.name) value that is no "
-                + "\(mismatch.announced.sqlName)",
-            detail: "It was announced as \(mismatch.announced.sqlName), in row \(row).",
-            hint: Self.hintForZone(mismatch) + "Select CAST(\(column.name) AS TEXT), or SET result_typing = text.",
-            table: table, column: column.name)
-    }
-
-    private static func hintForZone(_ mismatch: ColumnMismatch) -> String {
-        guard mismatch.announced == .timestamp, mismatch.found == .text else { return "" }
-        return "If it has a time zone, declare the column TIMESTAMP WITH TIME ZONE. "
-    }
-
-    /// The rowid of the current row in one of its tables, if the statement has selected that.
-    private func rowid(of table: String?, _ statement: Statement, _ portal: Portal) -> Int64? {
-        guard let table, let connection = portal.run?.connection.connection,
-            let key = CatalogOIDs.rowidColumn(of: table, on: connection),
-            let column = (0..<statement.columnCount).first(where: {
-                statement.columnTableName($0) == table && statement.columnOriginName($0) == key
-            }), statement.storageClass(column) == .integer
-        else { return nil }
-        return statement.integer(column)
-    }
-
     /// Gives back what a running portal has.
     @inline(__always)
     func finish(_ portal: Portal) {
@@ -190,109 +146,17 @@ extension Session {
         if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
     }
 
-    // MARK: Describing and completing
-
-    /// - Parameter parameters: what the statement's parameters are, for columns that give one back before there is a row.
-    func makeEncoder(
-        _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?, _ parameters: [ParameterType] = []
-    ) -> RowEncoder {
-        var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
-        for (index, column) in analysis.columns.enumerated() where column.type == .open {
-            if firstRow == nil, let assumed = column.assumedOfIntegers, assumed.holds(of: parameters) {
-                encoder.columns[index].type = assumed.type
-            }
-            guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
-                let type = parameters[number - 1].type.stored
-            else { continue }
-            // The integer in the first row does not tell a truth.
-            if firstRow == nil || type == .bool { encoder.columns[index].type = type }
-            if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }
-        }
-        if state.settings.typing.results == .declared {
-            for (index, column) in analysis.columns.enumerated() {
-                guard let own = column.ownType, DeclaredValue.isKnown(own) else { continue }
-                encoder.columns[index].type = own
-                encoder.columns[index].isDeclared = true
-                (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false)
-            }
-        }
-        if state.settings.typing.results == .text {
-            encoder.isAllText = true
-            for index in encoder.columns.indices {
-                encoder.columns[index].type = .text
-                encoder.columns[index].isOpen = false
-            }
-        }
-        return encoder
-    }
-
-    /// The client reads what it is sent by what it was told, and SET result_typing came between.
-    @inline(__always)
-    private func requireAnnouncedTyping(of portal: Portal) throws(WireError) {
-        guard !portal.isDescribed, let typing = portal.statement.announcedTyping, typing != state.settings.typing.results else { return }
-        throw PreparedStatement.stale("result_typing was another one when its columns were announced.")
-    }
-
-    /// - Parameter told: what a FETCH was announced as, of which the cursor knows nothing.
-    @inline(__always)
-    func ensureEncoder(of portal: Portal, told: [TypeOID]? = nil) throws(WireError) {
-        guard !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty else { return }
-        let statement = portal.statement
-        if portal.resultFormats.isEmpty, analysis.textDescription != nil, state.settings.typing.results == .stored {
-            portal.encoder = analysis.textEncoder
-        } else if statement.isDescribed {
-            // Describe(statement) announced what is assumed without a row.
-            portal.encoder = makeEncoder(analysis, portal.format, nil, statement.parameters)
-        } else {
-            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), statement.parameters)
-            if let announced = told ?? statement.announcedTypes, announced.count == portal.encoder.columns.count {
-                portal.keepsAnnouncedTypes = portal.encoder.keep(announced)
-            }
-        }
-        if let told = told ?? statement.typesToKeep { try requireTold(told, of: portal) }
-        portal.isDescribed = true
-    }
-
-    /// Announces the columns, unless that was done for this run already.
-    ///
-    /// - Parameter again: the client asks, so it is told, however often.
-    @inline(__always)
-    func describeColumns(of portal: Portal, again: Bool = false) {
-        guard again || !portal.isDescribed, let analysis = portal.analysis, !analysis.columns.isEmpty
-        else { return }
-        if portal.resultFormats.isEmpty, let description = analysis.textDescription,
-            state.settings.typing.results == .stored
-        {
-            portal.encoder = analysis.textEncoder
-            portal.isDescribed = true
-            description.withUnsafeBytes { out.append($0) }
-            return
-        }
-        if !portal.isDescribed { portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters) }
-        portal.isDescribed = true
-        var positions: [Int] = []
-        out.rowDescription(Analysis.fields(analysis.columns, portal.encoder), oidPositions: &positions)
-        // A client that has sent a Describe may read by its answer whatever comes later, as psycopg reads each FETCH: this one says the
-        // same, and no row may change it. A client that only FETCHes is told each time anew.
-        for (index, position) in positions.enumerated() { portal.encoder.columns[index].typePosition = portal.announces ? -1 : position }
-    }
-
-    func firstRow(of portal: Portal) -> ((Int) -> StorageClass)? {
-        if let kept = portal.kept, kept.hasRow { return { kept.storageClass($0) } }
-        guard let run = portal.run, run.hasRow else { return nil }
-        let statement = run.lease.statement
-        return { statement.storageClass($0) }
-    }
+    // MARK: Completing
 
     /// "INSERT 0 n", "UPDATE n", "SELECT n": the tags are exact, because drivers read the counts.
     @inline(__always)
     private func complete(_ portal: Portal, changes: Int64) {
-        commitMark = out.end
+        marks.commit = out.end
         noteLeftoversOfEnd()
         let head = portal.query.head
-        times.rows = portal.rowsOfExecute
+        running.times.rows = portal.rowsOfExecute
         if portal.analysis?.countsRows == true {
-            times.rows = Int(changes)
+            running.times.rows = Int(changes)
             switch head.main {
             case .insert, .replace: out.commandComplete("INSERT 0", count: changes)
             case .update: out.commandComplete("UPDATE", count: changes)

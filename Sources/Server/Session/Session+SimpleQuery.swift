@@ -57,7 +57,7 @@ extension Session {
             state.query?.hasStarted = false
         }
         if !state.transaction.isExplicit {
-            let mark = commitMark
+            let mark = marks.commit
             closePortals()
             do { try commitWork() } catch {
                 // PostgreSQL commits before it says that the last statement is complete.

@@ -72,7 +72,7 @@ extension Session {
     private func endSnapshot(_ loss: SnapshotLoss) {
         // A COPY that has the writer, or pins nothing, does not need what a cursor beside it stands on.
         let copiesElsewhere = isCopyingIn && (writerMode == .lease || !state.transaction.pinsSnapshot)
-        guard isStatementActive, !copiesElsewhere else {
+        guard running.isActive, !copiesElsewhere else {
             loseSnapshot(loss)
             return disownAndArm()
         }

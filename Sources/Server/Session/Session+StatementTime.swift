@@ -9,7 +9,7 @@ extension Session {
     @inline(__always)
     func beginStatement() throws(WireError) {
         countBeginning()
-        guard !isStatementActive else { return }
+        guard !running.isActive else { return }
         try beginActivity()
         // Whoever was granted something by what this thread did last must not wait for what it does next. It may be recovery,
         // which may end the process: this client hears first how its last transaction ended.
@@ -17,13 +17,13 @@ extension Session {
             if worker.hasResumptions { sendCompleteReplies() }
             worker.noteStatement()
         }
-        isStatementActive = true
+        running.isActive = true
         if eventLog.isTiming { beginTiming() }
-        nextLookAtClient = Instant(nanoseconds: 0)
+        running.nextLookAtClient = Instant(nanoseconds: 0)
         let timeout = state.settings.statementTimeoutMilliseconds
-        statementDeadline =
+        running.deadline =
             timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture
-        lockDeadline = .distantFuture
+        running.lockDeadline = .distantFuture
     }
 
     /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
@@ -40,7 +40,7 @@ extension Session {
     func beginActivity() throws(WireError) {
         // Only its owner takes it away from `none`.
         let found = activity.load(ordering: .relaxed)
-        if wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+        if running.wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
         if found == Activity.none { activity.store(Activity.running, ordering: .relaxed) }
     }
 
@@ -48,12 +48,12 @@ extension Session {
     /// PostgreSQL, "The time limit applies separately to each lock acquisition attempt": what a statement does between them is
     /// its own time, and a COPY FROM may take hours. https://www.postgresql.org/docs/current/runtime-config-client.html
     func beginWait() {
-        guard lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
-        lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+        guard running.lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
+        running.lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
     }
 
     /// It has what it waited for.
-    func endWait() { lockDeadline = .distantFuture }
+    func endWait() { running.lockDeadline = .distantFuture }
 
     /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
     /// statement of the same message or pipeline: of many short ones none is asked while it runs.
@@ -61,9 +61,9 @@ extension Session {
     /// - Parameter isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
     @inline(__always)
     func endStatement(isFollowed: Bool = false) {
-        isStatementActive = false
+        running.isActive = false
         // In one operation: what came between a look and a store would be lost.
-        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { wasCancelled = true }
+        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { running.wasCancelled = true }
     }
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.

@@ -29,7 +29,7 @@ extension Session {
             if let wait = try beginBlock(modes, behavior) { return wait }
             complete(tag)
         case .commit(let chain):
-            commitMark = out.end
+            marks.commit = out.end
             let ended = state.transaction
             if chain { try requireBlock("COMMIT AND CHAIN") }
             if state.transaction.hasFailed {
@@ -64,7 +64,7 @@ extension Session {
 
     func complete(_ tag: StaticString) {
         // A commit's error takes the place of its tag, not the one of what comes after it.
-        if !memberHasEnded || writerMode != .group { commitMark = out.end }
+        if !member.hasEnded || writerMode != .group { marks.commit = out.end }
         out.commandComplete(tag)
     }
 
@@ -160,161 +160,7 @@ extension Session {
                 severity: .warning, state: .noActiveSQLTransaction, message: "there is no transaction in progress"))
     }
 
-    // MARK: The writer
-
-    /// Sees to it that the session may write; nil when it may.
-    func acquireWriter() throws(WireError) -> Wait? {
-        if writerMode != .none { return nil }
-        try requireWriterRole(to: "take the writer")
-        if hasWriterGrant {
-            hasWriterGrant = false
-            try beginLease()
-            return nil
-        }
-        if let loss = state.transaction.snapshotLoss { throw snapshotError(loss) }
-        if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.snapshotError }
-        if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
-        let shape = segmentShape()
-        isSingleStatement = shape == .single
-        // One that runs again must not meet a portal that stands in the middle of its rows.
-        let isMember = shape != .partial && !state.transaction.pinsSnapshot && portalsOnReader == 0
-        if let wait = waitUntilRepliesAreSent() { return wait }
-        beginWait()
-        countRequest()
-        let now = MonotonicClock.now
-        openParking(now: now)
-        if let readerIndex { parkedSnapshotBegan.store(pool.snapshotBegan(readerIndex)?.nanoseconds ?? 1, ordering: .relaxed) }
-        switch pool.requestWriter(self, isMember ? .member : .transaction, deadline: waitDeadline, now: now) {
-        case .parked:
-            return .parked
-        case .stopped(let reason):
-            closeParking()
-            throw ErrorTranslation.wireError(reason)
-        case .granted:
-            closeParking()
-            parkedSince = 0
-        }
-        if isMember { return .group }
-        try beginLease()
-        return nil
-    }
-
-    /// The writer is granted to this session alone, until its transaction ends.
-    private func beginLease() throws(WireError) {
-        // For another process; with what it has waited in the queue, unless a wait for a reader came between.
-        beginWait()
-        do { try pool.writer.begin(self) } catch {
-            let reason = pool.writer.wasStopped(by: error) ? pool.writer.stopReason : nil
-            releaseWriter()
-            throw reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
-        }
-        endWait()
-        beginWriterTime()
-        writerMode = .lease
-        if state.transaction.pinsSnapshot {
-            // Between the request and the lock others may have written. Now nobody can.
-            guard reader?.isNewest ?? true else {
-                pool.writer.rollback()
-                releaseWriter()
-                throw Self.snapshotError
-            }
-            releaseReaderIfUnused()
-        }
-        try establishSavepoints()
-    }
-
-    private static let snapshotError = WireError(
-        state: .serializationFailure, message: "could not serialize access due to concurrent update",
-        detail: "Another transaction wrote since this one's snapshot began.",
-        hint: "Run the transaction again; READ COMMITTED or BEGIN IMMEDIATE does not meet this.")
-
-    func releaseWriter() {
-        writerMode = .none
-        writerDeadline = .distantFuture
-        isIdleHolder = false
-        if let next = pool.releaseWriter() { enqueue(next) }
-    }
-
-    /// Commits what the session has written, as the end of its transaction: a block, or a statement by itself.
-    func commitWork() throws(WireError) {
-        switch writerMode {
-        case .none:
-            return
-        case .lease:
-            worker?.willBlock(isAlone: pool.syncsWithinCommit)
-            do { try pool.writer.commit() } catch {
-                worker?.isBackFromDisk()
-                pool.writer.rollback()
-                releaseWriter()
-                throw commitError(error)
-            }
-            worker?.isBackFromDisk()
-            let commit = pool.commitToSync()
-            releaseWriter()
-            guard let commit else { return }
-            try answerWhenDurable(commit)
-            counters?.setMark(MonotonicClock.now)
-        case .group:
-            try endMember()
-        }
-    }
-
-    /// With synchronous = pipelined others write meanwhile. Where the reply is complete with this commit, or with the Sync
-    /// behind it, the session is parked until then; otherwise its thread waits.
-    private func answerWhenDurable(_ commit: UnsyncedCommit) throws(WireError) {
-        guard isLastOfItsReply else { return try waitUntilDurable(commit) }
-        // What has been sent cannot be taken back: an error comes behind it.
-        if commitMark < out.start { commitMark = out.end }
-        unsynced = (commit, state.transaction.settingsAtBegin)
-        isUnsynced = true
-        isInCommit = true
-    }
-
-    /// Nothing but ReadyForQuery follows what is being handled.
-    private var isLastOfItsReply: Bool {
-        guard !isCopyingIn else { return false }
-        if let query = state.query { return query.next >= query.statements.count - 1 }
-        guard
-            case .message(let type, _, let next) = FrameDecoder.next(
-                in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
-        else { return false }
-        if type == UInt8(ascii: "S") { return true }
-        guard
-            type == UInt8(ascii: "E"),
-            case .message(UInt8(ascii: "S"), _, _) = FrameDecoder.next(
-                in: input.bytes, at: next, maximumBodyLength: SessionLimits.messageBytes)
-        else { return false }
-        return true
-    }
-
-    private func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
-        worker?.willBeLong()
-        do { try commit.waitUntilDurable() } catch {
-            if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
-            throw commitError(error)
-        }
-    }
-
-    func commitError(_ error: SQLiteError) -> WireError {
-        guard error.isInputOutput else { return ErrorTranslation.wireError(error) }
-        var unknown = ErrorTranslation.wireError(error)
-        unknown.state = .transactionResolutionUnknown
-        // Why is in the message: a failed sync, or a file that was found to be lost.
-        unknown.hint = "Whether the commit took place is unknown: look before you send it again."
-        return unknown
-    }
-
-    /// Undoes what the session has written in this transaction, if anything.
-    func undo() {
-        switch writerMode {
-        case .none: break
-        case .lease:
-            pool.writer.rollback()
-            releaseWriter()
-        case .group:
-            undoMember()
-        }
-    }
+    // MARK: Failing
 
     /// A statement has failed. An implicit transaction is over; a block waits for its ROLLBACK, and keeps the writer
     /// only if ROLLBACK TO could still save something of it.

@@ -33,7 +33,7 @@ extension Session {
     private func lookAtTurn() throws(WireError) -> Bool {
         let now = MonotonicClock.now
         // Of the statement before, which has ended in time.
-        if !isStatementActive { statementDeadline = .distantFuture }
+        if !running.isActive { running.deadline = .distantFuture }
         if let reason = reasonToStop(now: now), reason == .shutdown || reason == .transactionTimeout {
             throw ErrorTranslation.wireError(reason)
         }

@@ -23,31 +23,14 @@ final class Session: @unchecked Sendable {
     let generation: UInt64
     let processID: Int32
 
-    // MARK: Input and output
-    let input = InputBuffer()
-    let out = OutputBuffer()
-    var phase = Phase.startup(refusedEncryption: [])
-    /// What the socket is armed for when no thread owns the session.
-    var interest = Poller.Interest.stream
-    /// No edge would announce what the socket has now, so it is armed anew before the session is let go of.
-    var needsArming = false
-    /// epoll tells nobody what its client sends until it is armed.
-    var isUnannounced = false
-    /// What is in hand for it, while its thread is at others.
-    var due = Due.reply
-    /// What the armed deadline is about.
-    var awaited = Awaited.startup
-    /// When that is over, for whoever owns the session; `deadline` may be earlier, when somebody asks the timer to look.
-    var armedDeadline = Instant.distantFuture
+    // MARK: Who it is
     var userName = ""
     /// The process that connected, as the kernel noted it.
     let peer: walpool_peer?
-    /// The same with its groups; nil when the kernel does not say which they are.
+    /// That process with its groups; nil when the kernel does not say which they are.
     let credentials: PeerCredentials?
     /// What it was let in as (see Access/), set before the session is introduced.
     var access = SessionAccess()
-    /// Of the thread it is on: see Session+Turn.
-    var turn = SessionTurn()
     /// It is the console's (see Console/), set before the session is introduced.
     var isConsole = false
     /// It came over TCP, where nobody knows who it is: it may ask for metrics and nothing else. Set before its first byte
@@ -57,6 +40,17 @@ final class Session: @unchecked Sendable {
     /// Random bytes, of which the client was told as many as `cancelKeyLength` says; none before it has started.
     let cancelKey: [UInt8]
     let cancelKeyLength = Atomic<Int>(0)
+
+    // MARK: Input and output
+    let input = InputBuffer()
+    let out = OutputBuffer()
+    var phase = Phase.startup(refusedEncryption: [])
+    var arming = SocketArming()
+    /// What is in hand for it, while its thread is at others.
+    var due = Due.reply
+    var awaiting = AwaitedInput()
+    /// Of the thread it is on: see Session+Turn.
+    var turn = SessionTurn()
 
     enum Phase {
         /// Before the startup message; which encryption requests were answered N.
@@ -76,13 +70,11 @@ final class Session: @unchecked Sendable {
         case reply
         /// Its socket is ready.
         case event
-        /// So many bytes have been received behind those it has; 0 or an errno as `Transfers` has it.
+        /// This many bytes were received and stand behind those that `input` has; 0 or a negative errno as `Transfers` gives it.
         case received(Int)
         /// It goes on with what it has received.
         case turn
     }
-
-    enum Awaited { case nothing, startup, idleInTransaction, clientWrite, copyData }
 
     // MARK: The session proper
     var state: SessionState
@@ -100,6 +92,12 @@ final class Session: @unchecked Sendable {
     var portalsOnReader = 0
     /// The writer was granted while the session was parked, and no transaction has been begun yet.
     var hasWriterGrant = false
+    /// When it has had the writer for as long as its access rule allows.
+    var writerDeadline = Instant.distantFuture
+    /// The pool knows that it holds the writer and waits for its client.
+    var isIdleHolder = false
+    /// The pool knows that it has a reader and waits for its client.
+    var isReaderIdle = false
     let simplePortal: Portal
     /// It was used since the session was last idle, and may have much.
     var hasSimpleStatement = false
@@ -109,72 +107,23 @@ final class Session: @unchecked Sendable {
     /// would be two atomic operations at every turn.
     unowned(unsafe) var worker: Worker? { willSet(next) { counters = next?.counters } }
 
-    // MARK: Counted (see Metrics/Session+Counting); times are nanoseconds of the monotonic clock, 0 is none
-    /// At the daemon, and not at the database.
-    var isLooking = false
+    // MARK: Counted
     /// Those of the thread the session is on.
     var counters: ThreadCounters?
-    var busySince = 0
-    var transactionSince = 0
-    var parkedSince = 0
-    /// Waited in queues since `busySince`.
-    var waitedNanoseconds = 0
+    var accounting = SessionAccounting()
 
     // MARK: The statement being handled
-    var isStatementActive = false
-    /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
-    var wasCancelled = false
-    var statementDeadline = Instant.distantFuture
-    var lockDeadline = Instant.distantFuture
-    /// See Logging/Session+SlowStatement.
-    var times = StatementTimes()
-    /// To be logged when the reply has gone out.
-    var slowStatement: SlowStatement?
+    var running = RunningStatement()
     /// See Logging/Session+LockWait.
-    var waitBegan = Instant(nanoseconds: 0)
-    var hasLoggedWait = false
-    /// When it has had the writer for as long as its access rule allows.
-    var writerDeadline = Instant.distantFuture
-    /// When the client's socket is looked at next; 0 before the first time.
-    var nextLookAtClient = Instant(nanoseconds: 0)
-
+    var lockWait = LockWait()
+    var marks = ReplyMarks()
     /// See Session+Analysing; nil for most.
     var ownAnalyses: OwnAnalyses?
-    /// Where the last complete reply ends in the output.
-    var replyEnd = 0
-    /// Where what its client waits for ends in the output: that reply, an error, or what it has asked for by a Flush.
-    var awaitedEnd = 0
-    /// The pool knows that it holds the writer and waits for its client.
-    var isIdleHolder = false
-    /// The same of a reader.
-    var isReaderIdle = false
-    var inputActivity = InputActivity()
-
     /// A COPY FROM is being received: `state.copyIn`, as a word that costs nothing to ask.
     var isCopyingIn = false
 
-    /// See `takeErrorOfFunction`.
-    var errorOfFunction: WireError?
-    /// What a function has set that the client is told of.
-    var settingsToReport: [String] = []
-
-    // MARK: One member of a group (see Session+Group)
-    var markedState: SessionState?
-    var markedEnd = 0
-    var markedDeadline = Instant.distantFuture
-    var isSingleStatement = false
-    /// Where the reply to the commit begins: cut off there when the commit fails.
-    var commitMark = 0
-    /// SHOW WRITER names it: see Logging/Session+LockWait.
-    var isNotedMember = false
-    /// As a member of a group: its transaction has ended, well or not, and nothing of it is left to undo.
-    var memberHasEnded = false
-    var totalChangesAtMark: Int64 = 0
-    /// What its statement may have left behind, where it or what comes after it has failed.
-    var leftovers = Leftovers.none
-    var markedPortals: [(portal: Portal, description: Portal.Description)] = []
-    /// Its transaction is part of the commit that is being made.
-    var isInCommit = false
+    // MARK: Committing
+    var member = GroupMembership()
     /// With synchronous = pipelined: its own commit is not on the disk yet, and its reply is kept until it is. The settings
     /// are those it goes back to if that fails.
     var unsynced: (commit: UnsyncedCommit, settings: Settings?)?
@@ -192,18 +141,13 @@ final class Session: @unchecked Sendable {
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.
     let isAwaitingCopyData = Atomic<Bool>(false)
-    /// Waits for the writer and has a snapshot meanwhile: when that began, in nanoseconds; 0: it has none.
-    let parkedSnapshotBegan = Atomic<Int64>(0)
     /// The transaction status its client was last told, for whoever looks.
-    private let status = Atomic<UInt8>(TransactionStatus.idle.rawValue)
+    let status = Atomic<UInt8>(TransactionStatus.idle.rawValue)
     /// In a transaction block that a pause waits for: see Session+Pause.
     let blockPassesPause = Atomic<Bool>(false)
     /// An administrator ends it: see Session+Kill.
     let isKilled = Atomic<Bool>(false)
-    /// See Session+QueueNotice.
-    let parking = Atomic<Int>(Parking.closed)
-    let noticeAt = Atomic<Int64>(.max)
-    let waitReportAt = Atomic<Int64>(.max)
+    let parked = ParkedSession()
     /// When the timer shall look at this session, in nanoseconds; Int64.max is never.
     let deadline = Atomic<Int64>(.max)
 
@@ -230,119 +174,4 @@ final class Session: @unchecked Sendable {
     }
 
     var token: Poller.Token { UInt64(slot) << 32 | (generation & 0xFFFF_FFFF) }
-}
-
-// MARK: What the pool asks
-
-extension Session: PoolClient {
-    var clientID: ClientID { Int(processID) }
-
-    func reasonToStop(now: Instant) -> StopReason? {
-        if activity.load(ordering: .relaxed) == Activity.cancelled { return .cancelled }
-        if server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) { return .shutdown }
-        if now >= statementDeadline { return .statementTimeout }
-        if now >= state.transaction.deadline { return .transactionTimeout }
-        if now >= writerDeadline { return .writerTimeLimit }
-        return isAtCatalogs ? reasonOfOwnConnection(now: now) : nil
-    }
-
-    func isClientGone(now: Instant) -> Bool {
-        guard now >= nextLookAtClient else { return false }
-        defer { nextLookAtClient = now.advanced(byMilliseconds: SessionLimits.clientCheckMilliseconds) }
-        guard nextLookAtClient.nanoseconds > 0 else { return false }
-        // When the statement began to be long, the socket may have had no room for all of them.
-        sendCompleteReplies()
-        return walpool_is_hung_up(socket) != 0
-    }
-
-    func reasonToStopWaiting(now: Instant) -> StopReason? {
-        reasonToStop(now: now) ?? (now >= lockDeadline ? .lockTimeout : nil)
-    }
-
-    func waitsWithSnapshot(fromBefore moment: Instant) -> Bool {
-        let began = parkedSnapshotBegan.load(ordering: .sequentiallyConsistent)
-        return began != 0 && began < moment.nanoseconds
-    }
-
-    func runsOn() {
-        worker?.sendReplies()
-        worker?.handOverIfAny()
-    }
-
-    func willBeLong() {
-        sendCompleteReplies()
-        worker?.willBeLong()
-        if writerMode != .none { writerWillBeLong() }
-        if writerMode == .group { noteLongMember() }
-    }
-
-    func writerWillBeLong() {
-        for next in pool.openGateWhileReadersLeave() { enqueue(next) }
-    }
-
-    /// A client must not wait for the end of one statement to hear of the one before.
-    func sendCompleteReplies() {
-        if replyEnd > out.start, writerMode != .group { _ = flush() }
-    }
-
-    /// Before a wait in a queue, in which nobody would send them: replies that are complete go out first, and what the socket has no room
-    /// for is waited for. nil: nothing is left.
-    func waitUntilRepliesAreSent() -> Wait? {
-        guard owesReplyEnd, !hasWriterGrant else { return nil }
-        guard flush() else { return .closed }
-        guard owesReplyEnd else { return nil }
-        // A COPY has begun, and its time goes on.
-        guard state.copyIn == nil else { return .output }
-        // Any other statement has not: its message is handled again, and its time is not its client's.
-        isStatementActive = false
-        statementDeadline = .distantFuture
-        state.query?.hasStarted = false
-        return .output
-    }
-
-    /// The client is to hear first how its last statement ended. A session that has the writer waits for no client.
-    var owesReplyEnd: Bool { replyEnd > out.start && out.count > 0 && writerMode == .none }
-
-    /// It goes on when its client has read.
-    var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
-
-    func readyForQuery() {
-        if !settingsToReport.isEmpty { reportSettingsOfStatement() }
-        let told = state.transaction.status
-        out.readyForQuery(told)
-        wasCancelled = false
-        if told == .idle, ownAnalyses != nil { ownAnalyses = nil }
-        replyEnd = out.end
-        awaitedEnd = replyEnd
-        status.store(told.rawValue, ordering: .relaxed)
-        // A group's commit is yet to come.
-        if told == .idle, writerMode != .group { countTransactionEnd() }
-    }
-
-    /// When a wait that began with this statement is over.
-    var waitDeadline: Instant { min(lockDeadline, min(statementDeadline, state.transaction.deadline)) }
-}
-
-// MARK: What others may see of it
-
-extension Session {
-    /// What it said of itself when it started, which never changes afterwards.
-    struct Introduction {
-        var user: String
-        var applicationName: String
-        var isConsole: Bool
-        var peer: walpool_peer?
-        var role: Role
-    }
-
-    /// nil before it has started. Any thread may ask: the length of the key is stored when all of this is.
-    var introduction: Introduction? {
-        guard cancelKeyLength.load(ordering: .acquiring) > 0 else { return nil }
-        return Introduction(
-            user: userName, applicationName: defaults.applicationName, isConsole: isConsole, peer: peer, role: role)
-    }
-
-    var announcedStatus: TransactionStatus {
-        TransactionStatus(rawValue: status.load(ordering: .relaxed)) ?? .idle
-    }
 }

@@ -1,0 +1,78 @@
+import Journal
+import Logging
+import SQLite
+import Scheduling
+
+/// The end of a pool: nobody uses a connection any more.
+extension Pool {
+    /// Closes everything: readers before the writer, so that the last to close is one that can checkpoint.
+    ///
+    /// Call it when no client is left.
+    public func close() {
+        for slot in slots { slot.reader = nil }
+        writer.forgetStatements()
+        checkpointBeforeClosing()
+        files.areClosed()
+        writerSlot.writer = nil
+    }
+
+    /// Where that is impossible or would do harm, the -wal stays for the next start, and the log says why.
+    func checkpointBeforeClosing() {
+        // A lost file is no such failure: what it leaves behind has to be where it belongs.
+        let failure = writer.failure ?? pipelinedSync?.error
+        guard failure.map(DatabaseFiles.isLoss) ?? true else {
+            // What is in memory may differ from what is on the disk: the next start recovers from that.
+            let loss = lossWithoutClosing(after: failure)
+            writer.connection.keepWALWhenClosed()
+            if let loss { return cannotGoOn(loss) }
+            return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
+        }
+        do {
+            // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
+            if writer.places.obstacle == nil {
+                var reason = try lostFiles(after: failure)
+                if reason == nil { reason = try rescueWALAgain() }
+                if let reason {
+                    writer.connection.keepWALWhenClosed()
+                    return cannotGoOn(reason)
+                }
+            }
+        } catch {
+            writer.connection.keepWALWhenClosed()
+            return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
+        }
+        guard !writer.knownFiles.isDatabaseCut else {
+            writer.connection.keepWALWhenClosed()
+            return cannotGoOn("\(path) was truncated while it was served, and nothing was copied into it")
+        }
+        guard reopenBesideNewWAL() else { return }
+        // "When the last connection to a database closes, that connection does one last checkpoint and then deletes the WAL"
+        // (https://www.sqlite.org/wal.html), by its name: another one in its place is not this database's to delete.
+        defer { if !writer.places.hasWAL { writer.connection.keepWALWhenClosed() } }
+        do {
+            let before = writer.walFrames.all
+            let result = try writer.checkpoint(.truncate).telling(framesBefore: before)
+            log.log(
+                level: result.isComplete ? .debug : .warning, result.isComplete ? .checkpoint : .outsider,
+                result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",
+                metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
+        } catch {
+            // Its second try, as the connection is closed, might "succeed", and the -wal be deleted.
+            writer.connection.keepWALWhenClosed()
+            log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
+        }
+    }
+
+    /// What a deleted -wal held is in the one in its place, with what others have committed since: the last checkpoint copies that one.
+    func reopenBesideNewWAL() -> Bool {
+        let places = writer.places
+        guard places.obstacle == nil, places.hasOtherWAL, places.hasIndex else { return true }
+        do {
+            try openWriterAgain(filesToOpenAgain())
+            return true
+        } catch {
+            cannotGoOn("\(path) cannot be opened again for the last checkpoint: \(error.message)")
+            return false
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Scheduling
+
+/// What a session remembers as a member of a group, to go back to when it is run again: see Session+Group.
+struct GroupMembership {
+    /// As it was when the group began with it.
+    var markedState: SessionState?
+    /// Where its output ended then.
+    var markedEnd = 0
+    /// When its statement is to end, as it was then.
+    var markedDeadline = Instant.distantFuture
+    /// What its clients had been told of its portals then.
+    var markedPortals: [(portal: Portal, description: Portal.Description)] = []
+    /// What the connection had counted by then.
+    var totalChangesAtMark: Int64 = 0
+    /// Its whole transaction is one statement.
+    var isSingleStatement = false
+    /// What its statement may have left behind, where it or what comes after it has failed.
+    var leftovers = Session.Leftovers.none
+    /// Its transaction has ended, well or not, and nothing of it is left to undo.
+    var hasEnded = false
+    /// Its transaction is part of the commit that is being made.
+    var isInCommit = false
+    /// SHOW WRITER names it: see Logging/Session+LockWait.
+    var isNoted = false
+}

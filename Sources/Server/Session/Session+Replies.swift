@@ -1,0 +1,47 @@
+import Pool
+import PostgresWire
+import SQLite
+import Scheduling
+import Synchronization
+
+/// When what is complete of a reply goes out.
+extension Session {
+    /// A client must not wait for the end of one statement to hear of the one before.
+    func sendCompleteReplies() {
+        if marks.reply > out.start, writerMode != .group { _ = flush() }
+    }
+
+    /// Before a wait in a queue, in which nobody would send them: replies that are complete go out first, and what the socket has no room
+    /// for is waited for. nil: nothing is left.
+    func waitUntilRepliesAreSent() -> Wait? {
+        guard owesReplyEnd, !hasWriterGrant else { return nil }
+        guard flush() else { return .closed }
+        guard owesReplyEnd else { return nil }
+        // A COPY has begun, and its time goes on.
+        guard state.copyIn == nil else { return .output }
+        // Any other statement has not: its message is handled again, and its time is not its client's.
+        running.isActive = false
+        running.deadline = .distantFuture
+        state.query?.hasStarted = false
+        return .output
+    }
+
+    /// The client is to hear first how its last statement ended. A session that has the writer waits for no client.
+    var owesReplyEnd: Bool { marks.reply > out.start && out.count > 0 && writerMode == .none }
+
+    /// It goes on when its client has read.
+    var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
+
+    func readyForQuery() {
+        if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
+        let told = state.transaction.status
+        out.readyForQuery(told)
+        running.wasCancelled = false
+        if told == .idle, ownAnalyses != nil { ownAnalyses = nil }
+        marks.reply = out.end
+        marks.awaited = marks.reply
+        status.store(told.rawValue, ordering: .relaxed)
+        // A group's commit is yet to come.
+        if told == .idle, writerMode != .group { countTransactionEnd() }
+    }
+}

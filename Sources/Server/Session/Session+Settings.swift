@@ -1,0 +1,178 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// SET, RESET, SHOW and DISCARD.
+extension Session {
+    /// - Parameter isInStatement: a function sets it in the middle of a statement, perhaps for each of a million rows. The
+    ///   client hears of it when the statement is over.
+    func set(_ name: String, _ values: [String]?, isLocal: Bool, isInStatement: Bool = false) throws(WireError) {
+        if name == "transaction_isolation" || name == "transaction_read_only" {
+            return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
+        }
+        try requireSessionSetting(name)
+        if name == "session_authorization" || name == "role" {
+            guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
+                throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
+            }
+            return
+        }
+        if isLocal && !state.transaction.isExplicit {
+            if !isInStatement {
+                out.notice(
+                    WireError(
+                        severity: .warning, state: .noActiveSQLTransaction,
+                        message: "SET LOCAL can only be used in transaction blocks"))
+            }
+            return
+        }
+        if let values {
+            try change(isLocal: isLocal) { settings throws(WireError) in
+                var changed = settings
+                try changed.set(name, values)
+                try access.limits.check(changed)
+                settings = changed
+            }
+        } else {
+            try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
+        }
+        if isInStatement { noteToReport(name) } else { report(name) }
+    }
+
+    /// Those that are reported are few.
+    func noteToReport(_ name: String) {
+        let name = name.lowercased()
+        guard Settings.reported.contains(where: { $0.lowercased() == name }), !running.settingsToReport.contains(name) else { return }
+        running.settingsToReport.append(name)
+    }
+
+    func reportSettingsOfStatement() {
+        for name in running.settingsToReport { report(name) }
+        running.settingsToReport.removeAll()
+    }
+
+    /// Changes the settings, and what they will be after COMMIT unless the change is for this transaction only.
+    func change(
+        isLocal: Bool = false, _ body: (inout Settings) throws(WireError) -> Void
+    ) throws(WireError) {
+        try body(&state.settings)
+        if !isLocal, var kept = state.transaction.settingsToKeep {
+            try body(&kept)
+            state.transaction.settingsToKeep = kept
+        }
+    }
+
+    func setTransactionMode(_ name: String, _ value: String) throws(WireError) {
+        var modes = TransactionModes()
+        if name == "transaction_read_only" {
+            modes.readOnly = try Settings.boolean(name, value)
+        } else if let level = IsolationLevel(name: value) {
+            modes.isolation = level
+        } else {
+            throw WireError(
+                state: .invalidParameterValue, message: "invalid value for parameter \"\(name)\": \"\(value)\"")
+        }
+        try setTransaction(modes)
+    }
+
+    /// What a BEGIN inside the block asks for, too.
+    func setTransaction(_ modes: TransactionModes) throws(WireError) {
+        guard state.transaction.isExplicit else {
+            return out.notice(
+                WireError(
+                    severity: .warning, state: .noActiveSQLTransaction,
+                    message: "SET TRANSACTION can only be used in transaction blocks"))
+        }
+        if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
+        let hasBegun = readerIndex != nil || writerMode != .none
+        if hasBegun, let isolation = modes.isolation, isolation != state.transaction.isolation {
+            throw WireError(
+                state: .activeSQLTransaction, message: "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+        }
+        if hasBegun, state.transaction.isReadOnly, modes.readOnly == false {
+            throw WireError(state: .activeSQLTransaction, message: "transaction read-write mode must be set before any query")
+        }
+        if let isolation = modes.isolation { state.transaction.isolation = isolation }
+        if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
+        let pins =
+            state.transaction.isReadOnly || state.transaction.isolation == .repeatableRead
+            || state.transaction.isolation == .serializable
+        // One that is there stays: BEGIN DEFERRED keeps its snapshot whatever the level.
+        state.transaction.pinsSnapshot = (pins || hasBegun && state.transaction.pinsSnapshot) && writerMode == .none
+        releaseReaderIfUnused()
+    }
+
+    /// Clients are told when a setting changes that they may depend on.
+    func report(_ name: String) {
+        guard let reported = Settings.reported.first(where: { $0.lowercased() == name.lowercased() }),
+            let value = state.settings.value(reported)
+        else { return }
+        out.parameterStatus(reported, value)
+    }
+
+    func discard(_ what: SessionStatement.Discarded) throws(WireError) {
+        guard what == .all else {
+            if what == .plans { state.unnamedStatement = nil }
+            return
+        }
+        guard !state.transaction.isExplicit else {
+            throw WireError(
+                state: .activeSQLTransaction, message: "DISCARD ALL cannot run inside a transaction block")
+        }
+        closePortals()
+        closeUnnamed()
+        state.statements.removeAll()
+        state.settings = defaults
+        Settings.reported.forEach(report)
+    }
+
+    func deallocate(_ name: String?) throws(WireError) {
+        guard let name else { return state.statements.removeAll() }
+        guard state.statements.remove(name) else {
+            throw WireError(
+                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
+        }
+    }
+
+    func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) -> Wait? {
+        guard let value = shown(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
+        answer([name], [[value]], tag: "SHOW", formats, describes)
+        return nil
+    }
+
+    func shown(_ name: String) -> String? {
+        switch name.lowercased() {
+        case "transaction_isolation", "transaction isolation level":
+            return (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
+        case "transaction_read_only":
+            let isReadOnly =
+                state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
+            return isReadOnly || role == .reader ? "on" : "off"
+        case "session_authorization":
+            return userName
+        default:
+            return state.settings.value(name)
+        }
+    }
+
+    func showAll(_ formats: [Format], _ describes: Bool) {
+        let rows =
+            (state.settings.names + ["transaction_isolation", "transaction_read_only"]).map { [$0, shown($0) ?? "", ""] }
+            + eventLog.configuration.shown.map { [$0.name, $0.value, ""] }
+        answer(["name", "setting", "description"], rows, tag: "SHOW", formats, describes)
+    }
+
+    /// What SHOW says of a setting of the log; nil for any other.
+    func loggingSetting(_ name: String) -> String? {
+        let name = name.lowercased()
+        guard name.hasPrefix("log_") else { return nil }
+        return server.eventLog.configuration.shown.first { $0.name == name }?.value
+    }
+
+    func requireSessionSetting(_ name: String) throws(WireError) {
+        guard loggingSetting(name) != nil else { return }
+        throw WireError(
+            state: .cantChangeRuntimeParam, message: "parameter \"\(name)\" cannot be changed in a session",
+            hint: "It is a setting of the daemon's configuration.")
+    }
+}
