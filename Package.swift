@@ -18,7 +18,7 @@ let package = Package(
         .executable(name: "walpoold", targets: ["walpoold"]),
         .executable(name: "walpool-load", targets: ["walpool-load"]),
         // Both for bench/grdb, a package of its own, so that nothing else here depends on GRDB.
-        .library(name: "Locking", targets: ["Locking"]),
+        .library(name: "Threads", targets: ["Threads"]),
         .library(name: "Workload", targets: ["Workload"]),
     ],
     dependencies: [
@@ -32,7 +32,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "Locking", swiftSettings: settings),
+        .target(name: "Threads", swiftSettings: settings),
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),
@@ -47,11 +47,11 @@ let package = Package(
             name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
         .target(
             name: "Pool",
-            dependencies: ["CLinux", "Journal", "Locking", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Threads", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Server",
-            dependencies: ["CLinux", "Journal", "Locking", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "Threads", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Configuration",
@@ -63,7 +63,7 @@ let package = Package(
         .executableTarget(
             name: "walpoold",
             dependencies: [
-                "Configuration", "Server", "CSystemd", "Journal", "Locking",
+                "Configuration", "Server", "CSystemd", "Journal", "Threads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -79,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "walpool-load",
             dependencies: [
-                "CLinux", "CSQLite", "Locking", "PostgresWire", "Workload",
+                "CLinux", "CSQLite", "Threads", "PostgresWire", "Workload",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -91,11 +91,11 @@ let package = Package(
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PoolTests", dependencies: ["Locking", "Pool", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PoolTests", dependencies: ["Threads", "Pool", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
-        .testTarget(name: "ServerTests", dependencies: ["Locking", "Server", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "ServerTests", dependencies: ["Threads", "Server", "TestSupport"], swiftSettings: settings),
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
         .executableTarget(
             name: "walpool-micro",
@@ -103,7 +103,7 @@ let package = Package(
             swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(
-            name: "FuzzTests", dependencies: ["Locking", "Server", "CSQLite"], path: "Tests/Fuzz",
+            name: "FuzzTests", dependencies: ["Threads", "Server", "CSQLite"], path: "Tests/Fuzz",
             exclude: ["Engine", "seeds", "regressions", "fuzz", "fuzz.dict", "show"], swiftSettings: settings),
     ]
 )

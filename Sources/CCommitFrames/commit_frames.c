@@ -109,7 +109,8 @@ static void note_header(struct walpool_commit_frames *frames, const void *header
     frames->header = offset;
     frames->has_header = 1;
     if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) == 0) {
-        /* Else it is none, but 24 bytes of a page that is written in parts: only where a page was written again are there such frames. */
+        /* A header without checksums is written only after a page was written again. Otherwise these 24 bytes are a part of a page
+           that is written in pieces. */
         if (frames->rewritten != 0 && (frames->unsummed == 0 || offset < frames->unsummed)) frames->unsummed = offset;
         return;
     }

@@ -125,7 +125,7 @@ extension BackupFile {
         guard let lock = try? BackupLock.take(for: path) else { return false }
         let isThere = access(path, F_OK) == 0
         remove(path)
-        // Until here.
+        // The lock is kept until the file is gone.
         _ = consume lock
         return isThere
     }

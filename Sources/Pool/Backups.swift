@@ -1,5 +1,5 @@
 import Journal
-import Locking
+import Threads
 import Logging
 import SQLite
 import Scheduling

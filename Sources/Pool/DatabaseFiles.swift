@@ -194,7 +194,7 @@ public struct DatabaseFiles: Sendable {
     /// In the place of the -wal there is another, with something in it: who has made it has gone on there.
     var hasOtherWAL: Bool { !hasWAL && (Self.status(path + "-wal").map { $0.bytes > 0 } ?? false) }
 
-    /// Nor is there another, not even one with nothing in it: nobody has opened the database since, for SQLite makes one
+    /// There is no -wal in its place, not even an empty one. So nobody has opened the database since, for SQLite makes one
     /// before it takes a lock in the -shm (sqlite3WalOpen in https://www.sqlite.org/src/file/src/wal.c).
     var isNoWALInPlace: Bool { Self.identity(path + "-wal") == nil }
 

@@ -1,6 +1,6 @@
 import Glibc
 import Journal
-import Locking
+import Threads
 import Logging
 import Scheduling
 import Synchronization

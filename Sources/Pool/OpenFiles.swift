@@ -66,7 +66,7 @@ struct OpenFiles {
         if let wal, let walIndex, let page = wal.lastPage(of: walIndex) { lastPage = page }
     }
 
-    /// And afterwards; then look for a problem.
+    /// To be called after a checkpoint of this process's; then ask for `problem`.
     mutating func wereCheckpointed() { wasCheckpointed = true }
 
     private mutating func takeSample() { sample = database.map { DatabaseSample(of: $0, and: lastPage) } }
@@ -132,8 +132,8 @@ struct OpenFiles {
     /// commit makes it as long again, with a hole of zeros before it, so that only the room it takes on the disk may tell.
     /// A file system may take some of that back for reasons of its own: only then is anything read.
     ///
-    /// Or it is longer than by its frames, because another was written over it (`cp other.db-wal app.db-wal`); but so it is when room was
-    /// made ahead, or a transaction that was rolled back had made some: that is told by what is read, too.
+    /// The -wal may also be longer than its frames are: another was written over it (`cp other.db-wal app.db-wal`), or room was made ahead,
+    /// or a transaction that was rolled back had made it longer. What is read tells these apart.
     private func problem(ofWAL status: walpool_file) -> SQLiteError? {
         if status.bytes < walBytes || status.blocks < walBlocks {
             return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL

@@ -1,4 +1,4 @@
-import Locking
+import Threads
 import SQLite
 import Scheduling
 import Synchronization
@@ -134,7 +134,7 @@ final class PipelinedSync: @unchecked Sendable {
         return cause
     }
 
-    /// The same, with the mutex held.
+    /// Why no further commit becomes durable. With the mutex held.
     private var cause: SQLiteError? { failure ?? loss }
 
     private var isAnyDurable: Bool { unanswered.contains { $0.commit <= synced } }

@@ -1,4 +1,4 @@
-import Locking
+import Threads
 import Logging
 import SQLite
 import Scheduling

@@ -42,7 +42,7 @@ struct StatementCache {
     }
 
     private var entries: [Int: Entry] = [:]
-    /// The same, around which the hand goes; nil where one was taken away.
+    /// The entries in the order in which the hand passes them; nil where one was taken away.
     private var ring: [Entry?] = []
     private var freePlaces: [Int] = []
     private var hand = -1

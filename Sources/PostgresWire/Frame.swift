@@ -3,7 +3,7 @@ public enum Frame {
     /// The message has not arrived in full.
     case incomplete
     /// A message of this type; its body, and where the next one begins.
-    case message(type: UInt8, body: Range<Int>, next: Int)
+    case message(type: FrontendMessageType, body: Range<Int>, next: Int)
     /// Not a message. The connection cannot be read any further. Boxed, so that the common cases stay small.
     indirect case invalid(WireError)
 }
@@ -21,10 +21,10 @@ public enum FrameDecoder {
         in buffer: UnsafeRawBufferPointer, at position: Int, maximumBodyLength: Int
     ) -> Frame {
         guard position >= 0, position < buffer.count else { return .incomplete }
-        let type = buffer[position]
-        guard let limit = limit(ofType: type, maximumBodyLength: maximumBodyLength) else {
-            return .invalid(.lostSynchronization("invalid frontend message type \(type)"))
+        guard let type = FrontendMessageType(rawValue: buffer[position]) else {
+            return .invalid(.lostSynchronization("invalid frontend message type \(buffer[position])"))
         }
+        let limit = limit(of: type, maximumBodyLength: maximumBodyLength)
         // Compared by subtraction: positions cannot overflow, sums could.
         let available = buffer.count - position
         guard available >= 5 else { return .incomplete }
@@ -40,23 +40,17 @@ public enum FrameDecoder {
         return .message(type: type, body: position + 5..<next, next: next)
     }
 
-    /// The longest body of a message type; nil for a type that no client sends.
+    /// The longest body of a message of this type.
     @inline(__always)
-    private static func limit(ofType type: UInt8, maximumBodyLength: Int) -> Int? {
+    private static func limit(of type: FrontendMessageType, maximumBodyLength: Int) -> Int {
         switch type {
-        // Query, Parse, Bind, FunctionCall, CopyData
-        case UInt8(ascii: "Q"), UInt8(ascii: "P"), UInt8(ascii: "B"), UInt8(ascii: "F"), UInt8(ascii: "d"):
-            maximumBodyLength
-        // Sync, Flush, Describe, Close, Execute, Terminate, CopyDone, CopyFail, PasswordMessage
-        case UInt8(ascii: "S"), UInt8(ascii: "H"), UInt8(ascii: "D"), UInt8(ascii: "C"), UInt8(ascii: "E"),
-            UInt8(ascii: "X"), UInt8(ascii: "c"), UInt8(ascii: "f"), UInt8(ascii: "p"):
+        case .query, .parse, .bind, .functionCall, .copyData: maximumBodyLength
+        case .sync, .flush, .describe, .close, .execute, .terminate, .copyDone, .copyFail, .password:
             min(smallMessageLimit - 4, maximumBodyLength)
-        default:
-            nil
         }
     }
 
-    private static func describe(_ type: UInt8) -> String {
-        "\"\(Character(Unicode.Scalar(type)))\""
+    private static func describe(_ type: FrontendMessageType) -> String {
+        "\"\(Character(Unicode.Scalar(type.rawValue)))\""
     }
 }

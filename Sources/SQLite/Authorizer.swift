@@ -102,8 +102,8 @@ public enum Authorizer {
         "schema_version", "data_version", "freelist_count", "page_count", "page_size", "encoding", "auto_vacuum",
         "foreign_keys", "recursive_triggers", "max_page_count", "cache_size", "synchronous", "secure_delete",
     ]
-    /// Likewise, and tools ask for them first. Only as a statement: as tables some take arguments. That asking leaves the
-    /// connection as it is stands in `sqlite3Pragma` of https://www.sqlite.org/src/file/src/pragma.c: each sets something
+    /// PRAGMAs of that kind that tools send first. They are allowed as statements only, because as tables some of them take arguments. That
+    /// asking leaves the connection as it is stands in `sqlite3Pragma` of https://www.sqlite.org/src/file/src/pragma.c: each sets something
     /// if there is a value (`zRight`).
     private static let askedPragmas = [
         "journal_mode", "busy_timeout", "mmap_size", "journal_size_limit", "wal_autocheckpoint", "locking_mode", "trusted_schema",

@@ -1,5 +1,5 @@
 import CLinux
-import Locking
+import Threads
 import Pool
 import Scheduling
 import Synchronization

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import Journal
-import Locking
+import Threads
 import Logging
 import Pool
 import PostgresWire
@@ -43,7 +43,7 @@ public final class Server: Sendable {
     let socketFile: String
     let ready = ReadyQueue()
     let stopSignal: Int32
-    private let threads = Locked<[pthread_t]>([])
+    private let threads = Locked<[Pthread]>([])
     /// No new sessions, and idle ones go.
     let isStopping = Atomic<Bool>(false)
     /// See Server+Accepting.
@@ -142,7 +142,7 @@ public final class Server: Sendable {
 
     /// Starts serving; returns at once.
     public func start() throws(StartError) {
-        do throws(SystemError) {
+        do {
             try addEvents()
             crew.announceAgain = { [unowned self] in self.announceAgain($0) }
             crew.wakeForWhatIsLeft = { [unowned self] in
@@ -208,7 +208,7 @@ public final class Server: Sendable {
             guard MonotonicClock.now < end else { return false }
             pauseForSessions()
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         return true
     }
 

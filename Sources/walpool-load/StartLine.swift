@@ -1,4 +1,4 @@
-import Locking
+import Threads
 
 /// Where the threads of a run wait for each other: all start at one time, which is set when the last one is ready.
 ///

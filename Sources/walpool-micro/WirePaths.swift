@@ -63,11 +63,11 @@ extension MicroPath {
         {
             let body = UnsafeRawBufferPointer(rebasing: input[range])
             switch type {
-            case UInt8(ascii: "B"):
+            case .bind:
                 let bind = try BindMessage(body: body)
                 for parameter in bind.parameters { sum &+= Int(parameter.bytes?.first ?? 0) }
                 sum &+= bind.resultFormatCount &+ Int(bind.resultFormat(column: 0).rawValue)
-            case UInt8(ascii: "E"):
+            case .execute:
                 sum &+= try ExecuteMessage(body: body).maxRows
             default:
                 sum &+= 1

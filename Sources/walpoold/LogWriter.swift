@@ -1,6 +1,6 @@
 import Glibc
 import Journal
-import Locking
+import Threads
 import Pool
 import Server
 
@@ -35,16 +35,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// Starts the thread, which lives as long as the process: so does this object.
     func start() throws(StartError) {
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                Unmanaged<LogWriter>.fromOpaque(context!).takeUnretainedValue().main()
-                return nil
-            }, context)
-        guard code == 0 else { throw StartError("cannot start a thread: \(String(cString: strerror(code)))") }
-        pthread_detach(thread)
+        do { _ = try Pthread(isDetached: true) { self.main() } } catch { throw StartError(error.description) }
     }
 
     /// Never waits for whoever reads the log.

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 import Journal
-import Locking
+import Threads
 import Logging
 import Pool
 import Scheduling

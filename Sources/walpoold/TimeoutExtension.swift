@@ -1,5 +1,5 @@
 import Glibc
-import Locking
+import Threads
 import Pool
 import Server
 
@@ -30,41 +30,22 @@ final class TimeoutExtension: @unchecked Sendable {
     static func during<Result, Failure: Error>(
         _ notifications: ServiceNotifications, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        guard notifications.isWanted else { return try body() }
+        let timeout = TimeoutExtension(notifications)
         // Without the thread there is only no more time.
-        guard notifications.isWanted, let thread = TimeoutExtension(notifications).start() else { return try body() }
-        defer { thread.end() }
+        guard let thread = try? Pthread(stackBytes: stackBytes, { timeout.repeatUntilOver() }) else { return try body() }
+        defer {
+            timeout.end()
+            thread.join()
+        }
         return try body()
     }
 
-    private struct Thread {
-        let value: pthread_t
-        let of: TimeoutExtension
-
-        func end() {
-            of.mutex.locked {
-                of.isOver = true
-                of.ended.signal()
-            }
-            pthread_join(value, nil)
+    private func end() {
+        mutex.locked {
+            isOver = true
+            ended.signal()
         }
-    }
-
-    private func start() -> Thread? {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, Self.stackBytes)
-        defer { pthread_attr_destroy(&attributes) }
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, &attributes,
-            { context in
-                Unmanaged<TimeoutExtension>.fromOpaque(context!).takeRetainedValue().repeatUntilOver()
-                return nil
-            }, context)
-        guard code != 0 else { return Thread(value: thread, of: self) }
-        Unmanaged<TimeoutExtension>.fromOpaque(context).release()
-        return nil
     }
 
     private func repeatUntilOver() {

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import Threads
 import Scheduling
 import Testing
 

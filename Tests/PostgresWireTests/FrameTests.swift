@@ -10,7 +10,7 @@ import Testing
         withRaw(bytes) { buffer in
             switch FrameDecoder.next(in: buffer, at: position, maximumBodyLength: limit) {
             case .incomplete: "incomplete"
-            case .message(let type, let body, let next): "\(Character(Unicode.Scalar(type))) \(body) \(next)"
+            case .message(let type, let body, let next): "\(Character(Unicode.Scalar(type.rawValue))) \(body) \(next)"
             case .invalid(let error): "\(error.severity.rawValue) \(error.state)"
             }
         }

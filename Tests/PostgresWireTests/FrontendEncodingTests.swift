@@ -10,7 +10,8 @@ import Testing
     {
         let bytes = encoded(encode)
         return try withRaw(bytes) { buffer in
-            guard case .message(type.asciiValue, let body, bytes.count) = FrameDecoder.next(in: buffer, at: 0, maximumBodyLength: 1 << 20)
+            guard case .message(let found, let body, bytes.count) = FrameDecoder.next(in: buffer, at: 0, maximumBodyLength: 1 << 20),
+                found.rawValue == type.asciiValue
             else {
                 throw WireError.protocolViolation("not one message of type \(type)")
             }

@@ -81,7 +81,7 @@ import Testing
                     Issue.record("a frame beyond the buffer")
                     return
                 }
-                _ = decode(type: type, UnsafeRawBufferPointer(rebasing: buffer[body]))
+                _ = decode(type: type.rawValue, UnsafeRawBufferPointer(rebasing: buffer[body]))
                 position = next
             }
         }

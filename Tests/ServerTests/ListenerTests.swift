@@ -1,5 +1,5 @@
 import Glibc
-import Locking
+import Threads
 import Testing
 
 @testable import Pool

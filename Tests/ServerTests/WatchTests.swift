@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import Threads
 import Pool
 import Scheduling
 import Testing

@@ -28,9 +28,14 @@ extension ConfigurationSection {
                 "max_sessions", form: "an integer from 0 to 100000", "Sessions at a time of all that the rule lets in; 0: any number",
                 takesText: false),
             Key("statement_timeout", form: "a time", "The longest statement_timeout that a session may have, and has at first; 0: none"),
-            Key("transaction_timeout", form: "a time", "Likewise"),
-            Key("idle_in_transaction_session_timeout", form: "a time", "Likewise"),
-            Key("client_write_timeout", form: "a time", "Likewise"),
+            Key(
+                "transaction_timeout", form: "a time", "The longest transaction_timeout that a session may have, and has at first; 0: none"),
+            Key(
+                "idle_in_transaction_session_timeout", form: "a time",
+                "The longest idle_in_transaction_session_timeout that a session may have, and has at first; 0: none"),
+            Key(
+                "client_write_timeout", form: "a time",
+                "The longest client_write_timeout that a session may have, and has at first; 0: none"),
             Key(
                 "writer_time_limit", form: "a time",
                 "How long a session may have the writer at a stretch, whatever it does with it; 0: as long as it likes"),

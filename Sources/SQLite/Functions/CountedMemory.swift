@@ -5,7 +5,8 @@ import CSQLite
 public final class CountedMemory {
     private var reserved: UnsafeMutableRawPointer?
     private var bytes = 0
-    /// So little is not counted: a query has as many small groups as it likes, one after the other.
+    /// Aggregates that keep less than this are not counted: a query has its groups one after the other, and a block of SQLite's for each
+    /// small one would cost more than it guards.
     private static let leastBytes = 4_096
 
     /// Nothing is counted yet.

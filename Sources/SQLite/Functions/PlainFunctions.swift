@@ -47,7 +47,7 @@ enum PlainFunctions {
         connection.register("gen_random_uuid", 0, .volatile) { $0.answer(randomUUID()) }
         connection.register("greatest", -1, .deterministic) { extreme($0, wanted: 1) }
         connection.register("least", -1, .deterministic) { extreme($0, wanted: -1) }
-        // As above: the connection must not retain itself.
+        // The connection owns this closure, so the closure must not own the connection.
         connection.register("pg_sleep", 1, .direct) { [unowned(unsafe) connection] in sleep($0, connection) }
         // Newer versions of SQLite have it themselves.
         if SQLiteLibrary.versionNumber < 3_044_000 {

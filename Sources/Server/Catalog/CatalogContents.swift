@@ -314,7 +314,7 @@ struct CatalogContents: Sendable {
             guard let foreign = key.foreign, let target = tablesByName[foreign.table.foldedName] else { return }
             let named = foreign.to.compactMap { $0 }
             let to = named.count == foreign.to.count ? named : target.primaryKey
-            // Nor to columns that are not there, or to fewer or more than its own.
+            // PostgreSQL has no key that refers to columns that are not there, or to another number of columns than its own.
             guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.foldedName] != nil }) else { return }
             values["contype"] = "f"
             values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)

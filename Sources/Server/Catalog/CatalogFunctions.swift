@@ -205,7 +205,8 @@ enum CatalogFunctions {
 
     /// What the view pg_cursors is made of.
     private static func registerCursors(on connection: Connection) {
-        // Not owned, as in pg_get_userbyid.
+        // The connection owns its functions and their callbacks, so a function must not own those; and it is called by that
+        // connection's statements only.
         let cursors = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?()?.cursors() ?? [:] }
         connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().keys.sorted())) }
         connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.statement) }

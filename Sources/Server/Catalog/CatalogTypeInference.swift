@@ -132,7 +132,7 @@ struct CatalogTypeInference: Sendable {
             // All of them at once: each by itself would be a recursion as deep as a client likes.
             let end = nodes.lastIndex { $0.subscriptNodes == nil }
             guard let end else { return nil }
-            // Nor has a window elements: a row of them would be such a recursion again.
+            // A window has no elements either: a row of them would be such a recursion again.
             if end > 0, nodes[end - 1].isWord("over") || nodes[end - 1].isWord("filter") { return nil }
             if nodes[end].isWord("array") { return end == nodes.count - 2 ? typeOfArray(last.subscriptNodes ?? []) : nil }
             return typeOfElement(of: nodes[...end])

@@ -3,6 +3,7 @@ import Pool
 import PostgresWire
 import SQLite
 import Scheduling
+import Threads
 
 /// A thread of a console session's own, for what takes long: the crew's threads are for the clients.
 ///
@@ -11,12 +12,6 @@ import Scheduling
 /// statement: by `reasonToStop`, which whatever it does asks.
 enum ConsoleThread {
     typealias Body = @Sendable (Session) throws(WireError) -> Void
-
-    private final class Start {
-        let session: Session
-        let body: Body
-        init(_ session: Session, _ body: @escaping Body) { (self.session, self.body) = (session, body) }
-    }
 
     /// Once this has returned the session is the new thread's.
     static func start(_ session: Session, _ body: @escaping Body) throws(WireError) {
@@ -27,24 +22,12 @@ enum ConsoleThread {
                 state: .insufficientResources, message: "too many commands of the console are running",
                 hint: "Up to \(ServerLimits.consoleThreads) may run at a time.")
         }
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, SessionLimits.stackBytes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(Start(session, body)).toOpaque()
-        let code = pthread_create(
-            &thread, &attributes,
-            { context in
-                let start = Unmanaged<Start>.fromOpaque(context!).takeRetainedValue()
-                ConsoleThread.run(start.session, start.body)
-                return nil
-            }, context)
-        guard code != 0 else { return }
-        Unmanaged<Start>.fromOpaque(context).release()
-        server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
-        throw WireError(state: .insufficientResources, message: "\(SystemError("pthread_create", code))")
+        do {
+            _ = try Pthread(stackBytes: SessionLimits.stackBytes, isDetached: true) { run(session, body) }
+        } catch {
+            server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
+            throw WireError(state: .insufficientResources, message: error.description)
+        }
     }
 
     private static func run(_ session: Session, _ body: Body) {

@@ -58,17 +58,17 @@ extension Session {
             case .message(let type, let range, let next):
                 let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
                 switch type {
-                case UInt8(ascii: "d"):
+                case .copyData:
                     try copy.take(body)
                     copyPosition = next
                 // "The backend will ignore Flush and Sync messages received during copy-in mode."
-                case UInt8(ascii: "H"), UInt8(ascii: "S"): copyPosition = next
-                case UInt8(ascii: "c"):
+                case .flush, .sync: copyPosition = next
+                case .copyDone:
                     if let wait = try finishCopyIn(copy) { return wait }
                     copyPosition = next
                     endCopyIn(copy)
                     return nil
-                case UInt8(ascii: "X"): return .closed
+                case .terminate: return .closed
                 default: throw abandonedCopy(type, body, next)
                 }
             }
@@ -76,10 +76,10 @@ extension Session {
     }
 
     /// The error for a message that ends the COPY. In the extended protocol `fail` skips the message by itself.
-    private func abandonedCopy(_ type: UInt8, _ body: UnsafeRawBufferPointer, _ next: Int) -> WireError {
+    private func abandonedCopy(_ type: FrontendMessageType, _ body: UnsafeRawBufferPointer, _ next: Int) -> WireError {
         if state.query != nil { copyPosition = next }
-        guard type == UInt8(ascii: "f") else {
-            let digits = String(type, radix: 16, uppercase: true)
+        guard type == .copyFail else {
+            let digits = String(type.rawValue, radix: 16, uppercase: true)
             return WireError(
                 state: .protocolViolation, message: "unexpected message type 0x\(digits) during COPY from stdin")
         }

@@ -1,5 +1,5 @@
 import Journal
-import Locking
+import Threads
 import Logging
 import Pool
 import Scheduling
@@ -14,7 +14,7 @@ final class EventLog: Sendable {
     private let leftOutReportAt = Atomic<Int64>(.max)
     /// log_min_duration_statement in nanoseconds; Int64.max is off. Beside the rest, because each statement asks.
     private let slowNanoseconds = Atomic<Int64>(.max)
-    /// log_lock_waits_after, likewise.
+    /// log_lock_waits_after in nanoseconds; Int64.max is off.
     private let lockWaitNanoseconds = Atomic<Int64>(.max)
 
     /// The kinds that clients cause, each with its limits by user ID.

@@ -65,14 +65,14 @@ extension Session {
         return try? statement(of: type, UnsafeRawBufferPointer(rebasing: input.bytes[range]))
     }
 
-    private func statement(of type: UInt8, _ body: UnsafeRawBufferPointer) throws(WireError) -> StatementAtHand? {
+    private func statement(of type: FrontendMessageType, _ body: UnsafeRawBufferPointer) throws(WireError) -> StatementAtHand? {
         switch type {
-        case UInt8(ascii: "E"): return try StatementAtHand(portal(named: ExecuteMessage(body: body).portal))
-        case UInt8(ascii: "P"): return try StatementAtHand(sql: ParseMessage(body: body).sql)
-        case UInt8(ascii: "Q"): return try StatementAtHand(sql: QueryMessage(body: body).sql)
-        case UInt8(ascii: "B"):
+        case .execute: return try StatementAtHand(portal(named: ExecuteMessage(body: body).portal))
+        case .parse: return try StatementAtHand(sql: ParseMessage(body: body).sql)
+        case .query: return try StatementAtHand(sql: QueryMessage(body: body).sql)
+        case .bind:
             return try StatementAtHand(sql: statement(named: BindMessage(body: body).statement).query.text.bytes)
-        case UInt8(ascii: "D"):
+        case .describe:
             let message = try DescribeMessage(body: body)
             guard message.kind == .portal else {
                 return try StatementAtHand(sql: statement(named: message.name).query.text.bytes)

@@ -1,5 +1,5 @@
 import Glibc
-import Locking
+import Threads
 import Pool
 import PostgresWire
 import Scheduling

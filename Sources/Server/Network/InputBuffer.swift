@@ -87,7 +87,7 @@ final class InputBuffer {
         capacity = 0
     }
 
-    /// Or makes it smaller.
+    /// Makes the buffer as large as this, or as small. False: there is no memory.
     private func grow(to size: Int) -> Bool {
         guard let grown = realloc(storage, size) else { return false }
         storage = grown

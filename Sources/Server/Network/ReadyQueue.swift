@@ -1,7 +1,7 @@
 import CLinux
 import DequeModule
 import Glibc
-import Locking
+import Threads
 import Pool
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Glibc
-import Locking
+import Threads
 import Pool
 import Synchronization
 
@@ -108,7 +108,7 @@ final class SessionTable: @unchecked Sendable {
         static let owned: UInt64 = 1
         /// Owned, and an event has come since: its owner sees to it, or has it announced again, when it lets go of the session.
         static let notified: UInt64 = 2
-        /// Likewise, and the event said that the other side has hung up.
+        /// Owned, and an event has come since that says that the other side has hung up.
         static let hungUp: UInt64 = 4
         /// Its socket is being armed by a thread that does not own it any more. The thread that receives the event may own it and
         /// go on, but not close the socket before: its number could be given to another connection and be armed instead.

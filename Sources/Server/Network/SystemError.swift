@@ -10,9 +10,5 @@ public struct SystemError: Error, CustomStringConvertible {
         self.errorNumber = errorNumber
     }
 
-    public var description: String {
-        let words = "\(call): \(String(cString: strerror(errorNumber)))"
-        guard call == "pthread_create", errorNumber == EAGAIN else { return words }
-        return words + ": a limit of threads (TasksMax=, RLIMIT_NPROC) or of memory (RLIMIT_AS) is reached"
-    }
+    public var description: String { "\(call): \(String(cString: strerror(errorNumber)))" }
 }

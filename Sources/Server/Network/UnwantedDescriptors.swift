@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Locking
+import Threads
 
 /// Descriptors that clients send beside their bytes (unix(7), SCM_RIGHTS), to a kernel that cannot be told to refuse them.
 ///
@@ -43,25 +43,13 @@ enum UnwantedDescriptors {
             closing.threads += 1
             return true
         }
-        // Without it they are closed when more come.
-        if needsThread, !startThread() { closing.withLock { $0.threads -= 1 } }
+        guard needsThread else { return }
+        let thread = try? Pthread(stackBytes: ServerLimits.closingStackBytes, isDetached: true, closeAll)
+        // Without one they are closed when more come.
+        if thread == nil { closing.withLock { $0.threads -= 1 } }
     }
 
-    private static func startThread() -> Bool {
-        var (thread, attributes) = (pthread_t(), pthread_attr_t())
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, ServerLimits.closingStackBytes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        return pthread_create(
-            &thread, &attributes,
-            { _ in
-                UnwantedDescriptors.closeAll()
-                return nil
-            }, nil) == 0
-    }
-
-    private static func closeAll() {
+    @Sendable private static func closeAll() {
         while let descriptor = next() {
             walpool_do_not_linger(descriptor)
             Glibc.close(descriptor)

@@ -2,6 +2,7 @@ import Glibc
 import Pool
 import SQLite
 import Scheduling
+import Threads
 
 /// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
 /// who waited, it runs next.
@@ -30,7 +31,7 @@ final class Worker: @unchecked Sendable {
     private var backlog = Backlog()
     private let isOfCrew: Bool
     let note: Watch.Note
-    // The note's.
+    // `note`'s, at hand: reached once for each event.
     let batch: EventBatch
     let replies: EventBatch
     /// Where epoll writes the events there are. A single one is handled at once; several go into `batch` first.
@@ -76,26 +77,11 @@ final class Worker: @unchecked Sendable {
     }
 
     /// Starts the thread; the worker lives as long as it runs.
-    func start(stackBytes: Int) throws(SystemError) -> pthread_t {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, stackBytes)
-        defer { pthread_attr_destroy(&attributes) }
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, &attributes,
-            { context in
-                let worker = Unmanaged<Worker>.fromOpaque(context!).takeRetainedValue()
-                worker.main()
-                worker.server.endedThreads.add(1, ordering: .sequentiallyConsistent)
-                return nil
-            }, context)
-        guard code == 0 else {
-            Unmanaged<Worker>.fromOpaque(context).release()
-            throw SystemError("pthread_create", code)
+    func start(stackBytes: Int) throws(PthreadError) -> Pthread {
+        try Pthread(stackBytes: stackBytes) {
+            self.main()
+            self.server.endedThreads.add(1, ordering: .sequentiallyConsistent)
         }
-        return thread
     }
 
     private func main() {

@@ -34,13 +34,13 @@ struct InputActivity {
         }
     }
 
-    private static func isRequest(_ type: UInt8, bytes: Int, _ isCopying: Bool) -> Bool {
+    private static func isRequest(_ type: FrontendMessageType, bytes: Int, _ isCopying: Bool) -> Bool {
         switch type {
-        case UInt8(ascii: "H"): false
+        case .flush: false
         // "The backend will ignore Flush and Sync messages received during copy-in mode."
         // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
-        case UInt8(ascii: "S"): !isCopying
-        case UInt8(ascii: "d"): bytes > 0
+        case .sync: !isCopying
+        case .copyData: bytes > 0
         default: true
         }
     }

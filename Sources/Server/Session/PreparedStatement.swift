@@ -14,18 +14,18 @@ final class PreparedStatement {
     var name: String?
     /// Its columns were announced to the client, so they may not change.
     var isDescribed = false
-    /// A portal's were. pgjdbc describes the first and knows from then on.
+    /// The columns of a portal of it were announced. pgjdbc describes the first and knows from then on.
     var hasDescribedPortal = false
-    /// By which setting of result_typing they were.
+    /// The setting of result_typing by which its columns were announced.
     private(set) var announcedTyping: Typing.Results?
-    /// As what, where the rows of that portal had a say.
+    /// The types that were announced, where the rows of a portal had a say in them.
     private(set) var announcedTypes: [TypeOID]?
     /// What the columns of FETCH, EXECUTE or a question to the catalogs were told as, which depends on more than the statement.
     var toldTypes: [TypeOID]?
     /// The EXECUTE that calls it. What the client is told of the call it is told of that one, as long as it has it.
     private weak var caller: PreparedStatement?
     private(set) var isCalled = false
-    /// So were its parameters' types, and the client writes its values accordingly.
+    /// The client was told its parameters' types, and writes its values accordingly.
     var hasToldParameters = false
 
     init(query: Query, analysis: Analysis?, _ source: ParameterSource) {

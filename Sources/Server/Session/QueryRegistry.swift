@@ -1,4 +1,4 @@
-import Locking
+import Threads
 import Pool
 import PostgresWire
 

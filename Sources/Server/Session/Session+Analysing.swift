@@ -88,7 +88,7 @@ extension Session {
         }
         var found = try analysis(isDeep ? depth(connection) : nil)
         if !found.isDeep, found.mayHoldTruths { found = try analysis(depth(connection)) }
-        // Then it is not whole, and all sessions would have it.
+        // An analysis that was stopped is not whole, and would be shared with all sessions.
         if let reason = connection.stopReason { throw stopError(reason) }
         if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError.outOfMemory) }
         if found.schemaVersion == pool.schema.version {

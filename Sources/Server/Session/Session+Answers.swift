@@ -74,7 +74,7 @@ extension Session {
         }
     }
 
-    /// - Parameter types: of none it is text.
+    /// - Parameter types: one for each column; empty: all are text.
     private func describe(_ columns: [String], _ formats: [Format], _ types: [TypeOID] = []) {
         out.rowDescription(
             columns.enumerated().map { index, name in

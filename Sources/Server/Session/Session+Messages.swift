@@ -45,7 +45,7 @@ extension Session {
             throw error
         case .message(let type, let range, let next):
             let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
-            if state.skipsUntilSync && type != UInt8(ascii: "S") && type != UInt8(ascii: "X") {
+            if state.skipsUntilSync && type != .sync && type != .terminate {
                 state.inputPosition = next
                 return nil
             }
@@ -66,37 +66,37 @@ extension Session {
     }
 
     private func handle(
-        _ type: UInt8, _ body: UnsafeRawBufferPointer, _ range: Range<Int>, _ next: Int
+        _ type: FrontendMessageType, _ body: UnsafeRawBufferPointer, _ range: Range<Int>, _ next: Int
     ) throws(WireError) -> Wait? {
         var wait: Wait?
         switch type {
-        case UInt8(ascii: "B"): try bind(BindMessage(body: body))
-        case UInt8(ascii: "E"): wait = try execute(ExecuteMessage(body: body))
-        case UInt8(ascii: "S"):
+        case .bind: try bind(BindMessage(body: body))
+        case .execute: wait = try execute(ExecuteMessage(body: body))
+        case .sync:
             try requireEmpty(body)
             return try sync(next)
-        case UInt8(ascii: "P"): wait = try parse(ParseMessage(body: body))
-        case UInt8(ascii: "D"): wait = try describe(DescribeMessage(body: body))
-        case UInt8(ascii: "C"): try closeObject(CloseMessage(body: body))
-        case UInt8(ascii: "Q"): return try beginQuery(QueryMessage(body: body), bodyStart: range.lowerBound, next)
-        case UInt8(ascii: "H"):
+        case .parse: wait = try parse(ParseMessage(body: body))
+        case .describe: wait = try describe(DescribeMessage(body: body))
+        case .close: try closeObject(CloseMessage(body: body))
+        case .query: return try beginQuery(QueryMessage(body: body), bodyStart: range.lowerBound, next)
+        case .flush:
             try requireEmpty(body)
             // A client that asks for a Flush waits for what comes before it, except inside a group, whose replies wait
             // for the commit.
             marks.awaited = out.end
             if writerMode != .group, !flush() { return .closed }
-        case UInt8(ascii: "X"): return .closed
-        case UInt8(ascii: "d"), UInt8(ascii: "c"), UInt8(ascii: "f"):
+        case .terminate: return .closed
+        case .copyData, .copyDone, .copyFail:
             // "the backend will … ignore CopyData, CopyDone, CopyFail" once a COPY has failed or is over.
             break
-        case UInt8(ascii: "F"):
+        case .functionCall:
             throw WireError(
                 state: .featureNotSupported, message: "the function call protocol is not supported",
                 hint: "Call the function in a SELECT.")
-        default:
+        case .password:
             throw WireError(
                 severity: .fatal, state: .protocolViolation,
-                message: "unexpected message type \(type) after startup")
+                message: "unexpected message type \(type.rawValue) after startup")
         }
         if wait == nil { state.inputPosition = next }
         return wait
@@ -156,12 +156,11 @@ extension Session {
             return writerMode == .group ? .transactionEnd : nil
         }
         // The message at hand is skipped by its length, never read as anything else (CVE-2015-0244).
-        if case .message(_, _, let next) = FrameDecoder.next(
+        if case .message(let type, _, let next) = FrameDecoder.next(
             in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         {
-            let type = input.bytes[state.inputPosition]
             state.inputPosition = next
-            if type == UInt8(ascii: "Q") || type == UInt8(ascii: "F") || type == UInt8(ascii: "S") {
+            if type == .query || type == .functionCall || type == .sync {
                 state.skipsUntilSync = false
                 readyForQuery()
                 return writerMode == .group ? .transactionEnd : nil

@@ -86,24 +86,24 @@ extension Session {
             else { return .partial }
             let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
             switch type {
-            case UInt8(ascii: "S"):
+            case .sync:
                 return outlook.shape
-            case UInt8(ascii: "E"):
+            case .execute:
                 guard let message = try? ExecuteMessage(body: body),
                     let query = executed(message.portal, portals)
                 else { return .partial }
                 outlook.meet(query.kind, query.head.verb)
                 if outlook.continues { return .partial }
-            case UInt8(ascii: "P"):
+            case .parse:
                 guard let message = try? ParseMessage(body: body), let sql = Self.onlyStatement(message.sql),
                     let query = try? server.registry.query(sql)
                 else { return .partial }
                 statements.set(message.name, query)
-            case UInt8(ascii: "B"):
+            case .bind:
                 guard let message = try? BindMessage(body: body) else { return .partial }
                 guard let query = statements[message.statement] ?? statement(message.statement)?.query else { return .partial }
                 portals.set(message.portal, query)
-            case UInt8(ascii: "D"), UInt8(ascii: "C"), UInt8(ascii: "H"):
+            case .describe, .close, .flush:
                 break
             default:
                 return .partial

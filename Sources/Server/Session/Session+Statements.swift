@@ -10,7 +10,7 @@ extension Session {
         var parameterTypes: [TypeOID] = []
         /// What Describe has told of the parameters, if it was asked.
         var toldParameters: [TypeOID]?
-        /// And of the columns.
+        /// What Describe has told of the columns, if it was asked.
         var toldTypes: [TypeOID]?
         /// The result formats Bind asked for; nil in a simple query.
         var formats: [Format]?

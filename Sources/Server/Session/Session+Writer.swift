@@ -121,10 +121,10 @@ extension Session {
             case .message(let type, _, let next) = FrameDecoder.next(
                 in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
         else { return false }
-        if type == UInt8(ascii: "S") { return true }
+        if type == .sync { return true }
         guard
-            type == UInt8(ascii: "E"),
-            case .message(UInt8(ascii: "S"), _, _) = FrameDecoder.next(
+            type == .execute,
+            case .message(.sync, _, _) = FrameDecoder.next(
                 in: input.bytes, at: next, maximumBodyLength: SessionLimits.messageBytes)
         else { return false }
         return true

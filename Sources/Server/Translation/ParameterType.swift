@@ -23,7 +23,7 @@ struct ParameterType: Equatable, Sendable {
         case none
         /// The client says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it is NULL.
         case calculated
-        /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: likewise.
+        /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
         case mismatched
     }
 

@@ -41,7 +41,7 @@ enum MessageRules {
                     require(
                         body.lowerBound == cut.end + 5 && body.upperBound == next && next <= arrived,
                         "a message lies within what has arrived")
-                    cut.messages.append(Message(type: type, body: body))
+                    cut.messages.append(Message(type: type.rawValue, body: body))
                     cut.end = next
                 }
             }

@@ -67,11 +67,12 @@ struct Conversation {
                 return false
             case .message(let type, let body, let next):
                 position = next
-                if type == UInt8(ascii: "X") || type == UInt8(ascii: "p") { hasAskedToEnd = true }
-                var question = Question(type: type, describesStatement: bytes[body].first == UInt8(ascii: "S"))
+                if type == .terminate || type == .password { hasAskedToEnd = true }
+                var question = Question(type: type.rawValue, describesStatement: bytes[body].first == UInt8(ascii: "S"))
                 // A Flush with something in it is an error.
                 question.isAnswered =
-                    Array("QPBDCESF".utf8).contains(type) || (type == UInt8(ascii: "H") && !body.isEmpty)
+                    [.query, .parse, .bind, .describe, .close, .execute, .sync, .functionCall].contains(type)
+                    || (type == .flush && !body.isEmpty)
                 questions.append(question)
                 return true
             }
