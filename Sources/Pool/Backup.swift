@@ -172,7 +172,7 @@ public final class Backup: Sendable {
     private func awaitSnapshot(_ watch: Watch) throws(SQLiteError) {
         while !snapshots.begin(MonotonicClock.now) {
             try watch.requireNoStop()
-            MonotonicClock.sleepForOutsider(milliseconds: Self.pauseMilliseconds)
+            MonotonicClock.sleep(milliseconds: Self.pauseMilliseconds)
         }
     }
 
@@ -200,7 +200,7 @@ public final class Backup: Sendable {
         while step != .done {
             try watch.requireNoStop()
             step = try backup.step(pages: Self.stepPages)
-            if step == .busy { MonotonicClock.sleepForOutsider(milliseconds: Self.pauseMilliseconds) }
+            if step == .busy { MonotonicClock.sleep(milliseconds: Self.pauseMilliseconds) }
             let copied = backup.pageCount - backup.remainingPages
             box.withLock { $0.copiedPages = copied }
             onStep(status)
@@ -225,7 +225,7 @@ public final class Backup: Sendable {
         func attach(to connection: Connection) {
             connection.callbacks.onProgress = { self.mustStop() }
             connection.callbacks.onBusy = { _ in
-                MonotonicClock.sleepForOutsider(milliseconds: Backup.pauseMilliseconds)
+                MonotonicClock.sleep(milliseconds: Backup.pauseMilliseconds)
                 return !self.mustStop()
             }
         }

@@ -226,7 +226,7 @@ public struct DatabaseFiles: Sendable {
         while true {
             if let status = Self.status(path), status.bytes > 0 { return wasEmptied || FileIdentity(status) != database }
             guard MonotonicClock.now < end else { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
     }
 

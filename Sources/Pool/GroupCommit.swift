@@ -142,7 +142,7 @@ struct GroupCommit {
             member.runTransaction(on: writer)
             index += 1
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
-            // What went well a moment ago does not now: somebody was cancelled, or the disk is full. His reply says so.
+            // What went well a moment ago does not now: somebody was cancelled, or the disk is full. Its reply says so.
             let hasItsError = writer.connection.isAutocommit
             writer.rollback()
             runAgain(waiting[..<(index - 1)], &result)

@@ -9,8 +9,8 @@ public enum MonotonicClock {
         return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// Sleeps between two tries for what another process, or another thread, has: only on a thread that may be long.
-    public static func sleepForOutsider(milliseconds: Int) {
+    /// Sleeps between two looks at what nothing tells of: only on a thread that may be long.
+    public static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: (milliseconds % 1000) * 1_000_000)
         nanosleep(&time, nil)
     }

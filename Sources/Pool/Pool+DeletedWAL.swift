@@ -158,7 +158,7 @@ extension Pool {
                 throw SQLiteError(
                     extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
             }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
     }
 
@@ -182,7 +182,7 @@ extension Pool {
                     metadata: ["missing": "\(missing)", "hint": "make room at once: it ends with this process, which waits for a while"])
                 isTold = true
             }
-            MonotonicClock.sleepForOutsider(milliseconds: 10)
+            MonotonicClock.sleep(milliseconds: 10)
         }
         return nil
     }

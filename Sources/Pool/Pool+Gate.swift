@@ -46,7 +46,7 @@ extension Pool {
     /// Closes the gate and lets writers go on while readers leave, so that writers wait for the copying alone. True once the
     /// readers have left, or are not to be waited for in this way any longer.
     ///
-    /// Reads wait meanwhile, so nobody may have the writer who keeps it for as long as he likes: only members of groups,
+    /// Reads wait meanwhile, so nobody may have the writer who keeps it for as long as they like: only members of groups,
     /// and one whose statement turns out to be long opens the gate again (`openGateWhileReadersLeave`). What only prepares a
     /// statement goes on, or no statement with a new text could write.
     func readersHaveLeft(_ frames: Int, _ endSnapshots: EndSnapshots) -> Bool {
@@ -92,7 +92,7 @@ extension Pool {
             let inUse = state.withLock { $0.readerQueue.inUseCount + $0.analystQueue.inUseCount }
             if inUse == 0, backups.snapshots.areGone { return true }
             if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
     }
 

@@ -34,7 +34,7 @@ extension Pool {
         while isOneMissing() {
             guard let process = processThatLocks(sharedBytes, of: descriptor) else { return nil }
             if MonotonicClock.now >= end { return process }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
         return nil
     }
@@ -52,7 +52,7 @@ extension Pool {
         // Who has just opened the database may be about to open it.
         while let process = processThatLocks(sharedBytes, of: database), processThatLocks(indexBytes, of: index) == nil {
             if MonotonicClock.now >= end { return process }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
         return nil
     }

@@ -155,7 +155,7 @@ extension Pool {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }) {
             if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
         return true
     }
@@ -200,7 +200,7 @@ extension Pool {
         let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
         while let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: access(wal, F_OK) != 0) {
             if MonotonicClock.now >= end { return holder }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
         return nil
     }

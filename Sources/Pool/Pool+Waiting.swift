@@ -83,7 +83,7 @@ extension Pool {
 }
 
 extension Pool.State {
-    /// Somebody waits. When to look whether he is still there, if nobody has waited until now.
+    /// Somebody waits. When to look whether they are still there, if nobody has waited until now.
     mutating func waitingLookIfNew(now: Instant) -> Instant {
         guard waitingLook == .distantFuture else { return .distantFuture }
         waitingLook = now.advanced(byMilliseconds: PoolLimits.waitingLookMilliseconds)

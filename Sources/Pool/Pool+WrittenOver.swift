@@ -23,7 +23,7 @@ extension Pool {
     /// The other database's own may come next, written over the one in place, too (`cp backup.db app.db; cp backup.db-wal app.db-wal`).
     func moveOwnWALAway() {
         let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
-        while MonotonicClock.now < end, hasOwnWAL { MonotonicClock.sleepForOutsider(milliseconds: 1) }
+        while MonotonicClock.now < end, hasOwnWAL { MonotonicClock.sleep(milliseconds: 1) }
         guard hasOwnWAL else { return }
         do {
             let name = try filesLeft.moveWALAway()
@@ -85,7 +85,7 @@ extension Pool {
         let files = writer.knownFiles
         while writer.places.databaseInPlace != nil, !files.isDatabaseWrittenOver {
             guard MonotonicClock.now < end else { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
         }
         return true
     }

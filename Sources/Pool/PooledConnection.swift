@@ -63,7 +63,7 @@ public class PooledConnection: @unchecked Sendable {
             }
         } else {
             runBegan = now
-            owner.runsOn()
+            owner.hasRunForAWhile()
         }
         stopReason =
             reasonOfOwn ?? owner.reasonToStop(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
@@ -89,7 +89,7 @@ public class PooledConnection: @unchecked Sendable {
         let now = MonotonicClock.now
         stopReason = owner.reasonToStopWaiting(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         if stopReason != nil { return false }
-        MonotonicClock.sleepForOutsider(milliseconds: 1)
+        MonotonicClock.sleep(milliseconds: 1)
         return true
     }
 

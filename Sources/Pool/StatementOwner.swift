@@ -13,7 +13,7 @@ public protocol StatementOwner: AnyObject {
     /// What functions like current_user() answer.
     var facts: SessionFacts? { get }
     /// The statement has run for a thousand steps.
-    func runsOn()
+    func hasRunForAWhile()
     /// The thread is about to be long (past a millisecond of work, or waiting for another process).
     func willBeLong()
 }
@@ -22,5 +22,5 @@ extension StatementOwner {
     /// Work of the daemon's own has no client to lose.
     public func isClientGone(now: Instant) -> Bool { false }
     public var facts: SessionFacts? { nil }
-    public func runsOn() {}
+    public func hasRunForAWhile() {}
 }

@@ -28,8 +28,6 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     let pageBytes: Int
     /// What the last commit took, its sync included.
     private(set) var lastCommitNanoseconds: Int64 = 0
-    /// What the path leads to.
-    let fileName: String
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
     private(set) var failure: SQLiteError?
@@ -77,7 +75,6 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         releaseMember = try connection.prepareInternal("RELEASE \"walpool group member\"")
         rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
         walIndex = connection.walIndex()
-        fileName = connection.fileName
         files = OpenFiles(of: connection, walIndex: walIndex)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
         // Where no commit waits for the disk there is nothing to gain.
@@ -121,7 +118,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// writable to it ("SQLITE_CANTOPEN", https://www.sqlite.org/wal.html#read_only_databases).
     private static func establishWAL(_ connection: Connection) throws(SQLiteError) {
         connection.callbacks.onBusy = { attempt in
-            MonotonicClock.sleepForOutsider(milliseconds: 1)
+            MonotonicClock.sleep(milliseconds: 1)
             return attempt < ConnectionSettings.openTimeoutMilliseconds
         }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")

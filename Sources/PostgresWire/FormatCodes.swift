@@ -31,3 +31,11 @@ struct FormatCodes {
         Int16(bigEndian: codes.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self))
     }
 }
+
+extension [Format] {
+    /// The format of a value at `index` by such a list: text when the list does not say.
+    @inlinable public func format(at index: Int) -> Format {
+        if count == 1 { return self[0] }
+        return index < count ? self[index] : .text
+    }
+}

@@ -16,6 +16,9 @@ public struct SQLiteError: Error, Equatable, Sendable {
     /// https://www.sqlite.org/c3ref/errcode.html
     public let offset: Int?
 
+    /// As much of a value is quoted in a message that says what is wrong with it: enough to find it again.
+    public static let quotedCharacters = 64
+
     /// With these fields, for an error that no connection holds.
     public init(extendedCode: Int32, message: String, offset: Int? = nil) {
         self.extendedCode = extendedCode

@@ -22,7 +22,7 @@ struct Contention: Sendable {
     /// Somebody waits, and nobody did before.
     mutating func begins(now: Instant) { since = now }
 
-    /// The last of those who waited has given up, and what he waited for is still somebody else's.
+    /// The last of those who waited has given up, and what they waited for is still somebody else's.
     mutating func wasGivenUp(now: Instant) {
         guard now > since else { return }
         past.append(Wait(from: since, until: now))

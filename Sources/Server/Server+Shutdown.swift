@@ -70,6 +70,6 @@ extension Server {
 
     /// Statements take their time to end, and there is nothing to be told when they do.
     func pauseForSessions() {
-        MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.sessionsLookMilliseconds)
+        MonotonicClock.sleep(milliseconds: ServerLimits.sessionsLookMilliseconds)
     }
 }

@@ -11,7 +11,7 @@ enum ServerLimits {
     /// Places for sessions that are made at the start at least, since max_sessions may be raised later: 50 bytes each.
     static let leastSessionRoom = 4096
     /// Threads that close what clients have sent beside their bytes (`UnwantedDescriptors`): each can be kept by one who sends a file
-    /// of a FUSE file system of his own, so there are some more.
+    /// of a FUSE file system of their own, so there are some more.
     static let closingThreads = 8
     /// The stack of one, which makes two system calls.
     static let closingStackBytes = 128 << 10

@@ -12,20 +12,20 @@ enum DateFunctions {
         connection.register("date_trunc", 2, .deterministic) { call in
             guard !call.hasNull else { return call.answerNull() }
             guard let date = DateFields(call.text(1)) else {
-                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(64))\"")
+                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(SQLiteError.quotedCharacters))\"")
             }
             guard let truncated = date.truncated(to: call.text(0).lowercased()) else {
-                return call.fail("unit \"\(call.text(0).prefix(64))\" is not known to date_trunc")
+                return call.fail("unit \"\(call.text(0).prefix(SQLiteError.quotedCharacters))\" is not known to date_trunc")
             }
             call.answer(truncated)
         }
         connection.register("date_part", 2, .deterministic) { call in
             guard !call.hasNull else { return call.answerNull() }
             guard let date = DateFields(call.text(1)) else {
-                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(64))\"")
+                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(SQLiteError.quotedCharacters))\"")
             }
             guard let part = date.part(call.text(0).lowercased()) else {
-                return call.fail("unit \"\(call.text(0).prefix(64))\" is not known to date_part")
+                return call.fail("unit \"\(call.text(0).prefix(SQLiteError.quotedCharacters))\" is not known to date_part")
             }
             call.answer(part)
         }

@@ -6,7 +6,7 @@ enum CatalogArrays {
         connection.register("pg_array", 1, .deterministic) { call in
             guard !call.isNull(0) else { return call.answerNull() }
             guard let elements = elements(call.text(0)) else {
-                return call.fail("malformed array literal: \"\(call.text(0).prefix(64))\"")
+                return call.fail("malformed array literal: \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\"")
             }
             call.answer(json(elements))
         }

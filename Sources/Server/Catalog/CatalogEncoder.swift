@@ -12,7 +12,7 @@ struct CatalogEncoder {
         types = columns.map { column in
             if case .fixed(let type) = column.type, !allText { type } else { .text }
         }
-        self.formats = columns.indices.map { formats.count == 1 ? formats[0] : $0 < formats.count ? formats[$0] : .text }
+        self.formats = columns.indices.map { formats.format(at: $0) }
     }
 
     func describe(to out: OutputBuffer) {

@@ -140,7 +140,11 @@ enum CatalogFunctions {
             connection.register(name, 1, .deterministic) { call in
                 guard !call.isNull(0) else { return call.answerNull() }
                 if let oid = CatalogTypes.oid(named: call.text(0)) { return call.answer(Int64(oid)) }
-                if fails { call.fail("type \"\(call.text(0).prefix(64))\" does not exist") } else { call.answerNull() }
+                if fails {
+                    call.fail("type \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\" does not exist")
+                } else {
+                    call.answerNull()
+                }
             }
         }
         connection.register("pg_regproc_oid", 1, .deterministic) { call in
@@ -154,7 +158,7 @@ enum CatalogFunctions {
             guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
             let name = call.text(0)
             if name == "-" || CatalogTypeFunctions.names.contains(name) { return call.answer(CatalogTypeFunctions.oid(of: name)) }
-            call.fail("function \"\(name.prefix(64))\" does not exist")
+            call.fail("function \"\(name.prefix(SessionLimits.quotedCharacters))\" does not exist")
         }
         connection.register("pg_regproc_name", 1, .deterministic) { call in
             guard !call.isNull(0) else { return call.answerNull() }
@@ -169,7 +173,7 @@ enum CatalogFunctions {
             if let oid = schemas[call.text(0)] {
                 call.answer(Int64(oid))
             } else {
-                call.fail("schema \"\(call.text(0).prefix(64))\" does not exist")
+                call.fail("schema \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\" does not exist")
             }
         }
         connection.register("pg_regnamespace_name", 1, .deterministic) { call in
@@ -179,7 +183,9 @@ enum CatalogFunctions {
         }
     }
 
-    private static func failed(_ call: FunctionCall) { call.fail("relation \"\(call.text(0).prefix(64))\" does not exist") }
+    private static func failed(_ call: FunctionCall) {
+        call.fail("relation \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\" does not exist")
+    }
 
     /// `x::integer` and `x::text` where SQLite's CAST makes something else.
     private static func registerConversions(on connection: Connection) {
@@ -187,7 +193,7 @@ enum CatalogFunctions {
             switch call.storageClass(0) {
             case .text:
                 guard let number = TextCodec.parseInt(call.bytes(0)) else {
-                    return call.fail("invalid input syntax for type integer: \"\(call.text(0).prefix(64))\"")
+                    return call.fail("invalid input syntax for type integer: \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\"")
                 }
                 call.answer(number)
             case .real:
@@ -258,7 +264,7 @@ enum CatalogFunctions {
         connection.register("pg_bool", 1, .deterministic) { call in
             guard call.storageClass(0) == .text else { return call.answer(argument: 0) }
             guard let value = TextCodec.parseBool(call.bytes(0)) else {
-                return call.fail("invalid input syntax for type boolean: \"\(call.text(0).prefix(64))\"")
+                return call.fail("invalid input syntax for type boolean: \"\(call.text(0).prefix(SessionLimits.quotedCharacters))\"")
             }
             call.answer(value)
         }

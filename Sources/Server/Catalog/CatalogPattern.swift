@@ -19,7 +19,9 @@ enum CatalogPattern {
         }
         var compiled = regex_t()
         let code = regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB | (ignoresCase ? REG_ICASE : 0))
-        guard code == 0 else { throw Failure(message: "invalid regular expression: \"\(expression.prefix(64))\"") }
+        guard code == 0 else {
+            throw Failure(message: "invalid regular expression: \"\(expression.prefix(SessionLimits.quotedCharacters))\"")
+        }
         defer { regfree(&compiled) }
         return regexec(&compiled, text, 0, nil, 0) == 0
     }

@@ -36,14 +36,14 @@ struct ConsoleTable {
     static func describe(_ topic: ConsoleTopic, formats: [Format], to out: OutputBuffer) {
         out.rowDescription(
             topic.columns.enumerated().map { index, column in
-                FieldDescription(name: column.name, type: column.type, format: format(index, formats))
+                FieldDescription(name: column.name, type: column.type, format: formats.format(at: index))
             })
     }
 
     func send(formats: [Format], to out: OutputBuffer) {
         for row in rows {
             let mark = out.beginDataRow(columns: row.count)
-            for (index, value) in row.enumerated() { Self.send(value, Self.format(index, formats), to: out) }
+            for (index, value) in row.enumerated() { Self.send(value, formats.format(at: index), to: out) }
             _ = out.endDataRow(mark)
         }
     }
@@ -60,9 +60,5 @@ struct ConsoleTable {
     private static func send(_ text: String, to out: OutputBuffer) {
         var text = text
         text.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
-    }
-
-    private static func format(_ column: Int, _ formats: [Format]) -> Format {
-        formats.count == 1 ? formats[0] : column < formats.count ? formats[column] : .text
     }
 }

@@ -107,9 +107,7 @@ extension Session {
     /// PgBouncer's commands name a database, and here is one.
     private func requireServed(_ database: String?) throws(WireError) {
         guard let database, database != server.configuration.databaseName else { return }
-        throw WireError(
-            state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
-            hint: "This daemon serves \"\(server.configuration.databaseName)\".")
+        throw .noDatabase(database, served: server.configuration.databaseName)
     }
 }
 

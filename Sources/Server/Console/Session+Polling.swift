@@ -12,7 +12,7 @@ extension Session {
             if let reason = reasonToStop(now: now) ?? (isClientGone(now: now) ? .disconnected : nil) {
                 throw ErrorTranslation.wireError(reason)
             }
-            MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.consoleLookMilliseconds)
+            MonotonicClock.sleep(milliseconds: ServerLimits.consoleLookMilliseconds)
         }
     }
 }

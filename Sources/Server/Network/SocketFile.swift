@@ -66,7 +66,7 @@ enum SocketLock {
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { return true }
             if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleepForOutsider(milliseconds: ServerLimits.socketLockPauseMilliseconds)
+            MonotonicClock.sleep(milliseconds: ServerLimits.socketLockPauseMilliseconds)
         }
         return true
     }

@@ -234,9 +234,7 @@ final class Analysis: Sendable {
                 number = n
                 if let range {
                     let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)
-                    guard let known = TypeOID(sqlName: typeName) else {
-                        throw WireError(state: .undefinedObject, message: "type \"\(typeName)\" does not exist")
-                    }
+                    guard let known = TypeOID(sqlName: typeName) else { throw .noType(typeName) }
                     type = known
                 }
             case .positional:

@@ -76,13 +76,7 @@ final class Portal {
     /// Nobody has asked it for anything.
     var isFresh: Bool { run == nil && !isDone && !isClosed }
 
-    func format(_ column: Int) -> Format {
-        switch resultFormats.count {
-        case 0: .text
-        case 1: resultFormats[0]
-        default: column < resultFormats.count ? resultFormats[column] : .text
-        }
-    }
+    func format(_ column: Int) -> Format { resultFormats.format(at: column) }
 
     /// Those it was opened with, since a FETCH has asked for others.
     private var openedWith: [Format]?

@@ -57,7 +57,7 @@ extension Session {
             guard let called = try? call(of: name, arguments, statement.query).statement, let analysis = called.analysis,
                 !analysis.columns.isEmpty
             else { return out.noData() }
-            let encoder = makeEncoder(analysis, { Self.format($0, formats) }, nil, called.parameters)
+            let encoder = makeEncoder(analysis, formats.format(at:), nil, called.parameters)
             statement.announce(state.settings.typing.results)
             statement.toldTypes = encoder.columns.map(\.type)
             out.rowDescription(Analysis.fields(analysis.columns, encoder))
@@ -80,7 +80,7 @@ extension Session {
             columns.enumerated().map { index, name in
                 FieldDescription(
                     name: name, tableOID: 0, attributeNumber: 0, type: types.isEmpty ? .text : types[index], typeModifier: -1,
-                    format: Self.format(index, formats))
+                    format: formats.format(at: index))
             })
     }
 
@@ -92,7 +92,7 @@ extension Session {
         for row in rows {
             let mark = out.beginDataRow(columns: row.count)
             for (index, value) in row.enumerated() {
-                append(value, types.isEmpty ? .text : types[index], Self.format(index, formats))
+                append(value, types.isEmpty ? .text : types[index], formats.format(at: index))
             }
             _ = out.endDataRow(mark)
         }
@@ -107,9 +107,5 @@ extension Session {
             var copy = value
             copy.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
         }
-    }
-
-    private static func format(_ column: Int, _ formats: [Format]) -> Format {
-        formats.count == 1 ? formats[0] : column < formats.count ? formats[column] : .text
     }
 }

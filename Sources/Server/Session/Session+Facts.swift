@@ -20,7 +20,8 @@ extension Session {
         do throws(WireError) {
             guard let isLocal = Array(isLocal.utf8).withUnsafeBytes({ TextCodec.parseBool($0) }) else {
                 throw WireError(
-                    state: .invalidTextRepresentation, message: "invalid input syntax for type boolean: \"\(isLocal.prefix(64))\"")
+                    state: .invalidTextRepresentation,
+                    message: "invalid input syntax for type boolean: \"\(isLocal.prefix(SessionLimits.quotedCharacters))\"")
             }
             guard !["transaction_isolation", "transaction_read_only"].contains(name.lowercased()) else {
                 throw WireError(

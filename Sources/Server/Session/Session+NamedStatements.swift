@@ -57,8 +57,6 @@ extension Session {
                 state: .invalidSQLStatementName, message: "unnamed prepared statement does not exist")
         }
         if let statement = state.statements.named(name) { return statement }
-        throw WireError(
-            state: .invalidSQLStatementName,
-            message: "prepared statement \"\(String(decoding: name, as: UTF8.self))\" does not exist")
+        throw .noPreparedStatement(String(decoding: name, as: UTF8.self))
     }
 }

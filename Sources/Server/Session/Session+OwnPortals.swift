@@ -53,7 +53,9 @@ extension Session {
 
     func requireTold(_ told: [TypeOID], _ types: [TypeOID]) throws(WireError) {
         guard told != types else { return }
-        func names(_ types: [TypeOID]) -> Substring { types.map(\.sqlName).joined(separator: ", ").prefix(200) }
+        func names(_ types: [TypeOID]) -> Substring {
+            types.map(\.sqlName).joined(separator: ", ").prefix(SessionLimits.typeListCharacters)
+        }
         throw PreparedStatement.stale("Its columns were announced as \(names(told)), and are \(names(types)) now.")
     }
 }

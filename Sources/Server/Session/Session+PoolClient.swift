@@ -36,7 +36,7 @@ extension Session: PoolClient {
         return began != 0 && began < moment.nanoseconds
     }
 
-    func runsOn() {
+    func hasRunForAWhile() {
         worker?.sendReplies()
         worker?.handOverIfAny()
     }

@@ -71,14 +71,14 @@ extension Session {
     func portal(named name: UnsafeRawBufferPointer) throws(WireError) -> Portal {
         if name.isEmpty {
             if let portal = state.unnamedPortal, !portal.isClosed { return portal }
-            throw WireError(state: .invalidCursorName, message: "portal \"\" does not exist")
+            throw .noPortal("")
         }
         return try portal(String(decoding: name, as: UTF8.self))
     }
 
     func portal(_ name: String) throws(WireError) -> Portal {
         if let portal = state.portals[name] { return portal }
-        throw WireError(state: .invalidCursorName, message: "portal \"\(name)\" does not exist")
+        throw .noPortal(name)
     }
 
     func closePortal(_ name: String) {

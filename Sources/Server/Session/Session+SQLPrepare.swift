@@ -16,9 +16,7 @@ extension Session {
         if let wait { return wait }
         var given: [TypeOID] = []
         for type in types {
-            guard let known = TypeOID(sqlName: type) ?? PostgresSpelling.type(named: type) else {
-                throw WireError(state: .undefinedObject, message: "type \"\(type)\" does not exist")
-            }
+            guard let known = TypeOID(sqlName: type) ?? PostgresSpelling.type(named: type) else { throw .noType(type) }
             given.append(known)
         }
         let statement = PreparedStatement(
@@ -46,10 +44,7 @@ extension Session {
     func call(
         of name: String, _ arguments: [Range<Int>], _ query: Query, by caller: PreparedStatement? = nil
     ) throws(WireError) -> (statement: PreparedStatement, arguments: [String?]) {
-        guard let statement = state.statements[name] else {
-            throw WireError(
-                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
-        }
+        guard let statement = state.statements[name] else { throw .noPreparedStatement(name) }
         guard case .sqlite = statement.query.kind else {
             throw WireError(state: .featureNotSupported, message: "EXECUTE runs only queries and data changes")
         }

@@ -128,10 +128,7 @@ extension Session {
 
     func deallocate(_ name: String?) throws(WireError) {
         guard let name else { return state.statements.removeAll() }
-        guard state.statements.remove(name) else {
-            throw WireError(
-                state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")
-        }
+        guard state.statements.remove(name) else { throw .noPreparedStatement(name) }
     }
 
     func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) -> Wait? {

@@ -96,9 +96,9 @@ extension Session {
 
     private func admit(toDatabase database: String) throws(WireError) {
         guard database == server.configuration.databaseName else {
-            throw WireError(
-                severity: .fatal, state: .invalidCatalogName, message: "database \"\(database)\" does not exist",
-                hint: "This daemon serves \"\(server.configuration.databaseName)\".")
+            var error = WireError.noDatabase(database, served: server.configuration.databaseName)
+            error.severity = .fatal
+            throw error
         }
         try requireRoom()
     }

@@ -1,3 +1,5 @@
+import SQLite
+
 /// The bounds of a session and of what sessions share, each with its reason. Those of one feature (HTTP, KILL, events taken at a time)
 /// stand with it, as do the thresholds of one algorithm.
 enum SessionLimits {
@@ -10,6 +12,12 @@ enum SessionLimits {
     /// Of the JSON that an array becomes, which is the largest value there can be (length_limit_bytes): an element of eight bytes in
     /// binary may be 16,000 digits.
     static let arrayBytes = 64 << 20
+    /// As much of a value is quoted in a message that says what is wrong with it.
+    static let quotedCharacters = SQLiteError.quotedCharacters
+    /// As much of an application_name is kept: PostgreSQL's NAMEDATALEN, less the zero at its end.
+    static let applicationNameCharacters = 63
+    /// As much of a list of types is told.
+    static let typeListCharacters = 200
     /// What a socket is read with at a time.
     static let readBytes = 16 << 10
     /// So much of a message that is not whole yet is a sign that its client is not idle: what the shortest read is for. A client that

@@ -35,7 +35,11 @@ extension Setting {
     static let otherNames = Swift.Set(named.keys).subtracting(effectiveNames.map { $0.lowercased() })
 
     private static let effective: [(name: String, setting: Setting)] = [
-        ("application_name", .effective(show: { $0.applicationName }, assign: { $0.applicationName = String($2.prefix(63)) })),
+        (
+            "application_name",
+            .effective(
+                show: { $0.applicationName }, assign: { $0.applicationName = String($2.prefix(SessionLimits.applicationNameCharacters)) })
+        ),
         ("client_encoding", .effective(show: { $0.clientEncoding }, assign: setClientEncoding)),
         ("client_write_timeout", time(\.clientWriteTimeoutMilliseconds)),
         ("DateStyle", .effective(show: { $0.dateStyle }, assign: setDateStyle)),

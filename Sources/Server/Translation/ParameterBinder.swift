@@ -259,7 +259,7 @@ enum ParameterBinder {
     private static func malformed(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
     ) -> WireError {
-        let shown = String(decoding: bytes.prefix(64), as: UTF8.self)
+        let shown = String(decoding: bytes.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
         return WireError(
             state: .invalidTextRepresentation,
             message: "invalid input syntax for type \(type.sqlName): \"\(shown)\"",
@@ -267,7 +267,7 @@ enum ParameterBinder {
     }
 
     private static func outOfRange(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> WireError {
-        let shown = String(decoding: bytes.prefix(64), as: UTF8.self)
+        let shown = String(decoding: bytes.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
         return WireError(
             state: .numericValueOutOfRange, message: "value \"\(shown)\" is out of range for type \(type.sqlName)")
     }

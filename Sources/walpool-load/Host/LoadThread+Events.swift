@@ -37,7 +37,7 @@ extension LoadThread {
     ///
     /// Not in recv(), which would save the other system call: when the server reads the request, the kernel tells that there is room
     /// again (`unix_write_space`), and wakes who waits in recv() for that, in the middle of the request and for nothing. Who waits in
-    /// poll() is asked first whether that is what he waits for.
+    /// poll() is asked first whether that is what they wait for.
     private func receiveAlone() -> Bool {
         let state = client(0)
         guard state.pointee.phase == .running, state.pointee.readBytesPerSecond == 0, state.pointee.unsent.count == 0 else {

@@ -62,7 +62,8 @@ extension PostgresSpelling {
     private func canonical(_ literal: Argument) throws(WireError) -> Argument {
         guard let text = literal.text, literal.type.element == nil else { return literal }
         let malformed = WireError(
-            state: .invalidTextRepresentation, message: "invalid input syntax for type \(literal.type.sqlName): \"\(text.prefix(64))\"")
+            state: .invalidTextRepresentation,
+            message: "invalid input syntax for type \(literal.type.sqlName): \"\(text.prefix(SessionLimits.quotedCharacters))\"")
         let found = try Array(text.utf8).withUnsafeBufferPointer { bytes throws(WireError) -> String? in
             try ValueText.canonical(UnsafeRawBufferPointer(bytes), literal.type) { malformed }
         }
