@@ -18,7 +18,7 @@ let package = Package(
         .executable(name: "walpoold", targets: ["walpoold"]),
         .executable(name: "walpool-load", targets: ["walpool-load"]),
         // Both for bench/grdb, a package of its own, so that nothing else here depends on GRDB.
-        .library(name: "Threads", targets: ["Threads"]),
+        .library(name: "POSIX", targets: ["POSIX"]),
         .library(name: "Workload", targets: ["Workload"]),
     ],
     dependencies: [
@@ -32,12 +32,13 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "Threads", swiftSettings: settings),
+        .target(name: "POSIX", swiftSettings: settings),
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),
         .target(name: "CWriteOut", dependencies: ["CSQLite"]),
-        .target(name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "CSQLite", "CWriteOut"], swiftSettings: settings),
+        .target(
+            name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "CSQLite", "CWriteOut", "POSIX"], swiftSettings: settings),
         .target(name: "PostgresWire", swiftSettings: settings),
         .target(
             name: "Scheduling",
@@ -47,23 +48,26 @@ let package = Package(
             name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
         .target(
             name: "Pool",
-            dependencies: ["CLinux", "Journal", "Threads", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CLinux", "Journal", "POSIX", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
             name: "Server",
-            dependencies: ["CLinux", "Journal", "Threads", "Pool", "PostgresWire", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "CLinux", "Journal", "POSIX", "Pool", "PostgresWire", "Scheduling", "SQLite",
+                .product(name: "DequeModule", package: "swift-collections"), .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Configuration",
             dependencies: [
-                "CLinux", "Journal", "Server", .product(name: "Logging", package: "swift-log"),
+                "CLinux", "Journal", "POSIX", "Pool", "Server", .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "walpoold",
             dependencies: [
-                "Configuration", "Server", "CSystemd", "Journal", "Threads",
+                "Configuration", "Server", "CSystemd", "Journal", "POSIX", "Pool", "Scheduling", "SQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -79,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "walpool-load",
             dependencies: [
-                "CLinux", "CSQLite", "Threads", "PostgresWire", "Workload",
+                "CLinux", "CSQLite", "POSIX", "PostgresWire", "Workload",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -91,11 +95,11 @@ let package = Package(
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PoolTests", dependencies: ["Threads", "Pool", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PoolTests", dependencies: ["POSIX", "Pool", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: ["Configuration", "Journal", .product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: settings),
-        .testTarget(name: "ServerTests", dependencies: ["Threads", "Server", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "ServerTests", dependencies: ["POSIX", "Server", "TestSupport"], swiftSettings: settings),
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
         .executableTarget(
             name: "walpool-micro",
@@ -103,7 +107,7 @@ let package = Package(
             swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(
-            name: "FuzzTests", dependencies: ["Threads", "Server", "CSQLite"], path: "Tests/Fuzz",
+            name: "FuzzTests", dependencies: ["POSIX", "Server", "CSQLite"], path: "Tests/Fuzz",
             exclude: ["Engine", "seeds", "regressions", "fuzz", "fuzz.dict", "show"], swiftSettings: settings),
     ]
 )

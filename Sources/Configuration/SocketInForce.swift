@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 import Server
 
@@ -15,9 +16,7 @@ public struct SocketInForce: Sendable {
         self.path = path
         var values: [String: ConfigurationValue] = [:]
         values["port"] = InheritedSocket.port(inPath: path).map { .integer($0) }
-        if let slash = path.lastIndex(of: "/"), !path.hasPrefix("@") {
-            values["socket_directory"] = .string(slash == path.startIndex ? "/" : String(path[..<slash]))
-        }
+        if path.contains("/"), !path.hasPrefix("@") { values["socket_directory"] = .string(Directory.of(path)) }
         var status = stat()
         if !path.hasPrefix("@"), stat(path, &status) == 0 { values["socket_mode"] = ConfigurationValue(mode: status.st_mode & 0o777) }
         self.values = values

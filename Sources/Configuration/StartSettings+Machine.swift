@@ -1,3 +1,4 @@
+import POSIX
 import CLinux
 import Glibc
 import Server
@@ -8,7 +9,7 @@ extension StartSettings {
     /// clients to find.
     public func makeSocketDirectory() throws(StartError) {
         guard mustMakeSocketDirectory else { return }
-        let path = Self.directory(of: server.socketPath)
+        let path = Directory.of(server.socketPath)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw StartError("cannot create \(path): \(Self.errorText)")
         }
@@ -38,7 +39,7 @@ extension StartSettings {
     private func doubtOfFileSystem() -> String? {
         // Of the file itself, where a symbolic link leads; one that is yet to be made will be where its directory is.
         let type = walpool_file_system(server.databasePath)
-        guard let name = Self.networkFileSystem(type == 0 ? walpool_file_system(Self.directory(of: server.databasePath)) : type)
+        guard let name = Self.networkFileSystem(type == 0 ? walpool_file_system(Directory.of(server.databasePath)) : type)
         else { return nil }
         // https://www.sqlite.org/wal.html
         return "\(server.databasePath) is on \(name): \"WAL does not work over a network filesystem\", so no other machine may open it"
@@ -58,7 +59,7 @@ extension StartSettings {
         // The service manager makes its directory.
         if databaseOfService != nil { return nil }
         let path = server.databasePath
-        let directory = Self.directory(of: path)
+        let directory = Directory.of(path)
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno == ENOENT else { return "database: cannot open \(path): \(Self.errorText)" }
@@ -86,7 +87,7 @@ extension StartSettings {
         let path = server.socketPath
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }
-        let directory = Self.directory(of: path)
+        let directory = Directory.of(path)
         var status = stat()
         guard mustMakeSocketDirectory else { return Self.problemOfDirectory("socket_directory", directory) }
         // It is made when it is needed.
@@ -100,11 +101,6 @@ extension StartSettings {
     }
 
     // MARK: Directories
-
-    private static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
 
     private static func problemOfDirectory(_ key: String, _ path: String) -> String? {
         var status = stat()

@@ -1,5 +1,5 @@
 import Glibc
-import Threads
+import POSIX
 import SQLite
 import Scheduling
 

@@ -1,3 +1,4 @@
+import POSIX
 import CLinux
 import Glibc
 import SQLite
@@ -106,14 +107,8 @@ struct BackupFile: ~Copyable {
 extension BackupFile {
     /// Removes temporary files nobody is at work on, and locks that nobody has; returns the names of the files.
     static func removeStale(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
         var names: Set<String> = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(".") else { continue }
+        for name in Directory.names(in: directory) ?? [] where name.hasPrefix(".") {
             if name.hasSuffix(ending) { names.insert(name) }
             if name.hasSuffix(ending + BackupLock.ending) { names.insert(String(name.dropLast(BackupLock.ending.count))) }
         }

@@ -1,4 +1,4 @@
-import Threads
+import POSIX
 import Scheduling
 
 /// The part of the exclusive gate that is about backups: none opens the database while the gate is closed, and the gate

@@ -1,3 +1,4 @@
+import POSIX
 import CLinux
 import Glibc
 import SQLite
@@ -71,15 +72,11 @@ public struct DatabaseFiles: Sendable {
 
     /// What this process has open.
     private static var openHere: [(descriptor: Int32, file: FileIdentity)]? {
-        guard let directory = opendir("/proc/self/fd") else { return nil }
-        defer { closedir(directory) }
-        var files: [(descriptor: Int32, file: FileIdentity)] = []
-        while let entry = readdir(directory) {
-            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            // The links lead to the files themselves, whatever their names are by now.
-            if let descriptor = Int32(number), let file = identity("/proc/self/fd/\(number)") { files.append((descriptor, file)) }
+        // The links lead to the files themselves, whatever their names are by now.
+        Directory.names(in: "/proc/self/fd")?.compactMap { number in
+            guard let descriptor = Int32(number), let file = identity("/proc/self/fd/\(number)") else { return nil }
+            return (descriptor, file)
         }
-        return files
     }
 
     /// What SQLite has open is among them; what is only read (`KeptWAL`) is not.
@@ -255,8 +252,7 @@ public struct DatabaseFiles: Sendable {
         for name in names where access(name, F_OK) == 0 && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0 {
             return cannotBeWritten(name, errno)
         }
-        let slash = file.lastIndex(of: "/")
-        let directory = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
+        let directory = Directory.of(file)
         let isWritable = faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0
         return isWritable ? nil : cannotBeWritten("the directory \(directory)", errno)
     }
@@ -288,13 +284,9 @@ public struct DatabaseFiles: Sendable {
     /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
     /// points to (`unixFullPathname` in https://www.sqlite.org/src/file/src/os_unix.c, up to SQLITE_MAX_SYMLINK of them).
     private static func target(of path: String) -> String {
-        if let resolved = realpath(path, nil) {
-            defer { free(resolved) }
-            return String(cString: resolved)
-        }
-        let maximumLinks = 100
+        if let resolved = Directory.resolved(path) { return resolved }
         var file = path
-        for _ in 0..<maximumLinks {
+        for _ in 0..<PoolLimits.symbolicLinks {
             var bytes: [UInt8] = Array(repeating: 0, count: Int(PATH_MAX))
             let count = bytes.withUnsafeMutableBytes { readlink(file, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count) }
             guard count > 0 else { break }

@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 
 /// Whether the file system has room for what VACUUM or a backup writes.
@@ -21,8 +22,7 @@ public enum DiskSpace {
 
     /// The same where a file is.
     static func available(besideFile path: String) -> (directory: String, bytes: Int64)? {
-        let slash = path.lastIndex(of: "/")
-        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let directory = Directory.of(path)
         return available(in: directory).map { (directory, $0.bytes) }
     }
 

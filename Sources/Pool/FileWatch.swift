@@ -1,3 +1,4 @@
+import POSIX
 import CLinux
 import Glibc
 
@@ -19,7 +20,7 @@ final class FileWatch: @unchecked Sendable {
 
     /// - Parameter path: of the database, without symbolic links.
     init?(path: String) {
-        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let directory = Directory.of(path)
         // A single file may be mounted into a directory.
         guard Self.isLocal(walpool_file_system(directory)), Self.isLocal(walpool_file_system(path)) else { return nil }
         descriptor = walpool_watch(directory, path)

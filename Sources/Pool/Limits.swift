@@ -60,6 +60,8 @@ public struct PoolLimits: Sendable {
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000
+    /// Of symbolic links that lead from one to the next: SQLITE_MAX_SYMLINK of SQLite.
+    static let symbolicLinks = 100
     /// How often, a millisecond apart, a process is looked at that seems to have the database open without its -wal: each
     /// look takes less than one, and it would have to close the database, and open it again, in every one of them.
     static let outsiderLooks = 10

@@ -1,6 +1,6 @@
 import Glibc
 import Journal
-import Threads
+import POSIX
 import Logging
 import Scheduling
 import Synchronization

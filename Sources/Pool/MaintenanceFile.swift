@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 import SQLite
 import Scheduling
@@ -14,12 +15,9 @@ struct MaintenanceFile: Sendable {
 
     /// - Parameter database: symbolic links in it are followed, as SQLite follows them to place the -wal.
     init(database: String) {
-        let resolved = realpath(database, nil)
-        defer { free(resolved) }
-        let database = resolved.map { String(cString: $0) } ?? database
+        let database = Directory.resolved(database) ?? database
         path = database + "-maintenance"
-        let slash = database.lastIndex(of: "/")
-        directory = slash.map { $0 == database.startIndex ? "/" : String(database[..<$0]) } ?? "."
+        directory = Directory.of(database)
     }
 
     enum Found: Equatable {

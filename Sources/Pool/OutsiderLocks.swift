@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 
 /// Who else has the database locked, as far as the kernel shows it.
@@ -15,11 +16,7 @@ public enum OutsiderLocks {
     }
 
     /// Where the -shm stands: beside the file that a symbolic link leads to.
-    private static func file(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
+    private static func file(_ path: String) -> String? { Directory.resolved(path) }
 
     /// One that has the database open by a -wal that was deleted, or nil when none is shown. Nobody but itself will find what it commits
     /// there, and it tells everybody in the -shm that it is in the -wal: whoever goes on with another one would copy zeros, or
@@ -87,11 +84,9 @@ public enum OutsiderLocks {
     ///
     /// nil: that is not shown to this process.
     private static func has(_ process: String, _ file: String) -> Bool? {
-        guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT && isGone(process) ? false : nil }
-        defer { closedir(directory) }
+        guard let numbers = Directory.names(in: "/proc/\(process)/fd") else { return errno == ENOENT && isGone(process) ? false : nil }
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        while let entry = readdir(directory) {
-            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        for number in numbers {
             let count = target.withUnsafeMutableBytes {
                 readlink("/proc/\(process)/fd/\(number)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
             }
@@ -104,12 +99,10 @@ public enum OutsiderLocks {
     ///
     /// nil: that is not shown to this process, or it is gone.
     private static func hasOpen(_ process: String, _ path: String) -> Bool? {
-        guard let directory = opendir("/proc/\(process)/fd") else { return nil }
-        defer { closedir(directory) }
+        guard let numbers = Directory.names(in: "/proc/\(process)/fd") else { return nil }
         var (file, opened) = (stat(), stat())
         guard stat(path, &file) == 0 else { return false }
-        while let entry = readdir(directory) {
-            let number = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        for number in numbers {
             guard stat("/proc/\(process)/fd/\(number)", &opened) == 0 else { continue }
             if opened.st_ino == file.st_ino, opened.st_dev == file.st_dev { return true }
         }

@@ -1,4 +1,4 @@
-import Threads
+import POSIX
 import Logging
 import SQLite
 import Scheduling

@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 import SQLite
 import Scheduling
@@ -17,9 +18,7 @@ extension Pool {
     ///
     /// Only while this process has no connection: closing the descriptor would drop its locks.
     static func processWithLostFiles(_ path: String) -> Int32? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        let fileName = String(cString: resolved)
+        guard let fileName = Directory.resolved(path) else { return nil }
         func isOneMissing() -> Bool { access(fileName + "-shm", F_OK) != 0 || access(fileName + "-wal", F_OK) != 0 }
         guard isOneMissing() else { return nil }
         let descriptor = open(fileName, O_RDWR | O_CLOEXEC)

@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 import Journal
 import Logging
@@ -194,9 +195,8 @@ extension Pool {
     /// a database deletes the -wal before it lets go of its locks, so it has a moment to.
     static func holderOfDeletedWAL(_ path: String) -> String? {
         if let holder = OutsiderLocks.holder(ofDeletedWALOf: path) { return holder }
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        let wal = String(cString: resolved) + "-wal"
+        guard let resolved = Directory.resolved(path) else { return nil }
+        let wal = resolved + "-wal"
         let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
         while let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: access(wal, F_OK) != 0) {
             if MonotonicClock.now >= end { return holder }

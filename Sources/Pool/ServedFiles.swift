@@ -1,4 +1,4 @@
-import Threads
+import POSIX
 import SQLite
 
 /// The files the writer has open, for whoever opens them besides: never another database that has their name by now.

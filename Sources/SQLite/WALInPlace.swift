@@ -1,3 +1,4 @@
+import POSIX
 import Glibc
 
 /// The -wal that stands beside a database now, while a connection has another open that was deleted. It carries no locks, so that

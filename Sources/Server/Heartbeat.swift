@@ -1,5 +1,5 @@
 import CLinux
-import Threads
+import POSIX
 import Pool
 import Scheduling
 import Synchronization

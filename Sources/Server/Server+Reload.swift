@@ -1,5 +1,5 @@
 import Glibc
-import Threads
+import POSIX
 import Pool
 
 /// How reading the configuration again ended.

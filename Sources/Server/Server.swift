@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import Journal
-import Threads
+import POSIX
 import Logging
 import Pool
 import PostgresWire

@@ -1,5 +1,5 @@
 import Glibc
-import Threads
+import POSIX
 
 /// A thread of a run.
 struct RunningThread: Sendable {

@@ -1,4 +1,4 @@
-import Threads
+import POSIX
 
 /// Where the threads of a run wait for each other: all start at one time, which is set when the last one is ready.
 ///

@@ -1,3 +1,4 @@
+import POSIX
 import Configuration
 import Glibc
 import Journal
@@ -119,13 +120,8 @@ enum Daemon {
     private static func placeTemporaryFiles(beside database: String) {
         if let chosen = getenv("SQLITE_TMPDIR"), chosen.pointee != 0 { return }
         // Where the file is, not where a symbolic link to it is; a file that is yet to be made has only a directory.
-        let file = realpath(database, nil)
-        defer { free(file) }
-        let path = file.map { String(cString: $0) } ?? database
-        let slash = path.lastIndex(of: "/")
-        let resolved = realpath(slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".", nil)
-        defer { free(resolved) }
-        if let resolved { setenv("SQLITE_TMPDIR", resolved, 1) }
+        let file = Directory.resolved(database) ?? database
+        if let directory = Directory.resolved(Directory.of(file)) { setenv("SQLITE_TMPDIR", directory, 1) }
     }
 
     /// Each session takes a descriptor, and the usual soft limit is 1024. Returns the limit that there is now.

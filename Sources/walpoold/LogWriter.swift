@@ -1,6 +1,6 @@
 import Glibc
 import Journal
-import Threads
+import POSIX
 import Pool
 import Server
 

@@ -1,5 +1,5 @@
 import Foundation
-import Threads
+import POSIX
 import Pool
 import Scheduling
 import Testing

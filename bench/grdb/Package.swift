@@ -17,7 +17,7 @@ let package = Package(
         .executableTarget(
             name: "grdb-load",
             dependencies: [
-                .product(name: "Threads", package: "walpool"),
+                .product(name: "POSIX", package: "walpool"),
                 .product(name: "Workload", package: "walpool"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

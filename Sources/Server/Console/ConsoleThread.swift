@@ -3,7 +3,7 @@ import Pool
 import PostgresWire
 import SQLite
 import Scheduling
-import Threads
+import POSIX
 
 /// A thread of a console session's own, for what takes long: the crew's threads are for the clients.
 ///

@@ -1,5 +1,5 @@
 import Journal
-import Threads
+import POSIX
 import Logging
 import Pool
 import Scheduling

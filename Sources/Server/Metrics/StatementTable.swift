@@ -1,4 +1,4 @@
-import Threads
+import POSIX
 import Pool
 
 /// What statements have done, by their normalised text. A value; `StatementStatistics` has the lock around it.

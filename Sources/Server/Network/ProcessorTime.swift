@@ -1,3 +1,4 @@
+import POSIX
 import CLinux
 import Glibc
 
@@ -17,15 +18,10 @@ public enum ProcessorTime {
 
     /// Of all threads of this process but the calling one, together. It goes down when one ends.
     public static var nanosecondsOfOtherThreads: Int64 {
-        guard let directory = opendir("/proc/self/task") else { return 0 }
-        defer { closedir(directory) }
         let own = walpool_thread_number()
-        var sum: Int64 = 0
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            guard let number = Int32(name), number != own else { continue }
-            sum &+= nanoseconds(ofThread: number) ?? 0
+        return (Directory.names(in: "/proc/self/task") ?? []).reduce(0) { sum, name in
+            guard let number = Int32(name), number != own else { return sum }
+            return sum &+ (nanoseconds(ofThread: number) ?? 0)
         }
-        return sum
     }
 }

@@ -1,7 +1,7 @@
 import CLinux
 import DequeModule
 import Glibc
-import Threads
+import POSIX
 import Pool
 import Synchronization
 

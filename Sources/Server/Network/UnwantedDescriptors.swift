@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Threads
+import POSIX
 
 /// Descriptors that clients send beside their bytes (unix(7), SCM_RIGHTS), to a kernel that cannot be told to refuse them.
 ///

@@ -2,7 +2,7 @@ import Glibc
 import Pool
 import SQLite
 import Scheduling
-import Threads
+import POSIX
 
 /// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
 /// who waited, it runs next.
