@@ -5,8 +5,10 @@
    may take as long as whoever made it likes. So they are asked for, all of them, for somebody else to close. */
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -34,11 +36,20 @@ static inline void walpool_message_prepare(struct walpool_message *message, void
     };
 }
 
+static inline int walpool_is_of_descriptors(const struct cmsghdr *part) {
+    return part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS;
+}
+
 /* After the call, with its result, which is an errno if negative: the same, or -WALPOOL_HAS_DESCRIPTORS. With MSG_CTRUNC there was
-   no room for some in this process's table. */
-static inline ssize_t walpool_message_result(const struct walpool_message *message, ssize_t result) {
-    if (result < 0) return result;
-    return message->header.msg_controllen > 0 || message->header.msg_flags & MSG_CTRUNC ? -WALPOOL_HAS_DESCRIPTORS : result;
+   no room for some in this process's table. Who made the listening socket may have asked for other parts (SO_PASSCRED). */
+static inline ssize_t walpool_message_result(struct walpool_message *message, ssize_t result) {
+    if (result < 0 || message->header.msg_controllen == 0) {
+        return result >= 0 && message->header.msg_flags & MSG_CTRUNC ? -WALPOOL_HAS_DESCRIPTORS : result;
+    }
+    if (message->header.msg_flags & MSG_CTRUNC) return -WALPOOL_HAS_DESCRIPTORS;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message->header); part; part = CMSG_NXTHDR(&message->header, part))
+        if (walpool_is_of_descriptors(part)) return -WALPOOL_HAS_DESCRIPTORS;
+    return result;
 }
 
 /* How many bytes, or an errno, negative. */
@@ -52,13 +63,36 @@ static inline ssize_t walpool_receive_message(struct walpool_message *message, i
 static inline int walpool_message_descriptors(struct walpool_message *message, int *descriptors) {
     size_t count = 0;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message->header); part; part = CMSG_NXTHDR(&message->header, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        if (!walpool_is_of_descriptors(part)) continue;
         size_t here = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         if (here > WALPOOL_MOST_DESCRIPTORS - count) here = WALPOOL_MOST_DESCRIPTORS - count;
         memcpy(descriptors + count, CMSG_DATA(part), here * sizeof(int));
         count += here;
     }
     return (int)count;
+}
+
+/* Whether descriptors may come by it, or lie in it: SO_PASSRIGHTS of Linux 6.16, which a connection has from the listening socket as
+   that was when the client connected. A kernel that does not know it lets them pass. */
+static inline int walpool_may_have_descriptors(int socket) {
+    int passes = 1;
+    socklen_t size = sizeof passes;
+    return getsockopt(socket, SOL_SOCKET, 83, &passes, &size) != 0 || passes;
+}
+
+/* Bytes that lie in it; a message with descriptors has one at least. */
+static inline int walpool_unread(int socket) {
+    int count = 0;
+    return ioctl(socket, FIONREAD, &count) == 0 ? count : 0;
+}
+
+/* Nothing more is put into it from now on, and no call on it waits. False: it is no Unix socket, and nothing can lie in it. */
+static inline int walpool_seal(int descriptor) {
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return 0;
+    shutdown(descriptor, SHUT_RDWR);
+    return fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0;
 }
 
 /* To close it takes no time then, if it is a socket: without SO_LINGER "the socket is closed in the background", socket(7). */

@@ -16,7 +16,8 @@ public struct SocketInForce: Sendable {
         self.path = path
         var values: [String: ConfigurationValue] = [:]
         values["port"] = InheritedSocket.port(inPath: path).map { .integer($0) }
-        if path.contains("/"), !path.hasPrefix("@") { values["socket_directory"] = .string(Directory.of(path)) }
+        // Not contains(): in a file that sees Foundation that is Foundation's.
+        if path.lastIndex(of: "/") != nil, !path.hasPrefix("@") { values["socket_directory"] = .string(Directory.of(path)) }
         var status = stat()
         if !path.hasPrefix("@"), stat(path, &status) == 0 { values["socket_mode"] = ConfigurationValue(mode: status.st_mode & 0o777) }
         self.values = values

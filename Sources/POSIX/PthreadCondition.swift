@@ -26,6 +26,8 @@ public struct PthreadCondition: ~Copyable {
     /// The same until a time of CLOCK_MONOTONIC. Returns false when that has come.
     @discardableResult
     public func wait(_ mutex: borrowing PthreadMutex, untilNanoseconds time: Int64) -> Bool {
+        // A negative time is over: POSIX would refuse it, and not let the mutex go.
+        let time = max(0, time)
         var end = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
         return pthread_cond_timedwait(pointer, mutex.pointer, &end) != ETIMEDOUT
     }

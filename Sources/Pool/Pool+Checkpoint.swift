@@ -54,6 +54,7 @@ extension Pool {
         // The release that follows does it.
         case .housekeeping: resumptions = []
         }
+        counters.outsiderWaitHasEnded()
         let now = MonotonicClock.now
         state.withLock { state in
             if job != .maintenance { state.queuedJobs.remove(job) }

@@ -26,6 +26,11 @@ public final class PoolCounters: Sendable {
     /// - Parameter observer: told what statements have done; nil: nobody.
     public init(observer: (any StatementObserver)? = nil) { self.observer = observer }
 
+    /// The writer has the lock, or what it was to do is over.
+    func outsiderWaitHasEnded() {
+        if outsiderWaitBegan.load(ordering: .relaxed) != 0 { outsiderWaitBegan.store(0, ordering: .relaxed) }
+    }
+
     func add(_ usage: ConnectionUsage, cacheBytes: Int, index: Int) {
         connections.withLock { connections in
             if index == Self.writerIndex { connections.writer += usage } else { connections.readers += usage }

@@ -87,12 +87,15 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
+            if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
+            if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }
             if attempt == 0, !self.isCheckpointing {
                 counters.outsiderWaitBegan.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
             }
-            if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
-            if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }
-            guard self.waitForOutsider() else { return false }
+            guard self.waitForOutsider() else {
+                counters.outsiderWaitHasEnded()
+                return false
+            }
             if !self.isCheckpointing { self.countBusyWait() }
             return true
         }
@@ -162,7 +165,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         beginRun(owner)
         defer {
             endRun()
-            if counters.outsiderWaitBegan.load(ordering: .relaxed) != 0 { counters.outsiderWaitBegan.store(0, ordering: .relaxed) }
+            counters.outsiderWaitHasEnded()
         }
         try lookAtDatabaseBeforeFirstCommit()
         do { try takeWriteLock() } catch {

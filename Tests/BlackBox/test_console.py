@@ -274,6 +274,18 @@ def test_who_waits_for_another_process(daemon, admin):
     assert show(admin, "WRITER") == [] and metrics.values(daemon)[longest] == 0
 
 
+def test_a_vacuum_that_has_waited_for_another_process(daemon, admin):
+    """It is over, and nobody waits any more, though nothing is written afterwards."""
+    daemon.run("CREATE TABLE t (x)")
+    with contextlib.closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+        outsider.execute("BEGIN IMMEDIATE")
+        admin.execute("VACUUM")
+        eventually(lambda: "the VACUUM that was asked for failed" in daemon.errors, "its end")
+        outsider.execute("ROLLBACK")
+    daemon.settle()
+    assert metrics.values(daemon)[("walpool_longest_wait_seconds",)] == 0
+
+
 def test_readers_and_snapshots(start_daemon):
     daemon = start_daemon(options=["--readers", "1"])
     daemon.run("CREATE TABLE t (x)")

@@ -5,8 +5,8 @@ import pytest
 from psycopg import errors
 
 import wire
-from console import Pausing, admin, console, db, show, state, until_waiting  # admin and db are fixtures
-from daemon import daemon_reads, eventually
+from console import Pausing, admin, client_row, console, db, show, state, until_waiting  # admin and db are fixtures
+from daemon import eventually
 
 
 def test_paused_twice_and_resumed_twice(db, admin):
@@ -193,7 +193,8 @@ def test_a_stop_that_ends_what_pause_waits_for(start_daemon):
     with console(daemon) as admin:
         reader = daemon.client()
         reader.send(wire.query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"))
-        daemon_reads(reader)
+        # That the daemon has read it does not say that it has begun.
+        eventually(lambda: (client_row(admin, reader) or {}).get("link"), "a reader for it")
         pausing = Pausing(daemon, admin)
         daemon.terminate()
         reply = pausing.reply()

@@ -256,6 +256,28 @@ def test_suspended_returning(client, four):
 # Savepoints
 
 
+@pytest.mark.parametrize("before", [["UPDATE t SET v = 'x'"], []])
+@pytest.mark.parametrize("fetch", ["FETCH 1 FROM c", "FETCH 0 FROM c", "MOVE 1 FROM c"])
+def test_a_cursor_that_failed_at_once_does_not_outlive_rollback_to(client, four, before, fetch):
+    """It would have no rows then, which is a wrong answer."""
+    run(client, "BEGIN", *before, "DECLARE c CURSOR FOR SELECT json_extract('{', '$') FROM t", "SAVEPOINT s")
+    assert client.query(fetch).errors
+    run(client, "ROLLBACK TO s")
+    assert client.query("FETCH 1 FROM c").state == "34000"
+    client.query("ROLLBACK").check()
+
+
+@pytest.mark.parametrize("sql", ["INSERT INTO t VALUES (1, 'again')", "INSERT INTO t VALUES (1, 'again') RETURNING id", "UPDATE t SET id = 2 WHERE id = 1"])
+def test_a_write_that_failed_does_not_outlive_rollback_to(client, four, sql):
+    run(client, "BEGIN")
+    client.ask(wire.parse(sql), wire.bind(portal="p")).check()
+    run(client, "SAVEPOINT s")
+    assert client.ask(wire.execute("p")).state == "23505"
+    run(client, "ROLLBACK TO s")
+    assert client.ask(wire.execute("p")).state == "34000"
+    client.query("ROLLBACK").check()
+
+
 @pytest.mark.parametrize("commands", [["SAVEPOINT b"], ["RELEASE a"], ["RELEASE a", "SAVEPOINT b"], ["SAVEPOINT b", "ROLLBACK TO b"]])
 @pytest.mark.parametrize("rows", [0, 1])
 def test_savepoints_beside_suspended_returning(client, four, commands, rows):

@@ -2,6 +2,7 @@
 
 Whoever drops the last descriptor of a socket with SO_LINGER waits for as long as its maker likes, here for an hour."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -39,6 +40,17 @@ def daemon(start_daemon, old_kernel, monkeypatch, request):
         return start_daemon()
 
 
+@contextlib.contextmanager
+def stopped(daemon):
+    """It reads nothing of what is sent meanwhile."""
+    os.kill(daemon.pid, signal.SIGSTOP)
+    tasks = Path(f"/proc/{daemon.pid}/task")
+    # The signal is on its way when kill(2) returns.
+    eventually(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.iterdir()))
+    yield
+    os.kill(daemon.pid, signal.SIGCONT)
+
+
 @pytest.fixture
 def lingering():
     """Makes sockets whose last holder waits: they have bytes to send that nobody reads."""
@@ -65,7 +77,13 @@ def lingering():
 
 def send_and_drop(client, message, *sockets):
     """The daemon, or the kernel on its way there, is their only holder then."""
-    socket.send_fds(client.socket, [message], [one.fileno() for one in sockets])
+    try:
+        socket.send_fds(client.socket, [message], [one.fileno() for one in sockets])
+    except OSError:
+        # It stays ours, and we do not wait either.
+        for one in sockets:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+        raise
     for one in sockets:
         os.close(one.detach())
 
@@ -94,11 +112,10 @@ def test_what_several_send_is_received_together(daemon, lingering):
     bystander = daemon.client()
     senders, others = [daemon.client() for _ in range(8)], [daemon.client() for _ in range(8)]
     sockets = [lingering() for _ in senders]
-    os.kill(daemon.pid, signal.SIGSTOP)
-    for sender, other, one in zip(senders, others, sockets):
-        other.send(wire.query("SELECT 5"))
-        send_and_drop(sender, wire.query("SELECT 6"), one)
-    os.kill(daemon.pid, signal.SIGCONT)
+    with stopped(daemon):
+        for sender, other, one in zip(senders, others, sockets):
+            other.send(wire.query("SELECT 5"))
+            send_and_drop(sender, wire.query("SELECT 6"), one)
     for other in others:
         assert other.reply().value == "5"
     for sender in senders:
@@ -133,3 +150,73 @@ def test_as_many_as_a_message_may_have(daemon):
     refused(client)
     eventually(lambda: daemon.sockets < sockets, "the end of what was sent")
     assert daemon.value("SELECT 1") == "1"
+
+
+# What nobody receives
+
+
+def junk(client):
+    """More than is read at a time, so that what comes behind it stays in the socket."""
+    client.send(b"x" * 20_000)
+
+
+def leave_unread(client, lingering):
+    junk(client)
+    send_and_drop(client, b"yz", lingering())
+
+
+def test_behind_a_cancel(daemon, lingering):
+    clients = [daemon.raw() for _ in range(SENDERS)]
+    with stopped(daemon):
+        for client in clients:
+            client.send(wire.cancel_request(1, b"1234"))
+            leave_unread(client, lingering)
+    assert daemon.value("SELECT 1") == "1"
+
+
+def test_behind_a_terminate(daemon, lingering):
+    clients = [daemon.client() for _ in range(SENDERS)]
+    with stopped(daemon):
+        for client in clients:
+            client.send(wire.terminate())
+            leave_unread(client, lingering)
+    assert daemon.value("SELECT 1") == "1"
+    daemon.stop()
+
+
+def test_in_a_socket_that_is_sent(daemon, lingering):
+    """Whoever closes it drops what lies in it."""
+    clients, sockets = [daemon.client() for _ in range(SENDERS)], daemon.sockets
+    for client in clients:
+        near, far = socket.socketpair()
+        socket.send_fds(far, [b"x"], [(inner := lingering()).fileno()])
+        os.close(inner.detach())
+        send_and_drop(client, wire.query("SELECT 1"), near)
+        far.close()
+    for client in clients:
+        refused(client)
+    assert daemon.value("SELECT 1") == "1"
+    eventually(lambda: daemon.sockets <= sockets - SENDERS, "the end of what was sent")
+
+
+def test_from_who_gets_no_place(start_daemon, old_kernel, monkeypatch, lingering):
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(old_kernel / "no_pass_rights.so"))
+        daemon = start_daemon(config="max_sessions = 1\n")
+    early = [daemon.raw() for _ in range(200)]
+    for client in early:
+        try:
+            send_and_drop(client, b"\0\0\0", lingering())
+        except OSError:
+            pass
+    for client in early:
+        client.close()
+    assert eventually(lambda: daemon.client().value("SELECT 1")) == "1"
+
+
+def test_in_the_backlog_at_a_stop(daemon, lingering):
+    with stopped(daemon):
+        for _ in range(32):
+            send_and_drop(daemon.raw(), b"\0\0\0", lingering())
+        daemon.terminate()
+    assert daemon.wait() == 0

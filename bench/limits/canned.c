@@ -175,7 +175,7 @@ static void serve_together(struct thread *thread, struct epoll_event *events, in
             .bytes = thread->input[receiving], .count = RECEIVE_BYTES, .socket = connection->descriptor};
         receiving++;
     }
-    walpool_transfer_all(&thread->ring, thread->transfers, receiving, 0);
+    walpool_transfer_all(&thread->ring, thread->transfers, receiving, (struct walpool_transfer_kind){.is_send = 0});
     for (uint32_t i = 0; i < receiving; i++) {
         struct connection *connection = thread->transferring[i];
         struct answers *answers = &thread->answers[sending];
@@ -199,7 +199,7 @@ static void serve_together(struct thread *thread, struct epoll_event *events, in
             sending++;
         }
     }
-    walpool_transfer_all(&thread->ring, thread->transfers, sending, 1);
+    walpool_transfer_all(&thread->ring, thread->transfers, sending, (struct walpool_transfer_kind){.is_send = 1});
     for (uint32_t i = 0; i < sending; i++)
         if (sent(thread, thread->transferring[i], &thread->answers[i], thread->transfers[i].result) < 0)
             end_connection(thread, thread->transferring[i]);

@@ -29,6 +29,8 @@ extension Server {
         var credentials: PeerCredentials?
         /// nil over TCP, where there is nothing but metrics.
         var group: SessionCounts.Group?
+        /// See `UnwantedDescriptors`.
+        var mayHaveDescriptors = false
     }
 
     /// A connection that gets no place.
@@ -61,7 +63,8 @@ extension Server {
         guard sessionCounts.withLock({ $0.arrive(place.group, atMost: place.maximum) }) else {
             throw NoPlace(error: place.error, peer: peer, rule: place.rule)
         }
-        return Arrival(peer: peer, credentials: credentials, group: place.group)
+        return Arrival(
+            peer: peer, credentials: credentials, group: place.group, mayHaveDescriptors: walpool_may_have_descriptors(socket) != 0)
     }
 
     /// There is not even a place for its session after all.
@@ -76,8 +79,11 @@ extension Server {
     /// Tells a client that gets no place so, whatever it may be about to say, as PostgreSQL tells one for which it cannot start a
     /// process. What its socket does not take at once it does without.
     func refuse(_ socket: Int32, _ refusal: NoPlace) {
-        defer { close(socket) }
-        guard let error = refusal.error else { return }
+        guard let error = refusal.error else {
+            close(socket)
+            return
+        }
+        defer { if walpool_may_have_descriptors(socket) != 0 { UnwantedDescriptors.close(socket: socket) } else { close(socket) } }
         let out = OutputBuffer()
         out.error(error)
         _ = walpool_send(socket, out.readable.baseAddress, out.readable.count)

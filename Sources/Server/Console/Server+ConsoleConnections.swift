@@ -53,7 +53,7 @@ extension Server {
     private func row(_ session: Session, _ clients: ClientsOfPool, _ now: Instant) -> ConnectionRow {
         let introduction = session.introduction
         let waiter = clients.waits[session.clientID]
-        let isActive = session.activity.load(ordering: .relaxed) != Session.Activity.none
+        let isActive = Session.Activity.isStatement(session.activity.load(ordering: .relaxed))
         return ConnectionRow(
             type: "C", user: introduction?.user,
             database: introduction.map { $0.isConsole ? "walpool" : configuration.databaseName },

@@ -8,10 +8,15 @@ final class InputBuffer {
     private var storage: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
-    private let mayComeWithDescriptors: Bool
+    /// What the client sends, or has sent and is not read: see `UnwantedDescriptors`.
+    let mayComeWithDescriptors: Bool
+    /// That is so with this client and not with others, whose input is received together.
+    let isReceivedAlone: Bool
 
-    /// - Parameter mayComeWithDescriptors: what a client sends; see `UnwantedDescriptors`.
-    init(mayComeWithDescriptors: Bool = UnwantedDescriptors.mayCome) { self.mayComeWithDescriptors = mayComeWithDescriptors }
+    init(mayComeWithDescriptors: Bool) {
+        self.mayComeWithDescriptors = mayComeWithDescriptors
+        isReceivedAlone = mayComeWithDescriptors && !UnwantedDescriptors.mayCome
+    }
 
     deinit { free(storage) }
 

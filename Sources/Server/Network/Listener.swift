@@ -25,6 +25,8 @@ struct Listener: Sendable {
             file = try SocketLock.during(path) { () throws(StartError) in
                 try Self.take(path, descriptor, &address)
                 chmod(path, mode)
+                // Before anybody can connect.
+                _ = walpool_refuse_descriptors(descriptor)
                 guard listen(descriptor, ServerLimits.backlog) == 0 else {
                     throw StartError("cannot listen on \(path): \(String(cString: strerror(errno)))")
                 }
@@ -36,7 +38,6 @@ struct Listener: Sendable {
         }
         self.descriptor = descriptor
         self.path = path
-        refuseDescriptors()
     }
 
     /// A socket that was bound and is listened on already, from the service manager.
@@ -45,12 +46,9 @@ struct Listener: Sendable {
         path = inherited.path
         file = nil
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        refuseDescriptors()
+        // Who has connected already may have sent some, and go on.
+        _ = walpool_refuse_descriptors(descriptor)
     }
-
-    /// Nobody may send descriptors, to no connection that is accepted here: see `UnwantedDescriptors`, which is for kernels
-    /// that cannot be told so.
-    private func refuseDescriptors() { _ = walpool_refuse_descriptors(descriptor) }
 
     /// Binds the socket, in place of one that nobody listens on.
     private static func take(_ path: String, _ descriptor: Int32, _ address: inout sockaddr_un) throws(StartError) {
@@ -125,7 +123,12 @@ struct Listener: Sendable {
     /// - Parameter placeholder: "If the file descriptor newfd was previously open, it is closed before being reused; the close is
     ///   performed silently … The steps of closing and reusing the file descriptor newfd are performed atomically" (dup(2),
     ///   https://man7.org/linux/man-pages/man2/dup.2.html).
-    func retire(to placeholder: Int32) { _ = walpool_dup_over(placeholder, descriptor) }
+    func retire(to placeholder: Int32) {
+        // Connections that nobody has accepted go with it, and what they have sent. One that the service manager has as well does not go.
+        let last = file != nil && UnwantedDescriptors.mayCome ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1
+        _ = walpool_dup_over(placeholder, descriptor)
+        if last >= 0 { UnwantedDescriptors.close(listener: last) }
+    }
 
     /// Call `stop` first, and when no thread knows of it any more.
     func close() { Glibc.close(descriptor) }

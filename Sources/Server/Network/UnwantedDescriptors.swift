@@ -2,12 +2,14 @@ import CLinux
 import Glibc
 import POSIX
 
-/// Descriptors that clients send beside their bytes (unix(7), SCM_RIGHTS), to a kernel that cannot be told to refuse them.
+/// Descriptors that clients send beside their bytes (unix(7), SCM_RIGHTS), where the kernel cannot be told to refuse them, or was told
+/// after a client had connected.
 ///
 /// Nobody has a use for them, but somebody has to close them, and that may take as long as whoever made them likes: with SO_LINGER
 /// "a close(2) or shutdown(2) will not return until all queued messages for the socket have been successfully sent or the linger
 /// timeout has been reached" (socket(7)); the maker of a FUSE file system is asked whether it may be closed. So threads that do
-/// nothing else close them, and the session ends.
+/// nothing else close them, and the session ends. They lie in a socket until they are received, and whoever closes that one drops
+/// them: a client's socket in which something lies unread is closed by those threads, too.
 enum UnwantedDescriptors {
     /// Linux before 6.16 has no SO_PASSRIGHTS (see `Listener`).
     static let mayCome: Bool = {
@@ -33,12 +35,29 @@ enum UnwantedDescriptors {
     }
 
     /// Sees to it that those are closed that came with a message. Never waits.
-    static func close(_ message: inout walpool_message) {
-        let came = [Int32](unsafeUninitializedCapacity: WALPOOL_MOST_DESCRIPTORS) { descriptors, count in
+    static func close(_ message: inout walpool_message) { handOver(descriptors(of: &message)) }
+
+    /// Closes a client's socket, or a listening one, in which descriptors may lie. Never waits.
+    static func close(socket: Int32) {
+        // What it has not read does not come out of it any more, and nothing comes in.
+        shutdown(socket, Int32(SHUT_RDWR))
+        if walpool_unread(socket) == 0 { Glibc.close(socket) } else { handOver([socket]) }
+    }
+
+    /// A listening socket: connections that nobody has accepted may have sent some.
+    static func close(listener: Int32) { handOver([listener]) }
+
+    private static func descriptors(of message: inout walpool_message) -> [Int32] {
+        [Int32](unsafeUninitializedCapacity: WALPOOL_MOST_DESCRIPTORS) { descriptors, count in
             count = Int(walpool_message_descriptors(&message, descriptors.baseAddress))
         }
+    }
+
+    // MARK: Closing
+
+    private static func handOver(_ descriptors: [Int32]) {
         let needsThread = closing.withLock { closing in
-            closing.descriptors += came
+            closing.descriptors += descriptors
             guard closing.threads < ServerLimits.closingThreads else { return false }
             closing.threads += 1
             return true
@@ -51,6 +70,7 @@ enum UnwantedDescriptors {
 
     @Sendable private static func closeAll() {
         while let descriptor = next() {
+            takeApart(descriptor)
             walpool_do_not_linger(descriptor)
             Glibc.close(descriptor)
         }
@@ -62,6 +82,29 @@ enum UnwantedDescriptors {
             if let last = closing.descriptors.popLast() { return last }
             closing.threads -= 1
             return nil
+        }
+    }
+
+    /// What lies in a Unix socket, in turn: descriptors that were sent to it, and connections that were not accepted. The kernel allows
+    /// four of them one in the other ("ETOOMANYREFS", unix(7)).
+    private static func takeApart(_ socket: Int32) {
+        guard walpool_seal(socket) != 0 else { return }
+        while true {
+            let connection = walpool_accept(socket)
+            guard connection >= 0 else { break }
+            closing.withLock { $0.descriptors.append(connection) }
+        }
+        var message = walpool_message()
+        withUnsafeTemporaryAllocation(byteCount: SessionLimits.readBytes, alignment: 1) { bytes in
+            while true {
+                let result = walpool_receive_message(&message, socket, bytes.baseAddress, bytes.count)
+                if result == -WALPOOL_HAS_DESCRIPTORS {
+                    let found = descriptors(of: &message)
+                    closing.withLock { $0.descriptors += found }
+                } else if result <= 0, result != -Int(EINTR) {
+                    return
+                }
+            }
         }
     }
 }

@@ -41,6 +41,8 @@ final class Portal {
         var kind: StatementKind
         /// The statement stands on a row that has not been sent.
         var hasRow = false
+        /// It has done everything. One that failed has not, and stands on no row either.
+        var hasEnded = false
     }
 
     init(name: String, statement: PreparedStatement) {
@@ -158,7 +160,11 @@ final class Portal {
     }
     /// It is none of SQLite's and has done what it does.
     func end() { isDone = true }
-    func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
+    /// A step has gone well: there is another row, or the statement has ended.
+    func standOnRow(_ hasRow: Bool) {
+        run?.hasRow = hasRow
+        run?.hasEnded = !hasRow
+    }
     func pause(nanoseconds: Int) { pausedNanoseconds += nanoseconds }
     /// The rows of this Execute are counted, and the next one counts its own.
     func keepRows() { pausedRows += rowsOfExecute }

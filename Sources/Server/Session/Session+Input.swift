@@ -74,7 +74,7 @@ extension Session {
     /// Where to put what its client has sent, received in one system call with what others have sent; nil: this session reads its
     /// socket itself.
     func roomToReceive() -> UnsafeMutableRawBufferPointer? {
-        guard arming.interest == .stream, case .ready = phase, !isCopyingIn else { return nil }
+        guard arming.interest == .stream, case .ready = phase, !isCopyingIn, !input.isReceivedAlone else { return nil }
         input.drop(state.inputPosition)
         state.inputPosition = 0
         return input.room(atLeast: SessionLimits.readBytes)

@@ -36,7 +36,7 @@ extension Session {
         if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
         let told = state.transaction.status
         out.readyForQuery(told)
-        running.wasCancelled = false
+        endPipeline()
         if told == .idle, ownAnalyses != nil { ownAnalyses = nil }
         marks.reply = out.end
         marks.awaited = marks.reply

@@ -1,3 +1,4 @@
+import CLinux
 import Pool
 import PostgresWire
 import Scheduling
@@ -31,17 +32,27 @@ extension Session {
         static let none = 0
         /// A statement runs or waits, or another one of its Query message follows.
         static let running = 1
-        /// It runs and shall be cancelled.
+        /// It runs and shall be cancelled, or the next one of its message or pipeline shall.
         static let cancelled = 2
+        /// A statement of a pipeline has ended, and its Sync has not come.
+        static let between = 3
+
+        static func isStatement(_ activity: Int) -> Bool { activity == running || activity == cancelled }
     }
 
     /// From here on a cancel is for it, as is one that came after the statement before of the same message.
     @inline(__always)
     func beginActivity() throws(WireError) {
-        // Only its owner takes it away from `none`.
+        // Only its owner takes it away from `none`, and makes it `running`.
         let found = activity.load(ordering: .relaxed)
         if running.wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
-        if found == Activity.none { activity.store(Activity.running, ordering: .relaxed) }
+        switch found {
+        case Activity.none: activity.store(Activity.running, ordering: .relaxed)
+        case Activity.running: break
+        default:
+            let before = activity.exchange(Activity.running, ordering: .relaxed)
+            if before == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+        }
     }
 
     /// The wait for the writer, with that for another process that has the database locked, or the wait for a reader begins. As in
@@ -58,21 +69,42 @@ extension Session {
     /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
     /// statement of the same message or pipeline: of many short ones none is asked while it runs.
     ///
-    /// - Parameter isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
+    /// - Parameters:
+    ///   - isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
+    ///   - isOfPipeline: whose Sync is yet to come.
     @inline(__always)
-    func endStatement(isFollowed: Bool = false) {
+    func endStatement(isFollowed: Bool = false, isOfPipeline: Bool = false) {
         running.isActive = false
+        guard !isFollowed else { return }
         // In one operation: what came between a look and a store would be lost.
-        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { running.wasCancelled = true }
+        let found = activity.exchange(isOfPipeline ? Activity.between : Activity.none, ordering: .relaxed)
+        if found == Activity.cancelled { running.wasCancelled = true }
+    }
+
+    /// The pipeline has ended, and what was to be cancelled with it.
+    @inline(__always)
+    func endPipeline() {
+        running.wasCancelled = false
+        if !running.isActive, activity.load(ordering: .relaxed) != Activity.none { activity.store(Activity.none, ordering: .relaxed) }
     }
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
     func cancel() -> Bool {
         let (exchanged, _) = activity.compareExchange(
             expected: Activity.running, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
-        guard exchanged else { return false }
+        guard exchanged else {
+            cancelPipeline()
+            return false
+        }
         if pool.withdraw(clientID, onlyIfStopped: true) { return true }
         if isAwaitingCopyData.load(ordering: .sequentiallyConsistent) { wakeFromCopy() }
         return false
+    }
+
+    /// Between two statements of a pipeline of many short ones, which is where a cancel finds it that the same thread has received. It
+    /// is for the next of them, if that has been sent: a client that waits is at nothing, and its cancel comes too late.
+    private func cancelPipeline() {
+        guard activity.load(ordering: .relaxed) == Activity.between, walpool_unread(socket) > 0 else { return }
+        _ = activity.compareExchange(expected: Activity.between, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
     }
 }

@@ -42,7 +42,7 @@ final class Session: @unchecked Sendable {
     let cancelKeyLength = Atomic<Int>(0)
 
     // MARK: Input and output
-    let input = InputBuffer()
+    let input: InputBuffer
     let out = OutputBuffer()
     var phase = Phase.startup(refusedEncryption: [])
     var arming = SocketArming()
@@ -165,6 +165,7 @@ final class Session: @unchecked Sendable {
         peer = arrival.peer
         credentials = arrival.credentials
         access.startsIn = arrival.group
+        input = InputBuffer(mayComeWithDescriptors: arrival.mayHaveDescriptors)
         var generator = SystemRandomNumberGenerator()
         cancelKey = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         defaults = server.current { $0.sessionDefaults }
