@@ -16,6 +16,9 @@
    unix(7). What there is no room for is dropped as recv(2) does it. */
 enum { WALPOOL_MOST_DESCRIPTORS = 253 };
 
+/* Room for other parts that whoever made the listening socket may have asked for: credentials, a security label, a pidfd. */
+enum { WALPOOL_OTHER_PARTS_BYTES = 1024 };
+
 /* The result of what came with descriptors; no call that receives has this errno. */
 enum { WALPOOL_HAS_DESCRIPTORS = EBADMSG };
 
@@ -23,7 +26,7 @@ enum { WALPOOL_HAS_DESCRIPTORS = EBADMSG };
 struct walpool_message {
     struct msghdr header;
     struct iovec part;
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(WALPOOL_MOST_DESCRIPTORS * sizeof(int))];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(WALPOOL_MOST_DESCRIPTORS * sizeof(int)) + WALPOOL_OTHER_PARTS_BYTES];
 };
 
 static inline void walpool_message_prepare(struct walpool_message *message, void *bytes, size_t count) {
@@ -80,6 +83,13 @@ static inline int walpool_may_have_descriptors(int socket) {
     return getsockopt(socket, SOL_SOCKET, 83, &passes, &size) != 0 || passes;
 }
 
+/* A byte that was sent urgently comes in line with the others, and what came with it: otherwise it is passed over, and its descriptors
+   are dropped by the kernel on the way (MSG_OOB of unix(7), SO_OOBINLINE of socket(7)). */
+static inline void walpool_receive_in_line(int socket) {
+    int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof yes);
+}
+
 /* Bytes that lie in it; a message with descriptors has one at least. */
 static inline int walpool_unread(int socket) {
     int count = 0;
@@ -92,7 +102,16 @@ static inline int walpool_seal(int descriptor) {
     socklen_t size = sizeof domain;
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return 0;
     shutdown(descriptor, SHUT_RDWR);
+    walpool_receive_in_line(descriptor);
     return fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0;
+}
+
+/* What it has may be empty, and is no end then: not a stream. */
+static inline int walpool_has_packets(int socket) {
+    int type = SOCK_STREAM;
+    socklen_t size = sizeof type;
+    getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size);
+    return type != SOCK_STREAM;
 }
 
 /* To close it takes no time then, if it is a socket: without SO_LINGER "the socket is closed in the background", socket(7). */

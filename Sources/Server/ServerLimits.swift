@@ -13,7 +13,10 @@ enum ServerLimits {
     /// Threads that close what clients have sent beside their bytes (`UnwantedDescriptors`): each can be kept by one who sends a file
     /// of a FUSE file system of their own, so there are some more.
     static let closingThreads = 8
-    /// The stack of one, which makes two system calls.
+    /// Empty packets that are passed over in what was sent: more than a socket's buffer has room for. The end of a socket of packets
+    /// looks like one.
+    static let emptyPackets = 4096
+    /// The stack of one of those threads, with what it receives.
     static let closingStackBytes = 128 << 10
 
     // MARK: Starting and stopping

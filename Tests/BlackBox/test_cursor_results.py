@@ -294,6 +294,33 @@ def test_savepoints_beside_suspended_returning(client, four, commands, rows):
     assert client.value("SELECT count(*) FROM t") == "7"
 
 
+@pytest.mark.parametrize("sql", ["DELETE FROM t RETURNING *", "SELECT * FROM t"])
+def test_a_portal_whose_columns_have_changed_does_not_outlive_rollback_to(client, four, sql):
+    """Nothing would compare its columns a second time: the rows of another table, or the end of the daemon."""
+    run(client, "BEGIN", "ALTER TABLE t ADD COLUMN more DEFAULT 1")
+    client.ask(wire.parse(sql), wire.bind(portal="p"), wire.describe_portal("p") if sql.startswith("DELETE") else b"").check()
+    run(client, "ALTER TABLE t DROP COLUMN more", "SAVEPOINT s")
+    reply = client.ask(wire.execute("p"))
+    assert reply.state == ("0A000" if sql.startswith("DELETE") else None)
+    run(client, "ROLLBACK TO s")
+    again = client.ask(wire.execute("p"))
+    assert again.state in ("34000", "0A000") if reply.errors else not again.errors
+    client.query("ROLLBACK").check()
+    assert client.value("SELECT count(*) FROM t") == "4"
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM t RETURNING id", "SELECT id FROM t"])
+def test_a_portal_whose_first_row_failed_does_not_outlive_rollback_to(client, shared, sql):
+    shared.run("DROP TABLE IF EXISTS t", "CREATE TABLE t (id INTEGER, v)", "INSERT INTO t VALUES ('abc', 1), (5, 2), (6, 3)")
+    client.query("BEGIN").check()
+    client.ask(wire.parse(sql), wire.bind(portal="p", result_formats=[1]), wire.describe_portal("p")).check()
+    run(client, "SAVEPOINT s")
+    assert client.ask(wire.execute("p")).state == "42804"
+    run(client, "ROLLBACK TO s")
+    assert client.query("MOVE 1 FROM p").state == "34000"
+    client.query("ROLLBACK").check()
+
+
 @pytest.mark.parametrize("before", [["UPDATE t SET v = 'x'"], []])
 def test_a_cursor_without_rows_outlives_rollback_to(client, four, before):
     run(client, "BEGIN", *before, f"DECLARE c CURSOR FOR {IDS} LIMIT 0", "FETCH 0 FROM c")

@@ -220,3 +220,31 @@ def test_in_the_backlog_at_a_stop(daemon, lingering):
             send_and_drop(daemon.raw(), b"\0\0\0", lingering())
         daemon.terminate()
     assert daemon.wait() == 0
+
+
+def test_with_an_urgent_byte(daemon, lingering):
+    """It would be passed over, and dropped with what came beside it."""
+    clients = [daemon.client() for _ in range(SENDERS)]
+    for client in clients:
+        one = lingering()
+        client.socket.sendmsg(
+            [b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", one.fileno()))], socket.MSG_OOB)
+        os.close(one.detach())
+        # The session may have ended by now.
+        with contextlib.suppress(OSError):
+            client.send(wire.query("SELECT 1"))
+    assert daemon.value("SELECT 1") == "1"
+
+
+def test_behind_an_empty_packet(daemon, lingering):
+    clients, sockets = [daemon.client() for _ in range(SENDERS)], daemon.sockets
+    for client in clients:
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        far.send(b"")
+        socket.send_fds(far, [b"x"], [(inner := lingering()).fileno()])
+        os.close(inner.detach())
+        send_and_drop(client, wire.query("SELECT 1"), near)
+        far.close()
+    for client in clients:
+        refused(client)
+    eventually(lambda: daemon.sockets <= sockets - SENDERS, "the end of what was sent")

@@ -50,6 +50,8 @@ extension Server {
             metricsConnections.add(1, ordering: .relaxed)
             return Arrival()
         }
+        let mayHaveDescriptors = walpool_may_have_descriptors(socket) != 0
+        if mayHaveDescriptors { walpool_receive_in_line(socket) }
         let peer = Session.peer(of: socket)
         let credentials = peer.flatMap { PeerCredentials($0, socket: socket) }
         let rules = accessRules
@@ -64,7 +66,7 @@ extension Server {
             throw NoPlace(error: place.error, peer: peer, rule: place.rule)
         }
         return Arrival(
-            peer: peer, credentials: credentials, group: place.group, mayHaveDescriptors: walpool_may_have_descriptors(socket) != 0)
+            peer: peer, credentials: credentials, group: place.group, mayHaveDescriptors: mayHaveDescriptors)
     }
 
     /// There is not even a place for its session after all.

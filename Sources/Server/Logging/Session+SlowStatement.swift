@@ -41,7 +41,7 @@ extension Session {
     @inline(__always)
     func finishStatement(isFollowed: Bool = false) {
         if eventLog.isTiming { measure() }
-        endStatement(isFollowed: isFollowed, isOfPipeline: state.query == nil)
+        endStatement(isFollowed: isFollowed || state.query == nil)
     }
 
     @inline(never)

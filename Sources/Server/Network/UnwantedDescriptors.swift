@@ -70,7 +70,12 @@ enum UnwantedDescriptors {
 
     @Sendable private static func closeAll() {
         while let descriptor = next() {
-            takeApart(descriptor)
+            // What was found in it is closed before more is looked for, so that there are never many.
+            let found = find(in: descriptor)
+            guard found.isEmpty else {
+                closing.withLock { $0.descriptors += [descriptor] + found }
+                continue
+            }
             walpool_do_not_linger(descriptor)
             Glibc.close(descriptor)
         }
@@ -85,24 +90,24 @@ enum UnwantedDescriptors {
         }
     }
 
-    /// What lies in a Unix socket, in turn: descriptors that were sent to it, and connections that were not accepted. The kernel allows
-    /// four of them one in the other ("ETOOMANYREFS", unix(7)).
-    private static func takeApart(_ socket: Int32) {
-        guard walpool_seal(socket) != 0 else { return }
-        while true {
-            let connection = walpool_accept(socket)
-            guard connection >= 0 else { break }
-            closing.withLock { $0.descriptors.append(connection) }
-        }
+    /// What lies in a Unix socket, a part of it: descriptors that were sent to it, or a connection that was not accepted. The kernel
+    /// allows a few of them one in the other ("ETOOMANYREFS", unix(7)). Empty: there is nothing more.
+    private static func find(in socket: Int32) -> [Int32] {
+        guard walpool_seal(socket) != 0 else { return [] }
+        let connection = walpool_accept(socket)
+        if connection >= 0 { return [connection] }
         var message = walpool_message()
-        withUnsafeTemporaryAllocation(byteCount: SessionLimits.readBytes, alignment: 1) { bytes in
+        var empties = 0
+        return withUnsafeTemporaryAllocation(byteCount: SessionLimits.readBytes, alignment: 1) { bytes in
             while true {
                 let result = walpool_receive_message(&message, socket, bytes.baseAddress, bytes.count)
                 if result == -WALPOOL_HAS_DESCRIPTORS {
                     let found = descriptors(of: &message)
-                    closing.withLock { $0.descriptors += found }
+                    if !found.isEmpty { return found }
+                } else if result == 0, walpool_has_packets(socket) != 0, empties < ServerLimits.emptyPackets {
+                    empties += 1
                 } else if result <= 0, result != -Int(EINTR) {
-                    return
+                    return []
                 }
             }
         }

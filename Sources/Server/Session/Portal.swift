@@ -24,6 +24,7 @@ final class Portal {
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
     var isBinaryCursor = false
+    private(set) var hasFailed = false
     /// How many savepoints there were when it was opened: it survives a rollback to one of those.
     var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
@@ -41,8 +42,6 @@ final class Portal {
         var kind: StatementKind
         /// The statement stands on a row that has not been sent.
         var hasRow = false
-        /// It has done everything. One that failed has not, and stands on no row either.
-        var hasEnded = false
     }
 
     init(name: String, statement: PreparedStatement) {
@@ -147,6 +146,7 @@ final class Portal {
         isDone = false
         snapshotLoss = nil
         isClosed = false
+        hasFailed = false
         rowsOfExecute = 0
         kept = nil
         analysisOfRun = nil
@@ -160,11 +160,10 @@ final class Portal {
     }
     /// It is none of SQLite's and has done what it does.
     func end() { isDone = true }
-    /// A step has gone well: there is another row, or the statement has ended.
-    func standOnRow(_ hasRow: Bool) {
-        run?.hasRow = hasRow
-        run?.hasEnded = !hasRow
-    }
+    func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
+    /// Its statement, or what was to become of a row, has failed: it gives nothing more. It is closed with its transaction, or by
+    /// ROLLBACK TO, as PostgreSQL's is.
+    func fail() { hasFailed = true }
     func pause(nanoseconds: Int) { pausedNanoseconds += nanoseconds }
     /// The rows of this Execute are counted, and the next one counts its own.
     func keepRows() { pausedRows += rowsOfExecute }
@@ -177,6 +176,7 @@ final class Portal {
     /// It was begun for others, and that failed for a reason of theirs: call `finish` first.
     func forgetRun() {
         isDone = false
+        hasFailed = false
         analysisOfRun = nil
     }
     /// Its columns as they turned out to be when it ran, which the client has not been told.
@@ -185,5 +185,9 @@ final class Portal {
         analysisOfRun = fresh
     }
     /// Its run is over, and these are its other rows.
-    func keep(_ rows: KeptRows) { kept = rows }
+    func keep(_ rows: KeptRows) {
+        kept = rows
+        // Its error, if it has one, is for whoever asks for its rows.
+        hasFailed = false
+    }
 }

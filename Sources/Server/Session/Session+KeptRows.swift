@@ -64,7 +64,10 @@ extension Session {
         while kept.hasRow {
             if maxRows > 0 && portal.rowsOfExecute >= maxRows { return .limit }
             let filled = out.count
-            do { try portal.encoder.encodeRow(kept, into: out) } catch { throw mismatchError(error, nil, portal) }
+            do { try portal.encoder.encodeRow(kept, into: out) } catch {
+                portal.fail()
+                throw mismatchError(error, nil, portal)
+            }
             portal.rowsOfExecute += 1
             kept.step()
             if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: true) { return .full }
@@ -72,6 +75,7 @@ extension Session {
         guard let error = kept.error else { return .end }
         // As many as were asked for were there.
         if maxRows > 0 && portal.rowsOfExecute >= maxRows { return .limit }
+        portal.fail()
         throw error
     }
 
@@ -83,7 +87,10 @@ extension Session {
             kept.step()
         }
         guard !kept.hasRow else { return skipped }
-        if let error = kept.error { throw error }
+        if let error = kept.error {
+            portal.fail()
+            throw error
+        }
         finish(portal)
         return skipped
     }

@@ -9,9 +9,13 @@ import Synchronization
 extension Session: PoolClient {
     var clientID: ClientID { Int(processID) }
 
+    /// The daemon stops, or an administrator ends this session.
+    @inline(__always)
+    var mustEnd: Bool { server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) }
+
     func reasonToStop(now: Instant) -> StopReason? {
         if activity.load(ordering: .relaxed) == Activity.cancelled { return .cancelled }
-        if server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) { return .shutdown }
+        if mustEnd { return .shutdown }
         if now >= running.deadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }
         if now >= writerDeadline { return .writerTimeLimit }

@@ -94,7 +94,7 @@ extension Session {
         finish(simplePortal)
         for (name, portal) in state.portals {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
-            let hasFailed = portal.rowsOfExecute > 0 || portal.run.map { !$0.hasEnded && !$0.lease.statement.isRunning } ?? false
+            let hasFailed = portal.hasFailed || portal.rowsOfExecute > 0
             if portal.savepointDepth > depth || hasFailed { closePortal(name) }
         }
     }

@@ -66,10 +66,12 @@ extension Session {
             }
             let filled = out.count
             do { try portal.encoder.encodeRow(statement, into: out) } catch {
+                portal.fail()
                 throw mismatchError(error, statement, portal)
             }
             portal.rowsOfExecute += 1
             do { hasRow = try statement.step() == .row } catch {
+                portal.fail()
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
             if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: run.isOnWriter) {
@@ -89,7 +91,10 @@ extension Session {
         var skipped = 0
         while hasRow, maxRows == 0 || skipped < maxRows {
             skipped += 1
-            hasRow = try nextRow(run.lease.statement, run.connection, portal)
+            do { hasRow = try nextRow(run.lease.statement, run.connection, portal) } catch {
+                portal.fail()
+                throw error
+            }
         }
         portal.standOnRow(hasRow)
         if !hasRow { finish(portal) }

@@ -157,9 +157,14 @@ extension Session {
             analysis)
         if !isOnWriter { portalsOnReader += 1 }
         countTransactionBeginning()
-        for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
-        portal.standOnRow(try nextRow(lease.statement, connection, portal))
-        if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
+        do throws(WireError) {
+            for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
+            portal.standOnRow(try nextRow(lease.statement, connection, portal))
+            if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
+        } catch {
+            portal.fail()
+            throw error
+        }
         return nil
     }
 

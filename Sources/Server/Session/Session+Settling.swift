@@ -14,6 +14,7 @@ extension Session {
             if mustBeRead { break }
             wait = advanceInTurn()
         }
+        if case .input = wait { pauseActivity() }
         switch wait {
         case .parked:
             return

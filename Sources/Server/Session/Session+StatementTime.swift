@@ -30,11 +30,11 @@ extension Session {
     /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
     enum Activity {
         static let none = 0
-        /// A statement runs or waits, or another one of its Query message follows.
+        /// A statement runs or waits, or another one of its Query message or pipeline may follow at once.
         static let running = 1
         /// It runs and shall be cancelled, or the next one of its message or pipeline shall.
         static let cancelled = 2
-        /// A statement of a pipeline has ended, and its Sync has not come.
+        /// A statement of a pipeline has ended, its Sync has not come, and the session waits for its client.
         static let between = 3
 
         static func isStatement(_ activity: Int) -> Bool { activity == running || activity == cancelled }
@@ -69,16 +69,20 @@ extension Session {
     /// The statement has ended: a cancel that comes now is too late and does nothing. One that came too late for it is for the next
     /// statement of the same message or pipeline: of many short ones none is asked while it runs.
     ///
-    /// - Parameters:
-    ///   - isFollowed: by another of the same Query message. What is cancelled is that message, so the activity goes on.
-    ///   - isOfPipeline: whose Sync is yet to come.
+    /// - Parameter isFollowed: by another of the same Query message or, perhaps, pipeline. That is what is cancelled, so the activity
+    ///   goes on.
     @inline(__always)
-    func endStatement(isFollowed: Bool = false, isOfPipeline: Bool = false) {
+    func endStatement(isFollowed: Bool = false) {
         running.isActive = false
-        guard !isFollowed else { return }
         // In one operation: what came between a look and a store would be lost.
-        let found = activity.exchange(isOfPipeline ? Activity.between : Activity.none, ordering: .relaxed)
-        if found == Activity.cancelled { running.wasCancelled = true }
+        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { running.wasCancelled = true }
+    }
+
+    /// The session waits for its client. If that is in the middle of a pipeline, a cancel is for what has been sent of it by then.
+    @inline(__always)
+    func pauseActivity() {
+        guard !running.isActive, activity.load(ordering: .relaxed) == Activity.running else { return }
+        _ = activity.compareExchange(expected: Activity.running, desired: Activity.between, ordering: .relaxed)
     }
 
     /// The pipeline has ended, and what was to be cancelled with it.
@@ -90,21 +94,24 @@ extension Session {
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
     func cancel() -> Bool {
-        let (exchanged, _) = activity.compareExchange(
-            expected: Activity.running, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
-        guard exchanged else {
-            cancelPipeline()
-            return false
-        }
+        guard noteCancel() else { return false }
         if pool.withdraw(clientID, onlyIfStopped: true) { return true }
         if isAwaitingCopyData.load(ordering: .sequentiallyConsistent) { wakeFromCopy() }
         return false
     }
 
-    /// Between two statements of a pipeline of many short ones, which is where a cancel finds it that the same thread has received. It
-    /// is for the next of them, if that has been sent: a client that waits is at nothing, and its cancel comes too late.
-    private func cancelPipeline() {
-        guard activity.load(ordering: .relaxed) == Activity.between, walpool_unread(socket) > 0 else { return }
-        _ = activity.compareExchange(expected: Activity.between, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
+    /// Whether there was something for it. While the session waits for more of a pipeline of many short statements, which is where a
+    /// cancel finds it that the same thread has received, it is for the next of them, if that has been sent: a client that waits is at
+    /// nothing, and its cancel comes too late.
+    private func noteCancel() -> Bool {
+        while true {
+            let found = activity.load(ordering: .sequentiallyConsistent)
+            let isForNext = found == Activity.between && walpool_unread(socket) > 0
+            guard found == Activity.running || isForNext else { return false }
+            let (exchanged, _) = activity.compareExchange(
+                expected: found, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
+            // Otherwise the next statement has begun, or this one has ended.
+            if exchanged { return true }
+        }
     }
 }

@@ -34,9 +34,9 @@ extension Session {
         let now = MonotonicClock.now
         // Of the statement before, which has ended in time.
         if !running.isActive { running.deadline = .distantFuture }
-        if let reason = reasonToStop(now: now), reason == .shutdown || reason == .transactionTimeout {
-            throw ErrorTranslation.wireError(reason)
-        }
+        // A cancel, which is for the next statement, hides neither.
+        if mustEnd { throw ErrorTranslation.wireError(.shutdown) }
+        if now >= state.transaction.deadline { throw ErrorTranslation.wireError(.transactionTimeout) }
         guard let end = turn.end else {
             turn.end = Instant(nanoseconds: now.nanoseconds &+ SessionTurn.nanoseconds)
             return false
