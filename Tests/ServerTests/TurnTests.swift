@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Cancels
 
-    /// Between two statements of a message a cancel is for the next; behind the last it is for none.
+    /// Between two statements of a message, or of what was received of a pipeline, a cancel is for the next; behind the last it is for none.
     @Test func aCancelBetweenTwoStatements() throws {
         let test = try TestServer()
         let client = try test.connect()
@@ -37,8 +37,19 @@ import Testing
         #expect(throws: WireError.self) { try session.beginStatement() }
         session.endStatement()
         session.running.wasCancelled = false
+        // Without a Query message it is a statement of a pipeline.
         try session.beginStatement()
         session.finishStatement()
+        #expect(!session.cancel())
+        #expect(throws: WireError.self) { try session.beginStatement() }
+        session.endPipeline()
+        // Its client has sent no more of it.
+        try session.beginStatement()
+        session.finishStatement()
+        session.pauseActivity()
+        #expect(!session.cancel() && !session.running.wasCancelled)
+        try session.beginStatement()
+        session.endStatement()
         #expect(!session.cancel() && !session.running.wasCancelled)
         try session.beginStatement()
         session.endStatement()
