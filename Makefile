@@ -1,5 +1,5 @@
 # make run    installs what is missing, builds, serves ./app.db
-# make test   installs what is missing, builds, runs every test
+# make test   installs what is missing, builds, checks the layout, runs every test
 SHELL := /bin/bash
 SWIFT ?= swift
 DATABASE ?= app.db

@@ -46,9 +46,7 @@ static inline int walpool_is_of_descriptors(const struct cmsghdr *part) {
 /* After the call, with its result, which is an errno if negative: the same, or -WALPOOL_HAS_DESCRIPTORS. With MSG_CTRUNC there was
    no room for some in this process's table. Who made the listening socket may have asked for other parts (SO_PASSCRED). */
 static inline ssize_t walpool_message_result(struct walpool_message *message, ssize_t result) {
-    if (result < 0 || message->header.msg_controllen == 0) {
-        return result >= 0 && message->header.msg_flags & MSG_CTRUNC ? -WALPOOL_HAS_DESCRIPTORS : result;
-    }
+    if (result < 0) return result;
     if (message->header.msg_flags & MSG_CTRUNC) return -WALPOOL_HAS_DESCRIPTORS;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message->header); part; part = CMSG_NXTHDR(&message->header, part))
         if (walpool_is_of_descriptors(part)) return -WALPOOL_HAS_DESCRIPTORS;
@@ -75,12 +73,22 @@ static inline int walpool_message_descriptors(struct walpool_message *message, i
     return (int)count;
 }
 
+/* SO_PASSRIGHTS, which Debian 12's headers do not have. */
+enum { WALPOOL_PASSES_RIGHTS = 83 };
+
+/* SO_PASSRIGHTS of Linux 6.16, which Debian 12's headers do not have: without it sendmsg with SCM_RIGHTS is refused with EPERM, and
+   so it is on every connection that is accepted from a listening socket. -1: the kernel does not know it. */
+static inline int walpool_refuse_descriptors(int socket) {
+    int no = 0;
+    return setsockopt(socket, SOL_SOCKET, WALPOOL_PASSES_RIGHTS, &no, sizeof no);
+}
+
 /* Whether descriptors may come by it, or lie in it: SO_PASSRIGHTS of Linux 6.16, which a connection has from the listening socket as
    that was when the client connected. A kernel that does not know it lets them pass. */
 static inline int walpool_may_have_descriptors(int socket) {
     int passes = 1;
     socklen_t size = sizeof passes;
-    return getsockopt(socket, SOL_SOCKET, 83, &passes, &size) != 0 || passes;
+    return getsockopt(socket, SOL_SOCKET, WALPOOL_PASSES_RIGHTS, &passes, &size) != 0 || passes;
 }
 
 /* A byte that was sent urgently comes in line with the others, and what came with it: otherwise it is passed over, and its descriptors

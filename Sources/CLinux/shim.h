@@ -207,13 +207,6 @@ static inline int walpool_peer_credentials(int socket, struct walpool_peer *peer
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, peer, &size);
 }
 
-/* SO_PASSRIGHTS of Linux 6.16, which Debian 12's headers do not have: without it sendmsg with SCM_RIGHTS is refused with EPERM, and
-   so it is on every connection that is accepted from a listening socket. -1: the kernel does not know it. */
-static inline int walpool_refuse_descriptors(int socket) {
-    int no = 0;
-    return setsockopt(socket, SOL_SOCKET, 83, &no, sizeof no);
-}
-
 /* What the allocator has from the kernel: in use, and free to be used again. "mmapped" blocks are in use: mallinfo(3). */
 struct walpool_heap_sizes {
     uint64_t used;

@@ -294,19 +294,18 @@ def test_savepoints_beside_suspended_returning(client, four, commands, rows):
     assert client.value("SELECT count(*) FROM t") == "7"
 
 
-@pytest.mark.parametrize("sql", ["DELETE FROM t RETURNING *", "SELECT * FROM t"])
-def test_a_portal_whose_columns_have_changed_does_not_outlive_rollback_to(client, four, sql):
-    """Nothing would compare its columns a second time: the rows of another table, or the end of the daemon."""
-    run(client, "BEGIN", "ALTER TABLE t ADD COLUMN more DEFAULT 1")
-    client.ask(wire.parse(sql), wire.bind(portal="p"), wire.describe_portal("p") if sql.startswith("DELETE") else b"").check()
-    run(client, "ALTER TABLE t DROP COLUMN more", "SAVEPOINT s")
-    reply = client.ask(wire.execute("p"))
-    assert reply.state == ("0A000" if sql.startswith("DELETE") else None)
+def test_a_portal_whose_columns_have_changed_does_not_outlive_rollback_to(client, shared):
+    """Nothing would compare its columns a second time, and more were announced than there are: that was the end of the daemon."""
+    shared.run("DROP TABLE IF EXISTS t", "CREATE TABLE t (id INTEGER, a INTEGER, b INTEGER, c INTEGER)",
+               "INSERT INTO t VALUES (1, 2, 3, 4), (5, 6, 7, 8)")
+    run(client, "BEGIN")
+    client.ask(wire.parse("DELETE FROM t RETURNING *"), wire.bind(portal="p"), wire.describe_portal("p")).check()
+    run(client, "ALTER TABLE t DROP COLUMN a", "SAVEPOINT s")
+    assert client.ask(wire.execute("p")).state == "0A000"
     run(client, "ROLLBACK TO s")
-    again = client.ask(wire.execute("p"))
-    assert again.state in ("34000", "0A000") if reply.errors else not again.errors
+    assert client.ask(wire.execute("p")).state == "34000"
     client.query("ROLLBACK").check()
-    assert client.value("SELECT count(*) FROM t") == "4"
+    assert client.value("SELECT count(*) FROM t") == "2"
 
 
 @pytest.mark.parametrize("sql", ["DELETE FROM t RETURNING id", "SELECT id FROM t"])

@@ -184,15 +184,20 @@ def test_behind_a_terminate(daemon, lingering):
     daemon.stop()
 
 
+def holding(lingering, pair):
+    """One end of the pair, in which a socket lies."""
+    near, far = pair
+    socket.send_fds(far, [b"x"], [(inner := lingering()).fileno()])
+    os.close(inner.detach())
+    far.close()
+    return near
+
+
 def test_in_a_socket_that_is_sent(daemon, lingering):
     """Whoever closes it drops what lies in it."""
     clients, sockets = [daemon.client() for _ in range(SENDERS)], daemon.sockets
     for client in clients:
-        near, far = socket.socketpair()
-        socket.send_fds(far, [b"x"], [(inner := lingering()).fileno()])
-        os.close(inner.detach())
-        send_and_drop(client, wire.query("SELECT 1"), near)
-        far.close()
+        send_and_drop(client, wire.query("SELECT 1"), holding(lingering, socket.socketpair()))
     for client in clients:
         refused(client)
     assert daemon.value("SELECT 1") == "1"
@@ -239,12 +244,9 @@ def test_with_an_urgent_byte(daemon, lingering):
 def test_behind_an_empty_packet(daemon, lingering):
     clients, sockets = [daemon.client() for _ in range(SENDERS)], daemon.sockets
     for client in clients:
-        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        far.send(b"")
-        socket.send_fds(far, [b"x"], [(inner := lingering()).fileno()])
-        os.close(inner.detach())
-        send_and_drop(client, wire.query("SELECT 1"), near)
-        far.close()
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        pair[1].send(b"")
+        send_and_drop(client, wire.query("SELECT 1"), holding(lingering, pair))
     for client in clients:
         refused(client)
     eventually(lambda: daemon.sockets <= sockets - SENDERS, "the end of what was sent")

@@ -18,7 +18,7 @@ enum UnwantedDescriptors {
         return walpool_refuse_descriptors(probe) != 0
     }()
 
-    /// Those who close, and what is left to close.
+    /// Those who close, and what is left to close: never more than the process may have open.
     private struct Closing {
         var descriptors: [Int32] = []
         var threads = 0
@@ -37,14 +37,14 @@ enum UnwantedDescriptors {
     /// Sees to it that those are closed that came with a message. Never waits.
     static func close(_ message: inout walpool_message) { handOver(descriptors(of: &message)) }
 
-    /// Closes a client's socket, or a listening one, in which descriptors may lie. Never waits.
+    /// Closes a client's socket, in which descriptors may lie. Never waits.
     static func close(socket: Int32) {
         // What it has not read does not come out of it any more, and nothing comes in.
         shutdown(socket, Int32(SHUT_RDWR))
         if walpool_unread(socket) == 0 { Glibc.close(socket) } else { handOver([socket]) }
     }
 
-    /// A listening socket: connections that nobody has accepted may have sent some.
+    /// Closes a listening socket: connections that nobody has accepted may have sent some. Never waits.
     static func close(listener: Int32) { handOver([listener]) }
 
     private static func descriptors(of message: inout walpool_message) -> [Int32] {
