@@ -55,6 +55,7 @@ public class PooledConnection: @unchecked Sendable {
         // Its owner may answer otherwise the next time (a client that is gone is looked for now and then), and who has run the
         // statement would not hear that it was stopped.
         if stopReason != nil { return true }
+        hasStepped()
         let now = MonotonicClock.now
         if let began = runBegan {
             if !hasAnnounced, now.nanoseconds - began.nanoseconds > Self.longRunNanoseconds {
@@ -70,6 +71,9 @@ public class PooledConnection: @unchecked Sendable {
             ?? reasonOfOthers(now: now)
         return stopReason != nil
     }
+
+    /// The statement that runs has made steps, so it has the locks it needs.
+    func hasStepped() {}
 
     /// A reason to stop that is the connection's and not its user's.
     var reasonOfOwn: StopReason? { nil }

@@ -278,11 +278,9 @@ public final class Writer: PooledConnection, @unchecked Sendable {
         return hasStoppedMember
     }
 
-    override func reasonOfOthers(now: Instant) -> StopReason? {
-        // It steps, so it has the lock.
-        counters.outsiderWaitHasEnded()
-        return stopsMember(now: now) ? .groupTimeLimit : nil
-    }
+    override func hasStepped() { counters.outsiderWaitHasEnded() }
+
+    override func reasonOfOthers(now: Instant) -> StopReason? { stopsMember(now: now) ? .groupTimeLimit : nil }
 
     /// Whether the member that runs now may not go on. Asked between its statements too: each may be short.
     public func stopsMember(now: Instant) -> Bool {

@@ -120,7 +120,7 @@ extension Server {
     /// Does a look that is due. The timer must have been set for everything else: a report may have to wait for the
     /// service manager.
     func beat(_ now: Instant) {
-        guard let heartbeat, heartbeat.isDue(now), !isStopping.load(ordering: .relaxed) else { return }
+        guard let heartbeat, heartbeat.isDue(now), !stopping.hasBegun.load(ordering: .relaxed) else { return }
         deadlines.announce(heartbeat.look(at: self, now: now))
     }
 }

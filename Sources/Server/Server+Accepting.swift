@@ -6,7 +6,7 @@ import Scheduling
 extension Server {
     func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
         for _ in 0..<ServerLimits.acceptsPerEvent {
-            guard !hasStoppedAccepting.load(ordering: .relaxed) else { return }
+            guard !stopping.hasStoppedAccepting.load(ordering: .relaxed) else { return }
             let socket: Int32
             switch listener.accept() {
             case .connection(let accepted): socket = accepted
@@ -50,7 +50,7 @@ extension Server {
     }
 
     func arm(_ listener: Listener, _ token: Poller.Token) {
-        if !hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
+        if !stopping.hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
     }
 
     /// The connection stays in the backlog, and asking for it again at once would only burn time.

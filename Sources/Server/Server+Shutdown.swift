@@ -11,16 +11,16 @@ extension Server {
     ///
     /// - Parameter isHurried: the limit is over now: whoever asks again does not want to wait for it.
     public func stop(atOnceWhen isHurried: () -> Bool = { false }) {
-        isStopping.store(true, ordering: .sequentiallyConsistent)
+        stopping.hasBegun.store(true, ordering: .sequentiallyConsistent)
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         stopAccepting()
-        for listener in allListeners { listener.retire(to: stopSignal) }
+        for listener in allListeners { listener.retire(to: stopping.signal) }
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit || isHurried() })
         if table.count > 0 {
             log.notice(.stopping, "ending statements that still run", metadata: ["sessions": "\(table.count)"])
-            mustStopStatements.store(true, ordering: .sequentiallyConsistent)
+            stopping.mustStopStatements.store(true, ordering: .sequentiallyConsistent)
             let lastLimit = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.endingMilliseconds)
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
@@ -66,6 +66,21 @@ extension Server {
             }
             if table.count > 0 { pauseForSessions() }
         }
+    }
+
+    /// Ends the crew. A thread that is still at work for longer than its statement's end is waited for: it holds a
+    /// connection. False: one has gone on beyond the limit.
+    func stopThreads(withinMilliseconds milliseconds: Int64) -> Bool {
+        crew.stop()
+        stopping.announce()
+        let threads = threads.withLock { $0 }
+        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
+        while stopping.endedThreads.load(ordering: .sequentiallyConsistent) < threads.count {
+            guard MonotonicClock.now < end else { return false }
+            pauseForSessions()
+        }
+        for thread in threads { thread.join() }
+        return true
     }
 
     /// Statements take their time to end, and there is nothing to be told when they do.

@@ -2,6 +2,8 @@
 enum ServerLimits {
     // MARK: Connections that come
 
+    /// Sockets that the service manager hands over. More would be a mistake in a unit file.
+    static let listeners = 16
     /// Those that the kernel keeps for us while nobody accepts. More than a burst of clients starting together.
     static let backlog: Int32 = 1024
     /// Those accepted at one event, before others of the crew get their turn.

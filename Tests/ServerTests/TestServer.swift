@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import POSIX
 import Testing
 
 @testable import Pool
@@ -51,7 +52,7 @@ final class TestServer: @unchecked Sendable {
 
     deinit {
         stop()
-        for name in [".s.PGSQL.5432", "app.db", "app.db-wal", "app.db-shm", "stale"] { unlink(directory + "/" + name) }
+        for name in Directory.names(in: directory) ?? [] { unlink(directory + "/" + name) }
         rmdir(directory)
     }
 

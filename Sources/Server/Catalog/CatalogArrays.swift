@@ -35,6 +35,21 @@ enum CatalogArrays {
                 call.answer(elements.compactMap { $0 ?? null }.joined(separator: call.text(1)))
             }
         }
+        registerArrayFunctions(on: connection)
+        connection.register("pg_sort_key", -1, .deterministic) { call in
+            let orders = call.count > 0 ? Array(call.bytes(0)) : []
+            guard orders.count == call.count - 1 else { return call.fail("pg_sort_key() takes a letter for each key") }
+            call.answer(orders.indices.map { CatalogSortKey.text(call, $0 + 1, order: orders[$0]) }.joined())
+        }
+        connection.register(aggregate: "array_agg", 1, ArrayAggregate.self)
+        connection.register(aggregate: "array_agg", 2, ArrayAggregate.self)
+        connection.register(aggregate: "string_agg", 3, OrderedStringAggregate.self)
+        connection.register(aggregate: "pg_json_agg", 2, JSONAggregate.self)
+        connection.register(aggregate: "pg_json_agg", 3, JSONAggregate.self)
+    }
+
+    /// https://www.postgresql.org/docs/15/functions-array.html
+    private static func registerArrayFunctions(on connection: Connection) {
         connection.register("array_lower", 2, .deterministic) { call in
             guard !call.hasNull, let elements = elements(call.text(0)), !elements.isEmpty else { return call.answerNull() }
             call.answer(Int64(isVector(call.text(0)) ? 0 : 1))
@@ -63,16 +78,6 @@ enum CatalogArrays {
             else { return call.answerNull() }
             call.answer(Int64(at + (isVector(call.text(0)) ? 0 : 1)))
         }
-        connection.register("pg_sort_key", -1, .deterministic) { call in
-            let orders = call.count > 0 ? Array(call.bytes(0)) : []
-            guard orders.count == call.count - 1 else { return call.fail("pg_sort_key() takes a letter for each key") }
-            call.answer(orders.indices.map { CatalogSortKey.text(call, $0 + 1, order: orders[$0]) }.joined())
-        }
-        connection.register(aggregate: "array_agg", 1, ArrayAggregate.self)
-        connection.register(aggregate: "array_agg", 2, ArrayAggregate.self)
-        connection.register(aggregate: "string_agg", 3, OrderedStringAggregate.self)
-        connection.register(aggregate: "pg_json_agg", 2, JSONAggregate.self)
-        connection.register(aggregate: "pg_json_agg", 3, JSONAggregate.self)
     }
 
     /// nil: it has too many numbers, or no end. Catalogs number columns with it.

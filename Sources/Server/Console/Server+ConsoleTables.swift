@@ -48,7 +48,7 @@ extension Server {
         let isComplete = if case .complete = pause { true } else { false }
         let states = [
             ("active", pause == .none), ("paused", isComplete), ("suspended", false), ("pausing", isBeginning),
-            ("draining", isDraining.load(ordering: .relaxed)),
+            ("draining", stopping.isDraining.load(ordering: .relaxed)),
         ]
         for (name, isSo) in states { rows.append([.text(name), .init(isSo)]) }
     }

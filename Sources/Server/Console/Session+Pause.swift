@@ -44,7 +44,7 @@ extension Session {
     func pause(_ database: String?) throws(WireError) {
         try requireServed(database)
         // Nobody else gets in any more, so RESUME might come from nobody.
-        guard !server.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else {
+        guard !server.stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else {
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "the daemon waits for its clients to leave, which a pause would keep")
         }
@@ -81,7 +81,7 @@ extension Session {
 
     private func completePause(nobodyPasses: Bool) throws(WireError) -> Bool {
         // A stop ends what it waits for, and whoever asked for it would think that all is quiet.
-        guard !server.isStopping.load(ordering: .sequentiallyConsistent) else { throw ErrorTranslation.wireError(.shutdown) }
+        guard !server.stopping.hasBegun.load(ordering: .sequentiallyConsistent) else { throw ErrorTranslation.wireError(.shutdown) }
         guard let (isComplete, resumptions) = pool.completePause(by: clientID, nobodyPasses: nobodyPasses) else {
             throw WireError(state: .queryCanceled, message: "PAUSE was undone by RESUME")
         }

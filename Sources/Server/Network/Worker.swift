@@ -80,7 +80,7 @@ final class Worker: @unchecked Sendable {
     func start(stackBytes: Int) throws(PthreadError) -> Pthread {
         try Pthread(stackBytes: stackBytes) {
             self.main()
-            self.server.endedThreads.add(1, ordering: .sequentiallyConsistent)
+            self.server.stopping.endedThreads.add(1, ordering: .sequentiallyConsistent)
         }
     }
 

@@ -11,7 +11,7 @@ extension Session: PoolClient {
 
     /// The daemon stops, or an administrator ends this session.
     @inline(__always)
-    var mustEnd: Bool { server.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) }
+    var mustEnd: Bool { server.stopping.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) }
 
     func reasonToStop(now: Instant) -> StopReason? {
         if activity.load(ordering: .relaxed) == Activity.cancelled { return .cancelled }

@@ -28,7 +28,7 @@ extension Session {
             giveUpTurn()
         case .closed:
             closeWhenRead()
-        case .input where server.isStopping.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
+        case .input where server.stopping.hasBegun.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed):
             guard flush() else { return close() }
             if isOwedReply { return letGo() }
             terminate(ErrorTranslation.wireError(.shutdown))
@@ -53,14 +53,14 @@ extension Session {
 
     /// The daemon stops, and the client has not taken all of a reply: it may, for as long as statements may run on.
     var isOwedReply: Bool {
-        out.count > 0 && !server.mustStopStatements.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
+        out.count > 0 && !server.stopping.mustStopStatements.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
     }
 
     /// In the middle of a pipeline, whose client may send all of it before it reads anything: what it has of its reply is little, and
     /// goes out with the rest.
     var keepsReply: Bool {
         guard out.count < SessionLimits.keptReplyBytes, marks.awaited <= out.start, !isCopyingIn, case .ready = phase else { return false }
-        return running.slow == nil && !server.isStopping.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
+        return running.slow == nil && !server.stopping.hasBegun.load(ordering: .relaxed) && !isKilled.load(ordering: .relaxed)
     }
 
     /// Nothing to do until the client has sent something, or taken what its socket has no room for.

@@ -88,7 +88,7 @@ extension Session {
         } else {
             try admit(toDatabase: database)
         }
-        guard !server.isStopping.load(ordering: .relaxed) else {
+        guard !server.stopping.hasBegun.load(ordering: .relaxed) else {
             throw WireError(
                 severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
         }

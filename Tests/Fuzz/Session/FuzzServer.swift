@@ -101,7 +101,7 @@ final class FuzzServer {
     }
 
     /// SHUTDOWN WAIT_FOR_CLIENTS lets nobody in any more.
-    var isDraining: Bool { server.hasStoppedAccepting.load(ordering: .relaxed) }
+    var isDraining: Bool { server.stopping.hasStoppedAccepting.load(ordering: .relaxed) }
 
     /// Nothing is left of sessions that have ended.
     func checkNothingIsHeld() {

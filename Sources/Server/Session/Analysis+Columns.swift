@@ -1,0 +1,96 @@
+import Pool
+import PostgresWire
+import SQLite
+
+/// What a result's columns are: by their declarations, by their place in the text, and by what the statement's program does.
+extension Analysis {
+    struct IfIntegers: Equatable, Sendable {
+        var type: TypeOID
+        /// By number.
+        var parameters: [Int]
+
+        /// A truth is bound as 1 or 0.
+        func holds(of types: [ParameterType]) -> Bool {
+            parameters.allSatisfy { $0 <= types.count && [.int8, .bool].contains(types[$0 - 1].type.stored) }
+        }
+    }
+
+    struct Column: Equatable, Sendable {
+        var name: String
+        var type: ColumnType
+        /// What Describe(statement) announces for an open column, when no row can be asked.
+        var assumed: TypeOID
+        var declared: String?
+        /// What it is announced as with result_typing = declared, where that is another type.
+        var ownType: TypeOID?
+        /// By its form it is a truth if its columns are.
+        var isPerhapsTruth = false
+        /// The same, if these parameters are all integers.
+        var assumedOfIntegers: IfIntegers?
+        /// An open column's only source: the parameter of this number.
+        var parameter: Int?
+        /// The table's OID and the column's number in it, as far as it is a table's column.
+        var tableOID: UInt32 = 0
+        var attributeNumber: Int16 = 0
+    }
+
+    static func columns(of statement: Statement, sql: UnsafeRawBufferPointer) -> [Column] {
+        let count = statement.columnCount
+        guard count > 0 else { return [] }
+        var columns = (0..<count).map { index in
+            let declared = statement.columnDeclaredType(index)
+            return Column(
+                name: statement.columnName(index), type: ColumnType(declared: declared), assumed: .text,
+                declared: declared, ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
+        }
+        if statement.explain == 0, columns.contains(where: { $0.type == .open }),
+            let types = SelectListTypes.infer(sql, columnCount: count)
+        {
+            for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
+                columns[index].type = ColumnType(static: types[index])
+                columns[index].ownType = types[index]?.ownType
+                columns[index].isPerhapsTruth = types[index] == .perhapsBool
+            }
+        }
+        return columns
+    }
+
+    static func apply(_ program: ProgramTypes, _ slots: [ParameterSlot], isCompound: Bool, to columns: inout [Column]) {
+        guard program.results.count == columns.count else { return }
+        for (index, result) in program.results.enumerated() {
+            if isCompound { contradict(&columns[index], result) }
+            guard columns[index].type == .open else { continue }
+            columns[index].assumed = result.assumedOfAny ?? result.assumed
+            if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
+            // A text may be there that nothing has made a number of.
+            let others = result.others.map { program.parameter([$0]).type }
+            if others.contains(where: { !$0.isNumber && $0 != columns[index].assumed }) { columns[index].assumed = .text }
+            if let type = result.assumedOfIntegers {
+                let deciding = Set(result.deciding)
+                let parameters = slots.filter { deciding.contains($0.index) }.map(\.number)
+                columns[index].assumedOfIntegers = IfIntegers(type: type, parameters: parameters)
+            }
+            columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
+            // A column of a table may hold anything; what is declared there has been seen to.
+            if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric {
+                columns[index].type = .fixed(.float8)
+            }
+            if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
+            if columns[index].isPerhapsTruth, result.isOfTruths { columns[index].type = .fixed(.bool) }
+        }
+    }
+
+    /// The declared type is that of the first SELECT's column, and another SELECT may have other values: integers and reals are float8
+    /// then, and where they are of different kinds the first row decides.
+    private static func contradict(_ column: inout Column, _ result: ProgramTypes.Result) {
+        guard let declared = column.declared, case .fixed(let type) = column.type, let own = DeclaredType(declared)?.own,
+            result.likely != own
+        else { return }
+        column.ownType = nil
+        switch result.likely {
+        case .numeric? where type == .int8 || type == .float8: column.type = .fixed(.float8)
+        case let likely? where likely == type || (likely.isStoredAsText && type == .text): break
+        default: column.type = .open
+        }
+    }
+}

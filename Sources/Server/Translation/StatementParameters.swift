@@ -1,0 +1,72 @@
+import PostgresWire
+import SQLite
+
+/// A statement's parameters, as SQLite counts them and as PostgreSQL does, with the types that stand in their names (`$1::int8`).
+struct StatementParameters {
+    /// In the order of SQLite's indexes.
+    private(set) var slots: [ParameterSlot] = []
+    /// By PostgreSQL's number: the type in the statement's own text, or `.unspecified`.
+    private(set) var types: [TypeOID] = []
+
+    /// - Parameter sql: the text `statement` was prepared from.
+    /// - Throws: `.undefinedParameter`, `.ambiguousParameter`, `.indeterminateDatatype`, as PostgreSQL does; and for a type's name that
+    ///   nobody knows.
+    init(of statement: Statement, _ sql: UnsafeRawBufferPointer, _ numbered: NumberedParameters?) throws(WireError) {
+        if let numbered {
+            slots = (1...numbered.count).map { ParameterSlot(index: $0, number: $0) }
+            types = numbered.types
+            return
+        }
+        guard statement.parameterCount > 0 else { return }
+        let names = ParameterNames(sql, of: statement)
+        var given: [Int: TypeOID] = [:]
+        for index in 1...statement.parameterCount {
+            let (number, type) = try parameter(names.name(index) ?? "", at: index)
+            if type != .unspecified {
+                guard given[number] ?? type == type else {
+                    throw WireError(
+                        state: .ambiguousParameter, message: "parameter $\(number) is given two types",
+                        hint: "Use a parameter of its own for each.")
+                }
+                given[number] = type
+            }
+            slots.append(ParameterSlot(index: index, number: number))
+        }
+        let count = try Self.unbrokenCount(slots)
+        types = (1...count).map { given[$0] ?? .unspecified }
+    }
+
+    /// - Parameter index: SQLite's; those before it are in `slots`.
+    private func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
+        var copy = name
+        let parsed = copy.withUTF8 { ParameterName(name.isEmpty ? nil : UnsafeRawBufferPointer($0)) }
+        switch parsed {
+        case .numbered(let number, nil): return (number, .unspecified)
+        case .numbered(let number, let range?):
+            let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)
+            guard let known = TypeOID(sqlName: typeName) else { throw .noType(typeName) }
+            return (number, known)
+        case .positional:
+            guard slots.count == index - 1, slots.last.map({ $0.number == index - 1 }) ?? true else {
+                throw WireError(
+                    state: .undefinedParameter, message: "? cannot be used beside numbered parameters",
+                    hint: "Write $1, $2, ... for all of them.")
+            }
+            return (index, .unspecified)
+        case .named, .outOfRange, .malformed:
+            throw WireError(
+                state: .undefinedParameter, message: "there is no parameter \(name)",
+                hint: "Parameters are written $1, $2, ... or, with a type, $1::int8.")
+        }
+    }
+
+    /// Every number up to the highest must be there, as in PostgreSQL; and so a single $65535 costs nothing.
+    private static func unbrokenCount(_ slots: [ParameterSlot]) throws(WireError) -> Int {
+        let numbers = Set(slots.map(\.number))
+        if let missing = (1...slots.count + 1).first(where: { !numbers.contains($0) }), missing <= numbers.max() ?? 0 {
+            throw WireError(
+                state: .indeterminateDatatype, message: "could not determine data type of parameter $\(missing)")
+        }
+        return numbers.count
+    }
+}
