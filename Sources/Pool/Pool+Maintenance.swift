@@ -84,32 +84,7 @@ extension Pool {
             // What it copies it reads out of both.
             if let problem = writer.knownFiles.problemOfCopying { throw problem }
             let size = try vacuum.size()
-            var isLeftOut = false
-            let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
-            // Before the lock: localtime_r takes one of its own, and may read a file.
-            let clocks = MaintenanceSchedule.Clocks.now
-            let isWorthwhile = maintenance.state.withLock { state in
-                var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, clocks)
-                if isWorthwhile, renumbered != nil {
-                    // As if nothing were free: it is looked at again as late.
-                    isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, clocks)
-                    isLeftOut = true
-                }
-                guard isWorthwhile else { return false }
-                state.schedule.begin(clocks, isRequested: isRequested)
-                state.run = .init(began: began, isRequested: isRequested, before: size)
-                return true
-            }
-            guard isWorthwhile else {
-                if isLeftOut, let renumbered {
-                    log.warning(
-                        .vacuumTrouble, "VACUUM is left out: it would change rowids by which a full-text index finds its rows",
-                        metadata: ["table": "\(renumbered)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])
-                }
-                log.info(
-                    .vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
-                return nil
-            }
+            guard try begin(vacuum, size, isRequested: isRequested, began: began) else { return nil }
             hasBegun = true
             // Before anything else: if it takes the daemon down with it, the next start has to know.
             maintenance.store()
@@ -135,6 +110,34 @@ extension Pool {
         } catch {
             return ended(error, hasBegun)
         }
+    }
+
+    /// Whether it is worth it; then it has begun.
+    private func begin(_ vacuum: Vacuum, _ size: Vacuum.Size, isRequested: Bool, began: Instant) throws(SQLiteError) -> Bool {
+        let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
+        // Before the lock: localtime_r takes one of its own, and may read a file.
+        let clocks = MaintenanceSchedule.Clocks.now
+        var isLeftOut = false
+        let isWorthwhile = maintenance.state.withLock { state in
+            var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, clocks)
+            if isWorthwhile, renumbered != nil {
+                // As if nothing were free: it is looked at again as late.
+                isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, clocks)
+                isLeftOut = true
+            }
+            guard isWorthwhile else { return false }
+            state.schedule.begin(clocks, isRequested: isRequested)
+            state.run = .init(began: began, isRequested: isRequested, before: size)
+            return true
+        }
+        guard !isWorthwhile else { return true }
+        if isLeftOut, let renumbered {
+            log.warning(
+                .vacuumTrouble, "VACUUM is left out: it would change rowids by which a full-text index finds its rows",
+                metadata: ["table": "\(renumbered)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])
+        }
+        log.info(.vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+        return false
     }
 
     private func freeSlice(_ left: Int) -> Maintenance.Step? {

@@ -25,8 +25,29 @@ extension Server {
         if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
         next = min(next, metrics.periodEnd)
-        var toNotify: [Session] = []
-        var toEnd: [Session] = []
+        let sessions = sessionsDue(due, now: now)
+        next = min(next, sessions.next)
+        next = min(next, eventLog.reportLeftOut(now: now))
+        // Before anything is done about them, which may take its time.
+        deadlines.announce(next)
+        beat(now)
+        for client in due.expired {
+            ready.enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
+        }
+        for client in due.waiting { dropIfGone(client) }
+        for session in sessions.toNotify { session.notifyQueued(now: now) }
+        endSessions(sessions.toEnd, due, worker, now: now)
+        if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
+        // These last, because they may wait for the disk.
+        if isFilesLookDue, let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
+        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
+            worker.enqueue(job)
+        }
+    }
+
+    /// Whose notice or deadline has come, and when the next one's comes.
+    private func sessionsDue(_ due: Pool.Due, now: Instant) -> (toNotify: [Session], toEnd: [Session], next: Instant) {
+        var (toNotify, toEnd, next) = ([Session](), [Session](), Instant.distantFuture)
         for session in table.sessions {
             let noticeAt = session.parked.noticeAt.load(ordering: .sequentiallyConsistent)
             let reportAt = session.parked.reportAt.load(ordering: .sequentiallyConsistent)
@@ -41,16 +62,12 @@ extension Server {
                 next = min(next, Instant(nanoseconds: at))
             }
         }
-        next = min(next, eventLog.reportLeftOut(now: now))
-        // Before anything is done about them, which may take its time.
-        deadlines.announce(next)
-        beat(now)
-        for client in due.expired {
-            ready.enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
-        }
-        for client in due.waiting { dropIfGone(client) }
-        for session in toNotify { session.notifyQueued(now: now) }
-        for session in toEnd {
+        return (toNotify, toEnd, next)
+    }
+
+    /// What is due for each, as far as nobody is at work for it.
+    private func endSessions(_ sessions: [Session], _ due: Pool.Due, _ worker: Worker, now: Instant) {
+        for session in sessions {
             guard let owned = table.own(slot: session.slot, generation: session.generation) else { continue }
             if due.toEvict == owned.clientID {
                 owned.evict(worker)
@@ -60,12 +77,6 @@ extension Server {
                 owned.deadlinePassed(worker, now: now)
             }
             worker.handOverIfAny()
-        }
-        if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
-        // These last, because they may wait for the disk.
-        if isFilesLookDue, let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
-        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
-            worker.enqueue(job)
         }
     }
 
