@@ -59,9 +59,20 @@ extension CatalogRewriter {
         case "json_build_array", "jsonb_build_array":
             result[result.count - 1] = .word("json")
             return result.append(.group(Node.call("json_array", jsonValues(shown(arguments, by: word)) { _ in true })))
+        default:
+            if try textFunction(word, arguments, &result) { return }
+            return result.append(.group(shown(arguments, by: word)))
+        }
+        result.append(.group(arguments))
+    }
+
+    /// Functions of texts that have words between their arguments, or a name that is something else to SQLite. False: it is none of them.
+    private func textFunction(_ word: String, _ arguments: [Node], _ result: inout [Node]) throws(CatalogSyntaxError) -> Bool {
+        switch word {
         case "left", "right":
             // A name to PostgreSQL, and a keyword of joins to SQLite.
             result[result.count - 1] = .quoted(word)
+            result.append(.group(arguments))
         case "substring":
             result[result.count - 1] = .word("substr")
             let start = arguments.firstIndex { $0.isWord("from") || $0.isSymbol(",") }
@@ -72,22 +83,22 @@ extension CatalogRewriter {
             for index in arguments.indices where arguments[index].isWord("from") || arguments[index].isWord("for") {
                 arguments[index] = .symbol(",")
             }
-            return result.append(.group(arguments))
+            result.append(.group(arguments))
         case "position":
-            guard let at = arguments.firstIndex(where: { $0.isWord("in") }) else { break }
+            guard let at = arguments.firstIndex(where: { $0.isWord("in") }) else { return false }
             result[result.count - 1] = .word("instr")
-            return result.append(.group(arguments[(at + 1)...] + [.symbol(",")] + arguments[..<at]))
+            result.append(.group(arguments[(at + 1)...] + [.symbol(",")] + arguments[..<at]))
         case "trim":
-            guard let at = arguments.firstIndex(where: { $0.isWord("from") }) else { break }
+            guard let at = arguments.firstIndex(where: { $0.isWord("from") }) else { return false }
             let side = arguments[0].word
             let names = ["leading": "ltrim", "trailing": "rtrim", "both": "trim"]
             result[result.count - 1] = .word(side.flatMap { names[$0] } ?? "trim")
             let characters = arguments[..<at].dropFirst(side.flatMap { names[$0] } == nil ? 0 : 1)
             let set: [Node] = characters.isEmpty ? [] : [.symbol(",")] + characters
-            return result.append(.group(Array(arguments[(at + 1)...]) + set))
-        default: return result.append(.group(shown(arguments, by: word)))
+            result.append(.group(Array(arguments[(at + 1)...]) + set))
+        default: return false
         }
-        result.append(.group(arguments))
+        return true
     }
 
     /// `f(x ORDER BY y)`: the keys become a last argument, by which the function sorts.
