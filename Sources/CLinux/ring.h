@@ -120,7 +120,6 @@ static inline struct io_uring_sqe walpool_ring_entry(
     entry.opcode = IORING_OP_RECVMSG;
     entry.addr = (uint64_t)(uintptr_t)&message->header;
     entry.len = 1;
-    entry.msg_flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
     return entry;
 }
 

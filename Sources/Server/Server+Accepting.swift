@@ -16,7 +16,7 @@ extension Server {
             let isForMetrics = token == Event.metricsListener
             let arrival: Arrival
             do { arrival = try self.arrival(socket, isForMetrics: isForMetrics) } catch {
-                refuse(socket, error)
+                worker.atSocket { refuse(socket, error) }
                 continue
             }
             let session = table.add { slot, generation, processID in
@@ -26,7 +26,7 @@ extension Server {
             guard let session else {
                 departed(arrival)
                 let error = isForMetrics ? nil : Session.tooManySessions(current { $0.maximumSessions })
-                refuse(socket, NoPlace(error: error, peer: arrival.peer))
+                worker.atSocket { refuse(socket, NoPlace(error: error, peer: arrival.peer)) }
                 continue
             }
             session.worker = worker

@@ -15,6 +15,15 @@ extension Server {
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()
         stopAccepting()
+        SocketWait.interrupting { endSessions(atOnceWhen: isHurried) }
+        let haveEnded = stopThreads(withinMilliseconds: ServerLimits.threadsMilliseconds)
+        for listener in allListeners { listener.close() }
+        eventLog.reportLeftOut()
+        guard haveEnded else { endWithoutThem() }
+        pool.close()
+    }
+
+    private func endSessions(atOnceWhen isHurried: () -> Bool) {
         for listener in allListeners { listener.retire(to: stopping.signal) }
         let limit = MonotonicClock.now.advanced(byMilliseconds: current { $0.shutdownTimeoutMilliseconds })
         endIdleSessions(until: { MonotonicClock.now >= limit || isHurried() })
@@ -24,11 +33,6 @@ extension Server {
             let lastLimit = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.endingMilliseconds)
             endIdleSessions(until: { MonotonicClock.now >= lastLimit })
         }
-        let haveEnded = stopThreads(withinMilliseconds: ServerLimits.threadsMilliseconds)
-        for listener in allListeners { listener.close() }
-        eventLog.reportLeftOut()
-        guard haveEnded else { endWithoutThem() }
-        pool.close()
     }
 
     /// SQLite asks nobody during a call of a function, and `instr` of two large values takes a day. What was acknowledged is in the

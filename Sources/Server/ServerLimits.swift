@@ -12,14 +12,6 @@ enum ServerLimits {
     static let acceptPauseMilliseconds: Int64 = 100
     /// Places for sessions that are made at the start at least, since max_sessions may be raised later: 50 bytes each.
     static let leastSessionRoom = 4096
-    /// Threads that close what clients have sent beside their bytes (`UnwantedDescriptors`): each can be kept by one who sends a file
-    /// of a FUSE file system of their own, so there are some more.
-    static let closingThreads = 8
-    /// Empty packets that are passed over in what was sent: more than a socket's buffer has room for. The end of a socket of packets
-    /// looks like one.
-    static let emptyPackets = 4096
-    /// The stack of one of those threads, with what it receives.
-    static let closingStackBytes = 128 << 10
 
     // MARK: Starting and stopping
 
@@ -28,6 +20,10 @@ enum ServerLimits {
     static let socketLockMilliseconds: Int64 = 2_000
     /// Between two tries to get it.
     static let socketLockPauseMilliseconds = 10
+    /// How soon a socket that keeps the stopping thread is given up: see `SocketWait`.
+    static let interruptionMilliseconds = 5
+    /// The stack of the thread that does so.
+    static let interrupterStackBytes = 128 << 10
     /// For statements to notice that they must stop, which they are asked every thousand steps.
     static let endingMilliseconds: Int64 = 2_000
     /// For those that do not: a commit on a slow disk, or one call of a function that works for long. A restart keeps every client

@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,21 @@ def daemon(start_daemon, old_kernel, monkeypatch, request):
 @contextlib.contextmanager
 def stopped(daemon):
     """It reads nothing of what is sent meanwhile."""
-    os.kill(daemon.pid, signal.SIGSTOP)
     tasks = Path(f"/proc/{daemon.pid}/task")
+
+    def is_stopped():
+        return all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.iterdir())
+
+    if is_stopped():
+        yield
+        return
+    os.kill(daemon.pid, signal.SIGSTOP)
     # The signal is on its way when kill(2) returns.
-    eventually(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.iterdir()))
-    yield
-    os.kill(daemon.pid, signal.SIGCONT)
+    eventually(is_stopped)
+    try:
+        yield
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
 
 
 @pytest.fixture
@@ -75,17 +85,18 @@ def lingering():
         one.close()
 
 
-def send_and_drop(client, message, *sockets):
-    """The daemon, or the kernel on its way there, is their only holder then."""
-    try:
-        socket.send_fds(client.socket, [message], [one.fileno() for one in sockets])
-    except OSError:
-        # It stays ours, and we do not wait either.
+def send_and_drop(daemon, client, message, *sockets):
+    """The kernel, on their way to the daemon, is their only holder then."""
+    with stopped(daemon):
+        try:
+            socket.send_fds(client.socket, [message], [one.fileno() for one in sockets])
+        except OSError:
+            # It stays ours, and we do not wait either.
+            for one in sockets:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+            raise
         for one in sockets:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
-        raise
-    for one in sockets:
-        os.close(one.detach())
+            os.close(one.detach())
 
 
 def refused(client):
@@ -100,7 +111,7 @@ def test_nobody_waits_for_what_they_send(daemon, lingering):
     sockets = daemon.sockets
     senders = [daemon.client() for _ in range(SENDERS)]
     for sender in senders:
-        send_and_drop(sender, wire.query("INSERT INTO t VALUES (1)"), lingering())
+        send_and_drop(daemon, sender, wire.query("INSERT INTO t VALUES (1)"), lingering())
     for sender in senders:
         refused(sender)
     assert bystander.value("SELECT count(*) FROM t") == "0"
@@ -115,7 +126,7 @@ def test_what_several_send_is_received_together(daemon, lingering):
     with stopped(daemon):
         for sender, other, one in zip(senders, others, sockets):
             other.send(wire.query("SELECT 5"))
-            send_and_drop(sender, wire.query("SELECT 6"), one)
+            send_and_drop(daemon, sender, wire.query("SELECT 6"), one)
     for other in others:
         assert other.reply().value == "5"
     for sender in senders:
@@ -127,7 +138,7 @@ def test_the_holder_of_the_writer_sends_some(daemon, lingering):
     holder, other = daemon.client(), daemon.client()
     holder.query("CREATE TABLE t (x)").check()
     holder.query("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").check()
-    send_and_drop(holder, wire.query("COMMIT"), lingering())
+    send_and_drop(daemon, holder, wire.query("COMMIT"), lingering())
     other.query("INSERT INTO t VALUES (2)").check()
     assert other.value("SELECT group_concat(x) FROM t") == "2"
     refused(holder)
@@ -136,7 +147,7 @@ def test_the_holder_of_the_writer_sends_some(daemon, lingering):
 def test_before_the_startup_message(daemon, lingering):
     early = [daemon.raw() for _ in range(SENDERS)]
     for client in early:
-        send_and_drop(client, b"\0\0\0", lingering())
+        send_and_drop(daemon, client, b"\0\0\0", lingering())
     assert daemon.value("SELECT 1") == "1"
     for client in early:
         assert client.rest() == b""
@@ -146,7 +157,7 @@ def test_as_many_as_a_message_may_have(daemon):
     client = daemon.client()
     sockets = daemon.sockets
     sent = [socket.socket(socket.AF_UNIX) for _ in range(MOST_IN_A_MESSAGE)]
-    send_and_drop(client, wire.query("SELECT 1"), *sent)
+    send_and_drop(daemon, client, wire.query("SELECT 1"), *sent)
     refused(client)
     eventually(lambda: daemon.sockets < sockets, "the end of what was sent")
     assert daemon.value("SELECT 1") == "1"
@@ -160,9 +171,9 @@ def junk(client):
     client.send(b"x" * 20_000)
 
 
-def leave_unread(client, lingering):
+def leave_unread(daemon, client, lingering):
     junk(client)
-    send_and_drop(client, b"yz", lingering())
+    send_and_drop(daemon, client, b"yz", lingering())
 
 
 def test_behind_a_cancel(daemon, lingering):
@@ -170,7 +181,7 @@ def test_behind_a_cancel(daemon, lingering):
     with stopped(daemon):
         for client in clients:
             client.send(wire.cancel_request(1, b"1234"))
-            leave_unread(client, lingering)
+            leave_unread(daemon, client, lingering)
     assert daemon.value("SELECT 1") == "1"
 
 
@@ -179,7 +190,7 @@ def test_behind_a_terminate(daemon, lingering):
     with stopped(daemon):
         for client in clients:
             client.send(wire.terminate())
-            leave_unread(client, lingering)
+            leave_unread(daemon, client, lingering)
     assert daemon.value("SELECT 1") == "1"
     daemon.stop()
 
@@ -197,7 +208,7 @@ def test_in_a_socket_that_is_sent(daemon, lingering):
     """Whoever closes it drops what lies in it."""
     clients, sockets = [daemon.client() for _ in range(SENDERS)], daemon.sockets
     for client in clients:
-        send_and_drop(client, wire.query("SELECT 1"), holding(lingering, socket.socketpair()))
+        send_and_drop(daemon, client, wire.query("SELECT 1"), holding(lingering, socket.socketpair()))
     for client in clients:
         refused(client)
     assert daemon.value("SELECT 1") == "1"
@@ -211,7 +222,7 @@ def test_from_who_gets_no_place(start_daemon, old_kernel, monkeypatch, lingering
     early = [daemon.raw() for _ in range(200)]
     for client in early:
         try:
-            send_and_drop(client, b"\0\0\0", lingering())
+            send_and_drop(daemon, client, b"\0\0\0", lingering())
         except OSError:
             pass
     for client in early:
@@ -222,7 +233,7 @@ def test_from_who_gets_no_place(start_daemon, old_kernel, monkeypatch, lingering
 def test_in_the_backlog_at_a_stop(daemon, lingering):
     with stopped(daemon):
         for _ in range(32):
-            send_and_drop(daemon.raw(), b"\0\0\0", lingering())
+            send_and_drop(daemon, daemon.raw(), b"\0\0\0", lingering())
         daemon.terminate()
     assert daemon.wait() == 0
 
@@ -232,9 +243,10 @@ def test_with_an_urgent_byte(daemon, lingering):
     clients = [daemon.client() for _ in range(SENDERS)]
     for client in clients:
         one = lingering()
-        client.socket.sendmsg(
-            [b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", one.fileno()))], socket.MSG_OOB)
-        os.close(one.detach())
+        with stopped(daemon):
+            client.socket.sendmsg(
+                [b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", one.fileno()))], socket.MSG_OOB)
+            os.close(one.detach())
         # The session may have ended by now.
         with contextlib.suppress(OSError):
             client.send(wire.query("SELECT 1"))
@@ -246,7 +258,36 @@ def test_behind_an_empty_packet(daemon, lingering):
     for client in clients:
         pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         pair[1].send(b"")
-        send_and_drop(client, wire.query("SELECT 1"), holding(lingering, pair))
+        send_and_drop(daemon, client, wire.query("SELECT 1"), holding(lingering, pair))
     for client in clients:
         refused(client)
     eventually(lambda: daemon.sockets <= sockets - SENDERS, "the end of what was sent")
+
+
+# What is no socket
+
+
+@pytest.mark.parametrize("suffix", ["", "-shm", "-wal"])
+def test_files_of_the_database(daemon, suffix):
+    """
+    holder            | an outsider           | a client
+    BEGIN IMMEDIATE   | BEGIN IMMEDIATE: busy |
+                      |                       | sends a descriptor of the file
+                      | BEGIN IMMEDIATE: busy |
+    COMMIT            |                       |
+
+    "if a process closes any file descriptor referring to a file, then all of the process's locks on that file are released": fcntl(2).
+    """
+    with daemon.client() as holder, daemon.client() as client:
+        holder.query("CREATE TABLE t (x)").check()
+        holder.query("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").check()
+        descriptor = os.open(f"{daemon.database}{suffix}", os.O_RDONLY)
+        socket.send_fds(client.socket, [wire.query("SELECT 1")], [descriptor])
+        refused(client)
+        # In a process of its own, for the same reason.
+        outsider = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+        tried = subprocess.run([sys.executable, "-c", outsider, daemon.database], capture_output=True, text=True)
+        assert "database is locked" in tried.stderr, tried
+        assert holder.query("COMMIT").tag == "COMMIT"
+        os.close(descriptor)
+        assert daemon.value("SELECT count(*) FROM t") == "1"

@@ -57,6 +57,28 @@ import Testing
         #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
     }
 
+    /// All that was sent has been answered when it comes, but the session does not wait for its client yet: it is not for what comes next,
+    /// however late that is. What has been received behind it is another matter.
+    @Test func aCancelBetweenTheReplyAndTheWait() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        try client.query("SELECT 1")
+        let session = try own(client, test)
+        try session.beginStatement()
+        session.finishStatement()
+        #expect(!session.cancel())
+        session.pauseActivity()
+        try session.beginStatement()
+        session.finishStatement()
+        session.pauseActivity()
+        session.resumeActivity()
+        #expect(!session.cancel())
+        #expect(throws: WireError.self) { try session.beginStatement() }
+        session.endPipeline()
+        session.disownAndArm()
+        #expect(try client.query("SELECT 2").picture == "2 SELECT 1 I")
+    }
+
     /// Each cancel that was taken for a running statement's is seen by somebody.
     @Test func noCancelIsLostAtTheEndOfAStatement() throws {
         let test = try TestServer()

@@ -29,7 +29,7 @@ extension Server {
         var credentials: PeerCredentials?
         /// nil over TCP, where there is nothing but metrics.
         var group: SessionCounts.Group?
-        /// See `UnwantedDescriptors`.
+        /// See `SentDescriptors`.
         var mayHaveDescriptors = false
     }
 
@@ -51,7 +51,7 @@ extension Server {
             return Arrival()
         }
         let mayHaveDescriptors = walpool_may_have_descriptors(socket) != 0
-        if mayHaveDescriptors { walpool_receive_in_line(socket) }
+        if mayHaveDescriptors { walpool_take_bytes_only(socket) }
         let peer = Session.peer(of: socket)
         let credentials = peer.flatMap { PeerCredentials($0, socket: socket) }
         let rules = accessRules
@@ -81,11 +81,8 @@ extension Server {
     /// Tells a client that gets no place so, whatever it may be about to say, as PostgreSQL tells one for which it cannot start a
     /// process. What its socket does not take at once it does without.
     func refuse(_ socket: Int32, _ refusal: NoPlace) {
-        guard let error = refusal.error else {
-            close(socket)
-            return
-        }
-        defer { if walpool_may_have_descriptors(socket) != 0 { UnwantedDescriptors.close(socket: socket) } else { close(socket) } }
+        defer { close(socket) }
+        guard let error = refusal.error else { return }
         let out = OutputBuffer()
         out.error(error)
         _ = walpool_send(socket, out.readable.baseAddress, out.readable.count)

@@ -8,14 +8,14 @@ final class InputBuffer {
     private var storage: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
-    /// What the client sends, or has sent and is not read: see `UnwantedDescriptors`.
+    /// What the client sends, or has sent and is not read: see `SentDescriptors`.
     let mayComeWithDescriptors: Bool
     /// That is so with this client and not with others, whose input is received together.
     let isReceivedAlone: Bool
 
     init(mayComeWithDescriptors: Bool) {
         self.mayComeWithDescriptors = mayComeWithDescriptors
-        isReceivedAlone = mayComeWithDescriptors && !UnwantedDescriptors.mayCome
+        isReceivedAlone = mayComeWithDescriptors && !SentDescriptors.mayCome
     }
 
     deinit { free(storage) }
@@ -27,7 +27,7 @@ final class InputBuffer {
         /// As much as there was room for: the socket may have more.
         case full
         case nothingYet, closed, noMemory
-        /// The client sent some beside its bytes, which are lost: see `UnwantedDescriptors`.
+        /// The client sent some beside its bytes, which are dropped: see `SentDescriptors`.
         case descriptors
     }
 
@@ -35,7 +35,7 @@ final class InputBuffer {
     func receive(from socket: Int32, minimum: Int) -> Received {
         guard let room = room(atLeast: minimum) else { return .noMemory }
         while true {
-            let result = mayComeWithDescriptors ? UnwantedDescriptors.receive(from: socket, room) : receive(from: socket, room)
+            let result = mayComeWithDescriptors ? SentDescriptors.receive(from: socket, room) : receive(from: socket, room)
             if result != -Int(EINTR) { return didReceive(result) }
         }
     }

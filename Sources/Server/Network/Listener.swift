@@ -124,10 +124,9 @@ struct Listener: Sendable {
     ///   performed silently … The steps of closing and reusing the file descriptor newfd are performed atomically" (dup(2),
     ///   https://man7.org/linux/man-pages/man2/dup.2.html).
     func retire(to placeholder: Int32) {
-        // Connections that nobody has accepted go with it, and what they have sent. One that the service manager has as well does not go.
-        let last = file != nil && UnwantedDescriptors.mayCome ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1
+        // Connections that nobody has accepted go with it, and what they have sent: see `SocketWait`. One that the service manager has
+        // as well does not go.
         _ = walpool_dup_over(placeholder, descriptor)
-        if last >= 0 { UnwantedDescriptors.close(listener: last) }
     }
 
     /// Call `stop` first, and when no thread knows of it any more.

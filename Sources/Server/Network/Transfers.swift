@@ -16,7 +16,7 @@ final class Transfers {
 
     private var ring = walpool_ring()
     private let transfers = UnsafeMutablePointer<walpool_transfer>.allocate(capacity: capacity)
-    /// Where what is received may have descriptors beside it: see `UnwantedDescriptors`.
+    /// Where what is received may have descriptors beside it: see `SentDescriptors`.
     private let messages: UnsafeMutablePointer<walpool_message>?
     private(set) var count = 0
     private var mayHaveRing: Bool
@@ -24,7 +24,7 @@ final class Transfers {
     /// - Parameters:
     ///   - usesRing: false: a call for each.
     ///   - mayComeWithDescriptors: what clients send.
-    init(usesRing: Bool, mayComeWithDescriptors: Bool = UnwantedDescriptors.mayCome) {
+    init(usesRing: Bool, mayComeWithDescriptors: Bool = SentDescriptors.mayCome) {
         mayHaveRing = usesRing
         messages = mayComeWithDescriptors ? .allocate(capacity: Self.capacity) : nil
         messages?.initialize(repeating: walpool_message(), count: Self.capacity)
@@ -47,15 +47,9 @@ final class Transfers {
 
     func send() { transferAll(walpool_transfer_kind(is_send: 1, messages: nil)) }
 
-    func receive() {
-        transferAll(walpool_transfer_kind(is_send: 0, messages: messages))
-        guard let messages else { return }
-        for index in 0..<count where result(index) == -WALPOOL_HAS_DESCRIPTORS {
-            UnwantedDescriptors.close(&messages[index])
-        }
-    }
+    func receive() { transferAll(walpool_transfer_kind(is_send: 0, messages: messages)) }
 
-    /// How many bytes; 0: the other side sends nothing more; or an errno, negative.
+    /// How many bytes; 0: the other side sends nothing more; or an errno, negative, or -WALPOOL_HAS_DESCRIPTORS.
     @inline(__always)
     func result(_ index: Int) -> Int { Int(transfers[index].result) }
 

@@ -30,6 +30,8 @@ final class Watch: Sendable {
         /// When the event began that it is at, in nanoseconds, or until when it is not to be looked at; 0 while it waits for one.
         let began = Atomic<Int64>(0)
         let events = Atomic<Int>(0)
+        /// It is in a call on a client's socket: see `SocketWait`.
+        let isAtSocket = Atomic<Bool>(false)
         /// The watcher has had another thread poll in its place: when it is done it joins anew.
         let isReplaced = Atomic<Bool>(false)
         /// The events its thread comes to next.
@@ -97,6 +99,7 @@ final class Watch: Sendable {
             isBusy = true
             guard now.nanoseconds &- began > Self.intervalNanoseconds else { continue }
             isAnyStuck = true
+            if note.isAtSocket.load(ordering: .relaxed) { SocketWait.interrupt(note.thread.load(ordering: .acquiring)) }
             if !note.isReplaced.exchange(true, ordering: .sequentiallyConsistent) { newlyStuck += 1 }
         }
         if sum == lastSum.exchange(sum, ordering: .relaxed), !isBusy {

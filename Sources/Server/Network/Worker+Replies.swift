@@ -1,3 +1,4 @@
+import Pool
 import Scheduling
 
 /// What several sessions were sent is received at once, and their replies leave at once: see `Transfers`.
@@ -23,15 +24,24 @@ extension Worker {
             transfers.add(session.socket, room.baseAddress!, count: room.count)
             transferring.append(Unmanaged.passUnretained(session))
         }
-        transfers.receive()
+        receiveAll()
         for index in transferring.indices {
             let session = transferring[index].takeUnretainedValue()
+            if transfers.result(index) > 0 { session.resumeActivity() }
             session.due = .received(transfers.result(index))
             batch.put(Poller.Event(owned: session.token), at: places[index])
         }
         transferring.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         transfers.removeAll()
+    }
+
+    /// Watched, if it is between two events: see `SocketWait`.
+    private func receiveAll() {
+        let isBetweenEvents = note.began.load(ordering: .relaxed) == 0
+        if isBetweenEvents { note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed) }
+        atSocket { transfers.receive() }
+        if isBetweenEvents { note.began.store(0, ordering: .relaxed) }
     }
 
     /// Whether a reply that is complete now can wait for those of other sessions, which come at once.
@@ -63,7 +73,7 @@ extension Worker {
             transferring.append(Unmanaged.passUnretained(session))
         }
         replies.removeAll()
-        transfers.send()
+        atSocket { transfers.send() }
         for index in transferring.indices {
             // The thread that owns a session keeps it alive.
             let session = transferring[index].takeUnretainedValue()

@@ -86,6 +86,7 @@ final class Worker: @unchecked Sendable {
 
     private func main() {
         note.isOfThisThread()
+        _ = SocketWait.canBeInterrupted
         guard crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
@@ -103,6 +104,14 @@ final class Worker: @unchecked Sendable {
                 guard handle(waitForEvents(since: now), &now) else { return }
             }
         }
+    }
+
+    /// A call on a client's socket: see `SocketWait`.
+    @inline(__always)
+    func atSocket<Result>(_ call: () -> Result) -> Result {
+        note.isAtSocket.store(true, ordering: .relaxed)
+        defer { note.isAtSocket.store(false, ordering: .relaxed) }
+        return call()
     }
 
     /// Between two events: another thread has taken over what the replies waited for. Watched, for a session may end by it.

@@ -51,7 +51,7 @@ extension Session {
         leave()
         table.waitUntilArmed(self)
         server.poller.remove(socket)
-        if input.mayComeWithDescriptors { UnwantedDescriptors.close(socket: socket) } else { Glibc.close(socket) }
+        atSocket { _ = Glibc.close(socket) }
         table.remove(self)
         if isHTTPOnly { server.metricsConnections.subtract(1, ordering: .relaxed) }
         server.sessionEnded()

@@ -32,7 +32,8 @@ extension Session {
                 state.inputPosition = 0
             }
             let before = input.count
-            return goOn(after: input.receive(from: socket, minimum: minimum), of: input.count - before)
+            let received = atSocket { input.receive(from: socket, minimum: minimum) }
+            return goOn(after: received, of: input.count - before)
         }
         settle(advance())
     }
@@ -55,6 +56,7 @@ extension Session {
             return terminate(
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
         }
+        resumeActivity()
         countReceived(bytes)
         if isIdleHolder || isReaderIdle || awaiting.until < .distantFuture { noteActivity(of: bytes) }
         settle(advance())
@@ -139,12 +141,16 @@ extension Session {
         settle(advance())
     }
 
+    /// A call on its socket: see `SocketWait`.
+    @inline(__always)
+    func atSocket<Result>(_ call: () -> Result) -> Result { worker.map { $0.atSocket(call) } ?? call() }
+
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
     func flush() -> Bool {
         guard !out.hasHole else { return false }
         while out.count > 0 {
             let bytes = out.readable
-            let sent = walpool_send(socket, bytes.baseAddress, bytes.count)
+            let sent = atSocket { walpool_send(socket, bytes.baseAddress, bytes.count) }
             if sent > 0 {
                 out.consume(sent)
                 countSent(sent)

@@ -81,8 +81,24 @@ extension Session {
     /// The session waits for its client. If that is in the middle of a pipeline, a cancel is for what has been sent of it by then.
     @inline(__always)
     func pauseActivity() {
-        guard !running.isActive, activity.load(ordering: .relaxed) == Activity.running else { return }
-        _ = activity.compareExchange(expected: Activity.running, desired: Activity.between, ordering: .relaxed)
+        guard !running.isActive, activity.load(ordering: .relaxed) != Activity.none else { return }
+        let (_, found) = activity.compareExchange(expected: Activity.running, desired: Activity.between, ordering: .relaxed)
+        if found == Activity.cancelled { forgetLateCancel() }
+    }
+
+    /// Everything that has been sent was answered before the cancel came, or had begun to be: then the client, which may have heard by
+    /// now, does not mean what it sends next.
+    @inline(never)
+    private func forgetLateCancel() {
+        guard state.inputPosition >= input.count, walpool_unread(socket) == 0 else { return }
+        _ = activity.compareExchange(expected: Activity.cancelled, desired: Activity.between, ordering: .relaxed)
+    }
+
+    /// More of a pipeline has been received: a cancel is for that from here on.
+    @inline(__always)
+    func resumeActivity() {
+        guard activity.load(ordering: .relaxed) == Activity.between else { return }
+        _ = activity.compareExchange(expected: Activity.between, desired: Activity.running, ordering: .relaxed)
     }
 
     /// The pipeline has ended, and what was to be cancelled with it.
@@ -101,7 +117,7 @@ extension Session {
     }
 
     /// Whether there was something for it. While the session waits for more of a pipeline of many short statements, which is where a
-    /// cancel finds it that the same thread has received, it is for the next of them, if that has been sent: a client that waits is at
+    /// cancel finds it that its thread comes to first, it is for the next of them, if that has been sent: a client that waits is at
     /// nothing, and its cancel comes too late.
     private func noteCancel() -> Bool {
         while true {

@@ -1,0 +1,48 @@
+import CLinux
+import Glibc
+import POSIX
+import Pool
+import Synchronization
+
+/// What a call on a client's socket may wait for, though it asks not to wait: it drops the last of a socket that a client has sent
+/// (`SentDescriptors`), or that lay in one which it closes, or which the kernel's collector of those has found. With SO_LINGER "a
+/// close(2) or shutdown(2) will not return until all queued messages for the socket have been successfully sent or the linger timeout
+/// has been reached" (socket(7)), and the timeout is the client's to choose.
+///
+/// That wait ends with a signal, any that has a handler, and the socket is closed in the background: the kernel waits `while
+/// (!signal_pending(current) && timeout)`, https://github.com/torvalds/linux/blob/v6.1/net/core/stream.c, sk_stream_wait_close. So a
+/// thread that is kept gets one: from the watcher (`Watch`), or, if it is the one that stops the server, from a thread for that.
+enum SocketWait {
+    /// By itself it does nothing: "SIGURG … Ign", signal(7); and it comes from nowhere else, for nobody asks for a socket's (F_SETOWN).
+    private static let signal = SIGURG
+
+    /// Once in a process, before the first thread that may be interrupted. System calls go on where they can.
+    static let canBeInterrupted: Bool = {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        action.sa_flags = SA_RESTART
+        return sigaction(signal, &action, nil) == 0
+    }()
+
+    /// - Parameter thread: pthread_self(3) of one that runs.
+    static func interrupt(_ thread: UInt) { pthread_kill(pthread_t(thread), signal) }
+
+    private final class Stopping: Sendable {
+        let isOver = Atomic<Bool>(false)
+    }
+
+    /// Runs `body`, which closes sockets on a thread that nobody watches, and interrupts it again and again.
+    static func interrupting(_ body: () -> Void) {
+        guard canBeInterrupted else { return body() }
+        let (stopping, thread) = (Stopping(), UInt(pthread_self()))
+        let interrupter = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes) {
+            while !stopping.isOver.load(ordering: .acquiring) {
+                MonotonicClock.sleep(milliseconds: ServerLimits.interruptionMilliseconds)
+                interrupt(thread)
+            }
+        }
+        body()
+        stopping.isOver.store(true, ordering: .releasing)
+        interrupter?.join()
+    }
+}
