@@ -19,6 +19,7 @@ public final class CommittedSchema: Sendable {
     private let drafts = Atomic<Int>(0)
     /// How often the database was opened anew, perhaps without its last commits.
     private let era = Atomic<Int>(0)
+    var currentEra: Int { era.load(ordering: .relaxed) }
 
     @inlinable @inline(__always)
     public var version: SchemaVersion { newest.load(ordering: .acquiring) }

@@ -58,7 +58,10 @@ extension Pool {
         let now = MonotonicClock.now
         state.withLock { state in
             if job != .maintenance { state.queuedJobs.remove(job) }
-            if again { queue(job, &state, now: now) }
+            // A gate that is closed while writers go on keeps readers waiting, so nobody who has the writer for as long as they like
+            // comes before it opens again.
+            let isAtGate = job == .checkpoint && !state.writerQueue.waitsOnlyForMembers
+            if again { queue(job, first: isAtGate, &state, now: now) }
         }
         return resumptions
     }
@@ -96,7 +99,9 @@ extension Pool {
             return (false, [])
         }
         let began = MonotonicClock.now
-        var resumptions = endIdleSnapshots()
+        // Not after the checkpoint, which takes as long as the disk likes.
+        resume(endIdleSnapshots())
+        var resumptions: [Resumption] = []
         do {
             let before = writer.walFrames.all
             let result = try mode == .passive ? writer.checkpoint(.passive) : truncate()

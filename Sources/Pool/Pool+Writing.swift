@@ -89,6 +89,11 @@ extension Pool {
         pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
     }
 
+    /// With synchronous = pipelined: whether the calling thread may wait for its commit's sync while another one writes, which one thread
+    /// may at a time. Then `endsWaitBesideWriter` follows.
+    public func beginsWaitBesideWriter() -> Bool { !hasWaiterBesideWriter.exchange(true, ordering: .acquiringAndReleasing) }
+    public func endsWaitBesideWriter() { hasWaiterBesideWriter.store(false, ordering: .releasing) }
+
     /// With synchronous = pipelined: a sync takes so long that calling another thread, to poll meanwhile, is worth it.
     public func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
         commit.sync.meanNanoseconds.load(ordering: .relaxed) > Self.slowSyncNanoseconds

@@ -30,6 +30,8 @@ public final class Pool: Sendable {
     /// What one page takes in the WAL.
     let frameBytes: Int
     private let deadlines: any DeadlineObserver
+    /// Sees to who gets a reader in the middle of a job.
+    let resume: @Sendable ([Resumption]) -> Void
     /// Ends the process: the database cannot be served any more.
     let cannotGoOn: @Sendable (String) -> Void
     let maintenance: Maintenance
@@ -43,6 +45,8 @@ public final class Pool: Sendable {
     let writerSnapshotEnds = Atomic<Int64>(.max)
     /// See Pool+Outsiders.
     let mustMakeWay = Atomic<Bool>(false)
+    /// See `beginsWaitBesideWriter`.
+    let hasWaiterBesideWriter = Atomic<Bool>(false)
     /// See `isHolderAwaited`.
     let holderIsAwaited = Atomic<Bool>(false)
     /// When the gathering of a group is over, in nanoseconds; 0: there is none.
@@ -132,13 +136,15 @@ public final class Pool: Sendable {
     /// when they are first needed.
     public init(
         path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger,
-        observer: (any StatementObserver)? = nil, cannotGoOn: @escaping @Sendable (String) -> Void
+        observer: (any StatementObserver)? = nil, resume: @escaping @Sendable ([Resumption]) -> Void,
+        cannotGoOn: @escaping @Sendable (String) -> Void
     ) throws(SQLiteError) {
         counters = PoolCounters(observer: observer)
         self.limits = limits
         changeable = ChangeableLimits(limits)
         self.deadlines = deadlines
         self.log = log
+        self.resume = resume
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()

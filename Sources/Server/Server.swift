@@ -69,7 +69,7 @@ public final class Server: Sendable {
         SQLiteLibrary.limitMemory(
             configuration.memory, connections: configuration.pool.readers + PoolLimits.otherConnections,
             cacheKibibytes: configuration.connection.cacheSizeKibibytes)
-        pool = try Self.openPool(configuration, deadlines, metrics.statements, log)
+        pool = try Self.openPool(configuration, deadlines, metrics.statements, ready, log)
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
         metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         listeners = try Self.listeners(configuration)
@@ -93,12 +93,14 @@ public final class Server: Sendable {
     }
 
     private static func openPool(
-        _ configuration: ServerConfiguration, _ deadlines: Deadlines, _ observer: any StatementObserver, _ log: Logger
+        _ configuration: ServerConfiguration, _ deadlines: Deadlines, _ observer: any StatementObserver, _ ready: ReadyQueue,
+        _ log: Logger
     ) throws(StartError) -> Pool {
         do {
             return try Pool(
                 path: configuration.databasePath, settings: configuration.connection, limits: configuration.pool,
-                deadlines: deadlines, log: log, observer: observer, cannotGoOn: { endProcess($0, log) })
+                deadlines: deadlines, log: log, observer: observer, resume: { for next in $0 { ready.enqueue(next) } },
+                cannotGoOn: { endProcess($0, log) })
         } catch {
             throw StartError(
                 "cannot open \(configuration.databasePath): \(ErrorTranslation.startMessage(error, configuration.databasePath))")

@@ -24,7 +24,7 @@ final class ScratchDatabase {
         limits.walLimitBytes = .max
         pool = try Pool(
             path: directory + "/micro.db", settings: ConnectionSettings(), limits: limits, deadlines: NoDeadlines(),
-            log: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() }, cannotGoOn: { fatalError($0) })
+            log: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() }, resume: { _ in }, cannotGoOn: { fatalError($0) })
         try pool.writer.connection.executeInternal(
             """
             CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price INTEGER NOT NULL);

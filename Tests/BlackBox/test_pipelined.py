@@ -156,6 +156,51 @@ def test_no_tag_of_a_commit_before_the_disk(slow):
         assert client.reply().status == "I"
 
 
+# Longer than the console takes to end a session; SQLite asks nobody meanwhile, and at its end nobody either.
+DEAF = "SELECT length(replace(hex(zeroblob(4000000)), '0', 'abcdefgh'))"
+# So often a session looks whether it shall end: SessionTurn.stepsBetweenLooks.
+STEPS_BETWEEN_LOOKS = 64
+
+
+def test_a_session_that_is_ended_between_its_commit_and_the_disk(slow):
+    """
+    client                                            | console
+    a statement that nothing stops, COMMIT, Sync      |
+                                                      | KILL
+    looks before the Sync whether it shall end        |
+    """
+    daemon, delay = slow
+    with daemon.client() as client, daemon.client(database="walpool") as console:
+        assert client.query("BEGIN").status == "T"
+        assert client.query("INSERT INTO t VALUES (1)").status == "T"
+        before = delay.syncs
+        messages = [*extended(DEAF), wire.parse("COMMIT"), wire.bind()]
+        filling = [wire.close_portal("none")] * (STEPS_BETWEEN_LOOKS - len(messages) - 2)
+        client.send(*messages, *filling, wire.execute(), wire.sync())
+        assert console.query(f"KILL {client.process_id}").tag == "KILL"
+        reply = client.reply()
+        if "COMMIT" in reply.tags:
+            assert delay.syncs > before
+        else:
+            assert reply.state == "57P01"
+
+
+def test_commits_in_the_middle_of_messages_keep_nobody_from_being_heard(slow):
+    """More of them than the daemon has threads, and each waits for the disk before its message goes on."""
+    daemon, delay = slow
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(daemon.client()) for _ in range(30)]
+        reader = stack.enter_context(daemon.client())
+        before = delay.syncs
+        for number, client in enumerate(clients):
+            client.send(wire.query(f"BEGIN; INSERT INTO t VALUES ({number}); COMMIT; SELECT 1"))
+        for _ in range(30):
+            assert reader.query("SELECT 1").value == "1"
+        assert delay.syncs - before <= 1
+        for client in clients:
+            assert client.reply().tags == ["BEGIN", "INSERT 0 1", "COMMIT", "SELECT 1"]
+
+
 @contextlib.contextmanager
 def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None):
     control = FaultControl(tmp_path / "control")
@@ -304,3 +349,35 @@ def test_the_index_an_outsider_keeps_names_nothing_that_is_lost(faulty, tmp_path
         with contextlib.closing(sqlite3.connect(tmp_path / "after")) as after:
             assert after.execute("SELECT id FROM t").fetchall() == [(1,), (3,)]
             assert after.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+RELATIONS = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname NOT LIKE 'pg%' ORDER BY 1"
+
+
+def test_the_catalogs_forget_a_definition_that_is_lost(faulty):
+    """
+    definer                     | holder                   | reader
+    CREATE TABLE lost           |                          |
+                                | has the writer           |
+      the sync fails            |                          |
+                                |                          | asks for the relations
+                                | COMMIT: recovery         |
+    CREATE TABLE other, which is the next definition again |
+                                |                          | asks for the relations
+    """
+    daemon, control = faulty
+    with daemon.client() as definer, daemon.client() as holder, daemon.client() as reader:
+        definer.query("BEGIN; CREATE TABLE lost (x)").check()
+        holder.query("BEGIN").check()
+        with daemon.client(database="walpool") as console:
+            holder.send(wire.query("INSERT INTO t VALUES (1)"))
+            eventually(lambda: len(console.query("SHOW WRITER").texts) == 2, "the holder waits for the writer")
+        control.arm("losing-sync", 1, "EIO", 1)
+        assert definer.query("COMMIT").state == "08007"
+        holder.reply()
+        reader.query(RELATIONS)
+        holder.query("COMMIT")
+        control.disarm()
+        eventually(lambda: definer.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1", "the daemon goes on")
+        assert definer.query("CREATE TABLE other (y)").tag == "CREATE TABLE"
+        assert reader.query(RELATIONS).texts == [("other",), ("t",)]

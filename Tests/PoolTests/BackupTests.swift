@@ -136,7 +136,7 @@ import Testing
         #expect(shell.terminationStatus == 0)
         let pool = try Pool(
             path: damaged, settings: ConnectionSettings(), limits: PoolLimits(), deadlines: RecordingObserver(), log: quietLog,
-            cannotGoOn: { _ in })
+            resume: { _ in }, cannotGoOn: { _ in })
         #expect(try pool.writer.connection.firstText("PRAGMA quick_check") == "ok")
         #expect(throws: BackupError.self) { try pool.backups.make("copy.db", in: subject.directory, for: subject.owner) }
         guard case .damaged(let finding) = pool.backups.last?.status.error else {

@@ -57,6 +57,28 @@ import Testing
         #expect(try pool.reader(at: index).rows("SELECT count(*) FROM t", late) == [["\(id + 1)"]])
     }
 
+    ///     reader 0                writer                          clients
+    ///     reads
+    ///                             the gate's job: closes it, as nobody but members waits
+    ///                                                             a transaction asks for the writer
+    ///                             the job is next, before the transaction
+    @Test func aTransactionDoesNotGetBehindTheGate() throws {
+        let (test, index, _) = try poolAtTheGate()
+        let pool = test.pool
+        let member = test.member("INSERT INTO t VALUES(-1, -1)"), transaction = test.member()
+        #expect(pool.requestWriter(member, .member, deadline: .distantFuture).picture == "parked")
+        let resumptions = pool.run(.checkpoint) { _ in
+            #expect(pool.requestWriter(transaction, .transaction, deadline: .distantFuture).picture == "parked")
+            return 0
+        }
+        #expect(resumptions.isEmpty && pool.walStatus.isGateClosed)
+        #expect(pool.releaseWriter()?.picture == "checkpoint")
+        #expect(pool.releaseReader(index) == nil)
+        _ = pool.run(.checkpoint)
+        #expect(!pool.walStatus.isGateClosed)
+        #expect(pool.releaseWriter()?.picture == "\(member.clientID)")
+    }
+
     /// A pool whose WAL has reached the gate's level while a client has reader 0, with the checkpoint about to run.
     private func poolAtTheGate(
         _ milliseconds: Int64 = 60_000, groupMembers: Int = 128

@@ -1,4 +1,5 @@
 import Foundation
+import POSIX
 import Testing
 
 @testable import Pool
@@ -263,7 +264,7 @@ import Testing
             limits.groupMembers = 4
             limits.checkpointFrames = 20
         }
-        let engine = MiniEngine(test.pool)
+        let engine = MiniEngine(test)
         let (threads, each) = (6, 40)
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
             for n in 0..<each {
@@ -313,7 +314,8 @@ final class MiniEngine: @unchecked Sendable {
     }
 
     private let pool: Pool
-    init(_ pool: Pool) { self.pool = pool }
+    private let resumed: Locked<[Resumption]>
+    init(_ test: TestPool) { (pool, resumed) = (test.pool, test.resumed) }
 
     func write(_ client: Client) {
         switch pool.requestWriter(client, .member, deadline: .distantFuture) {
@@ -335,7 +337,12 @@ final class MiniEngine: @unchecked Sendable {
                 next = pool.releaseWriter()
                 for member in finished { (member as? Client)?.semaphore.signal() }
             case .job(let job):
-                for freed in pool.run(job) { run(freed) }
+                let freed = pool.run(job)
+                for freed in freed
+                    + resumed.withLock({ all in
+                        defer { all = [] }; return all
+                    })
+                { run(freed) }
                 next = pool.releaseWriter()
             case .reader(let client, let index):
                 (client as? Client)?.readerIndex = index

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import POSIX
 import Testing
 
 @testable import Pool
@@ -12,6 +13,8 @@ final class TestPool {
     let pool: Pool
     let observer = RecordingObserver()
     let ends = RecordingEnds()
+    /// Who got a reader in the middle of a job.
+    let resumed = Locked<[Resumption]>([])
     private var nextClient = 0
 
     static let schema = """
@@ -31,7 +34,8 @@ final class TestPool {
         adjust(&limits)
         pool = try Pool(
             path: directory + "/test.db", settings: ConnectionSettings(), limits: limits, deadlines: observer,
-            log: quietLog, observer: statementObserver, cannotGoOn: { [ends] in ends.add($0) })
+            log: quietLog, observer: statementObserver, resume: { [resumed] next in resumed.withLock { $0 += next } },
+            cannotGoOn: { [ends] in ends.add($0) })
         try pool.writer.connection.executeInternal(Self.schema)
     }
 

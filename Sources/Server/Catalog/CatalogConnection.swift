@@ -91,7 +91,7 @@ final class CatalogConnection: Sendable {
 
 /// The private connections that are not in use.
 final class CatalogConnections: Sendable {
-    /// A state of the served schema: SQLite's own count of its changes.
+    /// A state of the served schema: SQLite's own count of its changes, and which of those with that number it is.
     typealias Version = String
 
     private let idle = Locked<[CatalogConnection]>([])

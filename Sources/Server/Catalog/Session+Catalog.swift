@@ -135,7 +135,7 @@ extension Session {
         let schema: ServedSchema
         let version: String
         do throws(SQLiteError) {
-            version = try connection.firstText("PRAGMA schema_version") ?? ""
+            version = "\(pool.schemaEra) \(try connection.firstText("PRAGMA schema_version") ?? "")"
             if writerMode == .none || !pool.writer.seesDraft, let found = server.catalogs.take(version: version) { return found }
             _ = SQLiteLibrary.takeRefusal()
             schema = try ServedSchema(connection)

@@ -22,7 +22,10 @@ extension Session {
                     noteError(error)
                     countError(error)
                     out.error(error)
-                    return .closed
+                    guard isUnsynced else { return .closed }
+                    // The answer to a commit stands before it, and nothing leaves before that is on the disk.
+                    isClosing = true
+                    return .durability
                 }
                 if let wait = fail(error) { return wait }
             }

@@ -31,6 +31,8 @@ extension Session {
 
     @inline(never)
     private func lookAtTurn() throws(WireError) -> Bool {
+        // Only ReadyForQuery is left of its reply, which leaves behind the sync: see `answerWhenDurable`.
+        guard !isUnsynced else { return false }
         let now = MonotonicClock.now
         // Of the statement before, which has ended in time.
         if !running.isActive { running.deadline = .distantFuture }

@@ -92,20 +92,29 @@ extension Session {
                 throw commitError(error)
             }
             worker?.isBackFromDisk()
-            let commit = pool.commitToSync()
-            releaseWriter()
-            guard let commit else { return }
-            try answerWhenDurable(commit)
+            guard let commit = pool.commitToSync() else { return releaseWriter() }
+            try leave(commit)
             counters?.setMark(MonotonicClock.now)
         case .group:
             try endMember()
         }
     }
 
-    /// With synchronous = pipelined others write meanwhile. Where the reply is complete with this commit, or with the Sync
-    /// behind it, the session is parked until then; otherwise its thread waits.
-    func answerWhenDurable(_ commit: UnsyncedCommit) throws(WireError) {
-        guard isLastOfItsReply else { return try waitUntilDurable(commit) }
+    /// With synchronous = pipelined others write while the commit is on its way to the disk. Where the reply is complete with it, or with
+    /// the Sync behind it, the session is parked until then; otherwise its thread waits. One such thread does so beside the writer; who
+    /// comes to it meanwhile waits with the writer, as without pipelining: so they never take all threads.
+    private func leave(_ commit: UnsyncedCommit) throws(WireError) {
+        guard !isLastOfItsReply else {
+            releaseWriter()
+            return answerWhenDurable(commit)
+        }
+        let isBesideWriter = pool.beginsWaitBesideWriter()
+        if isBesideWriter { releaseWriter() }
+        defer { if isBesideWriter { pool.endsWaitBesideWriter() } else { releaseWriter() } }
+        try waitUntilDurable(commit)
+    }
+
+    private func answerWhenDurable(_ commit: UnsyncedCommit) {
         // What has been sent cannot be taken back: an error comes behind it.
         if marks.commit < out.start { marks.commit = out.end }
         unsynced = (commit, state.transaction.settingsAtBegin)
@@ -130,7 +139,7 @@ extension Session {
         return true
     }
 
-    func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
+    private func waitUntilDurable(_ commit: UnsyncedCommit) throws(WireError) {
         worker?.willBeLong()
         do { try commit.waitUntilDurable() } catch {
             if let recovery = pool.syncFailed(commit) { enqueue(recovery) }
