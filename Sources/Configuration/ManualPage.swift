@@ -65,8 +65,8 @@ public enum ManualPage {
         page.item(
             "DATABASE-wal, DATABASE-shm",
             """
-            SQLite's own. After a stop they stay, the -wal empty; that they are there does not say that anything runs. Nobody may \
-            delete them while the daemon runs.
+            SQLite's own. A stop removes them, unless another process has the database open. After a kill they stay, and the \
+            -wal holds what was committed since the last checkpoint. Nobody may delete them.
             """)
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
         service(&page)

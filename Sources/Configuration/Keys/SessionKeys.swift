@@ -22,7 +22,8 @@ extension ConfigurationKey {
             "default_transaction_isolation",
             form: "\"read committed\", \"repeatable read\" or \"serializable\"", "What BEGIN begins"),
         .sessionDefault(
-            "default_transaction_read_only", form: "true or false", "Transactions only read: writes get 25006"),
+            "default_transaction_read_only", form: "true or false", "Transactions only read: writes get 25006",
+            details: "\"on\" stands for true, \"off\" for false."),
         .sessionDefault(
             "result_typing", form: "\"stored\", \"declared\" or \"text\"", "How result columns are announced",
             details: "\"stored\" goes by what SQLite stores: dates and decimals are text. \"declared\" announces them as "
