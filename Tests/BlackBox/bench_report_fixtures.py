@@ -1,5 +1,6 @@
 """A made-up record of a benchmark, with figures that are easy to reckon with, and the rows of what is made of it."""
 
+import json
 import sys
 from argparse import Namespace
 
@@ -11,16 +12,16 @@ BENCH = REPOSITORY / "bench"
 sys.path.insert(0, str(BENCH))
 from support import plan, record  # noqa: E402
 
-# What each system does of what Walpool does. Three repetitions differ by 2 %, Walpool's the other way round, so that ratios
+# What each system does of what Walpool does. Repetitions differ by 2 %, Walpool's the other way round, so that ratios
 # differ, too, and all medians are round.
 SPEED = {"walpool": 1.0, "walpool-pipelined": 1.1, "postgres": 0.5, "pgbouncer": 0.4, "direct": 0.1, "canned": 1.4}
-NOISE = (1.0, 0.98, 1.02)
+NOISE = (1.0, 0.98, 1.02, 1.0)
 WORKLOADS = ("select", "insert", "tpcb", "mixed-95-5", "worst-wait", "starve-one")
 
 
-def made_up(change=lambda run: None):
+def made_up(change=lambda run: None, repetitions=3):
     """A record of the plan's own cells, with figures that are easy to reckon with. `change` gets each run first."""
-    options = Namespace(only=WORKLOADS, systems=None, sections=None, clients=None, seconds=None, repeat=3, quick=False)
+    options = Namespace(only=WORKLOADS, systems=None, sections=None, clients=None, seconds=None, repeat=repetitions, quick=False)
     machine = {"time": "2026-11-21T10:00:00+00:00", "cpu": "A", "cores": 2, "system": "Debian", "sync_us": 50.0, "commit": "abc",
                "file_system": {"type": "ext4", "source": "/dev/vda"}}
     made = record.new("bench/run", False, plan.cells(options), machine)
@@ -29,7 +30,7 @@ def made_up(change=lambda run: None):
     for cell in made["cells"]:
         cell["systems"] = [system for system in cell["systems"] if system in SPEED]
         for system in cell["systems"]:
-            for repetition in (1, 2, 3):
+            for repetition in range(1, repetitions + 1):
                 made["runs"].append(a_run(cell, system, repetition))
                 change(made["runs"][-1])
     made["costs"] = [{"workload": "select", "clients": 8, "system": "walpool", "statements": 1000, "syscalls_per_statement": 3.25,
@@ -77,5 +78,40 @@ def section(text, heading):
 def slower(cell, system, factor):
     def change(run):
         if run["cell"] == cell and run["system"] == system:
-            run["throughput_per_s"] *= factor
+            for each in (run, *run["classes"].values()):
+                each["throughput_per_s"] *= factor
     return change
+
+
+# Of what was published
+
+
+def published():
+    """Newest last."""
+    return [json.loads(path.read_text()) for path in sorted((BENCH / "results").glob("*/results.json"))]
+
+
+def with_runs(made, runs):
+    """The same record, as if these had been its runs."""
+    other = {**made, "runs": list(runs)}
+    record.complete(other)
+    return other
+
+
+def of_repetitions(made, *repetitions):
+    return with_runs(made, (run for run in made["runs"] if run["repetition"] in repetitions))
+
+
+def resampled(made, random):
+    """As many repetitions of each cell as it has, drawn from them (a bootstrap); the systems of a turn stay together."""
+    turns = {}
+    for run in made["runs"]:
+        turns.setdefault(run["cell"], {}).setdefault(run["repetition"], []).append(run)
+    return with_runs(made, ({**run, "repetition": repetition} for of_cell in turns.values() for repetition in of_cell
+                            for run in random.choice(list(of_cell.values()))))
+
+
+def slowed(made, is_meant, factor):
+    """Throughput of the runs that are meant; goals and summary follow."""
+    return with_runs(made, ({**run, "throughput_per_s": run["throughput_per_s"] * (factor if is_meant(run) else 1)}
+                            for run in made["runs"]))

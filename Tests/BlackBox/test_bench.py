@@ -20,7 +20,7 @@ import pytest
 from daemon import REPOSITORY, binary, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import costs, generator, goals, measuring, plan, record, scenarios, tools  # noqa: E402
+from support import costs, generator, goals, machine, measuring, plan, record, scenarios, settling, tools, worlds  # noqa: E402
 from support.cells import LONGEST_QUICK_RUN, LONGEST_RUN, ROWS  # noqa: E402
 from support.systems import SYSTEMS  # noqa: E402
 
@@ -209,6 +209,52 @@ def test_turns_and_rounds():
     assert [(number, each.id) for number, each in measuring.rounds([two, three])] == [(1, 2), (1, 3), (2, 2), (2, 3), (3, 3)]
 
 
+@pytest.mark.parametrize("row, statement", [
+    (("t", "t", "t"), "VACUUM ANALYZE t"), (("t", "t", "f"), "VACUUM t"), (("t", "f", "t"), "ANALYZE t"), (("t", "f", "f"), None)])
+def test_what_autovacuum_would_do(row, statement):
+    assert settling.due(*row) == statement
+
+
+class Asked:
+    """PostgreSQL in the place of itself: what is due, and what was asked for."""
+
+    def __init__(self, tables, checkpoint):
+        self.tables, self.checkpoint, self.said = tables, checkpoint, []
+
+    def connect(self, **_):
+        return contextlib.nullcontext(self)
+
+    def query(self, sql):
+        self.said.append(sql)
+        return [argparse.Namespace(rows=self.tables)]
+
+    def value(self, sql):
+        return self.checkpoint
+
+
+def test_what_is_due_after_a_turn_is_done():
+    """Not a checkpoint each time: it would cost the next turn something."""
+    busy, idle = Asked([("a", "t", "f"), ("b", "f", "f")], "t"), Asked([("b", "f", "f")], "f")
+    assert settling.settle(busy)["statements"] == busy.said[1:] == ["VACUUM a", "CHECKPOINT"]
+    assert settling.settle(idle)["statements"] == [] and settling.settle(idle, checkpoint=True)["statements"] == ["CHECKPOINT"]
+
+
+def test_a_turn_is_settled_where_postgresql_has_a_part_in_it():
+    world = worlds.World.__new__(worlds.World)
+    world._postgres, other = Asked([], "f"), object()
+    world._systems = {name: argparse.Namespace(servers=lambda servers=servers: servers) for name, servers in (
+        ("pgbouncer", [world._postgres, other]), ("postgres", [world._postgres]), ("walpool", [other]), ("direct", []))}
+    assert [bool(world.settle(name)) for name in ("pgbouncer", "postgres", "walpool", "direct", "grdb")] == [
+        True, True, False, False, False]
+
+
+def test_a_program_is_named_by_what_it_is(tmp_path):
+    (tmp_path / "program").write_bytes(b"abc")
+    assert machine.program(tmp_path / "program") == {
+        "path": str(tmp_path / "program"), "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+    assert machine.program(REPOSITORY / "Makefile")["path"] == "Makefile"
+
+
 def test_the_table_of_strace():
     assert costs.counted("""
 % time     seconds  usecs/call     calls    errors syscall
@@ -276,6 +322,11 @@ def test_a_small_run(tmp_path):
     assert all(part["throughput_per_s"]["median"] > 0 and not part["failed"] for part in cell["systems"].values())
     assert cell["ratios"]["walpool/in-process"]["median"] > 0
     assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
+    assert {name: len(each["sha256"]) for name, each in kept["programs"].items()} == {"walpoold": 64, "walpool-load": 64}
+    settings = {name: system["settings"] for name, system in kept["systems"].items()}
+    assert int(settings["walpool"]["mmap_size"]) > 0 and settings["in-process"]["mmap_size"] == "0"
+    assert (settings["walpool"]["wal_autocheckpoint"], settings["in-process"]["wal_autocheckpoint"]) == ("0", "1000")
+    assert "![" not in said         # --no-plots
 
 
 def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):

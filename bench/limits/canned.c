@@ -1,4 +1,4 @@
-/* The limit of socket and kernel: a server that speaks the PostgreSQL protocol, version 3, and has nothing behind it.
+/* What socket and kernel cost: a server that speaks the PostgreSQL protocol, version 3, and has nothing behind it.
  *
  *     canned SOCKET_DIRECTORY PORT [--threads N]
  *

@@ -62,7 +62,7 @@ def latency(record):
         axes.set(title=f"{name}, {cell['clients']} clients", xlabel="percentile of transactions")
     if shown:
         all_axes[0].set_ylim(*style.decades(shown))
-    all_axes[0].set_ylabel("latency (logarithmic)")
+    all_axes[0].set_ylabel("latency, closed loop (logarithmic)")
     style.legend(figure, all_axes)
     return figure
 

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.container import ErrorbarContainer  # noqa: E402
 
 # Of Okabe and Ito's palette, which people with any common colour blindness can tell apart (https://jfly.uni-koeln.de/color/).
-# Variants of a system have shades of its colour; limits that nobody can pass are black and grey.
+# Variants of a system have shades of its colour; what SQLite, or socket and kernel, do alone is black and grey.
 COLOURS = {
     "walpool": "#0072B2", "walpool-pipelined": "#56B4E9", "walpool-normal": "#A9D5F2",
     "postgres": "#D55E00", "postgres-async": "#F2A873", "pgbouncer": "#E69F00",

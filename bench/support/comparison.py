@@ -19,6 +19,7 @@ def run(cells, options, directory, record):
     programs = Programs({system for cell in cells for system in cell.systems})
     programs.install(packages(cells, options))
     programs.build()
+    record["programs"] = programs.described()
     record["machine"] = machine.describe(directory)     # once more: now the tools are there to tell their versions
     (directory / "logs").mkdir()
     done = 0

@@ -58,6 +58,18 @@ def judge(summary):
             {**_named(goal), "workload": None, "measured": None, "met": None} for goal in GOALS]
 
 
+def is_within_noise(judged):
+    """Whether a ratio's goal lies between the least and the most of the repetitions: another run may well be judged otherwise. A
+    wait that came once came, so the longest has no such range."""
+    spread = judged["measured"]
+    return bool(judged["kind"] == "ratio" and spread and spread["least"] < judged["at_least"] < spread["most"])
+
+
+def verdict(judged):
+    """In words, the median's side first, so that those that are met can be counted."""
+    return ("met" if judged["met"] else "missed") + (", within noise" if is_within_noise(judged) else "")
+
+
 def _named(goal):
     return {"kind": type(goal).__name__.lower(), **asdict(goal)}
 

@@ -24,7 +24,7 @@ def compile_limit(output, *sources, options=()):
 
 
 class Canned(Server):
-    """A server that has an answer ready and no database: the limit of socket and kernel."""
+    """A server that has an answer ready and no database: what socket and kernel cost."""
 
     name = "canned"
 

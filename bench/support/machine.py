@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import hashlib
 import os
 import platform
 import sqlite3
@@ -15,8 +16,12 @@ from support.tools import PGBENCH, REPOSITORY, file_system
 
 POSTGRES_SETTINGS = (
     "shared_buffers", "fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_buffers",
-    "max_wal_size", "checkpoint_timeout", "max_connections", "autovacuum", "jit")
-SQLITE_PRAGMAS = ("page_size", "cache_size")
+    "max_wal_size", "checkpoint_timeout", "checkpoint_completion_target", "max_connections", "jit", "autovacuum",
+    "autovacuum_naptime", "autovacuum_vacuum_threshold", "autovacuum_vacuum_scale_factor",
+    "autovacuum_vacuum_insert_threshold", "autovacuum_vacuum_insert_scale_factor", "autovacuum_analyze_threshold",
+    "autovacuum_analyze_scale_factor")
+# Of Walpool a reader's: its writer maps no file.
+SQLITE_PRAGMAS = ("page_size", "cache_size", "mmap_size", "wal_autocheckpoint")
 
 
 def describe(directory):
@@ -93,6 +98,20 @@ def sqlite(path):
 def sqlite_version():
     """Of the library that Debian has, which all programs here are linked with."""
     return output(["sqlite3", "--version"]).partition(" ")[0]
+
+
+def sqlite_pragmas(path):
+    """As that library has them by default: none of the programs that open the file themselves sets another."""
+    values = output(["sqlite3", "-batch", "-init", "/dev/null", path, *(f"PRAGMA {name}" for name in SQLITE_PRAGMAS)])
+    return dict(zip(SQLITE_PRAGMAS, values.split()))
+
+
+def program(path):
+    """What was measured: the checkout may be of another commit than a program that was given or is older."""
+    path = Path(path)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"path": str(path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path), "sha256": digest}
 
 
 def output(command):

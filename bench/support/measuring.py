@@ -50,8 +50,17 @@ def measure(world, cell, repetition, programs, directory, record, tell, keep_log
         # Its clients may have heard of its end first.
         if wrong := world.broken(name, DYING_SECONDS if run["errors"] else 0):
             run["errors"].append(wrong)
+        settle(world, name, run)
         record["runs"].append(run)
         tell(run)
+
+
+def settle(world, name, run):
+    """The turn is over when nothing of it is left to be done in the next one's."""
+    try:
+        run["settled"] = world.settle(name)
+    except (ConnectionLost, ServerError) as error:
+        run["errors"].append(f"afterwards: {error}")
 
 
 @contextlib.contextmanager

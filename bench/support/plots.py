@@ -14,9 +14,9 @@ PYTHON = "/usr/bin/python3"
 # In the order of the report: the file's name, and what it shows.
 PICTURES = {
     "throughput": "Throughput by the number of clients",
-    "latency": "Latency percentiles",
+    "latency": "Latency percentiles, closed loop",
     "fairness": "What each client got of its equal share",
-    "starvation": "The longest wait of any client",
+    "starvation": "The longest wait of any client, in closed loops but for the paced one's",
     "durability": "Throughput by what a commit waits for",
     "cpu": "The server's CPU time for a statement",
 }
@@ -30,6 +30,12 @@ def draw(record, directory):
         from support.tools import BenchError
         raise BenchError(f"the plots could not be drawn: {done.stderr.strip()[-500:]}")
     return done.stdout.split()
+
+
+def drawn(results):
+    """The names of those that stand beside a record; `results`: results.json or its directory."""
+    directory = Path(results) if Path(results).is_dir() else Path(results).parent
+    return [name for name in PICTURES if (directory / f"{name}.svg").exists()]
 
 
 def available():

@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from support import machine
 from support.servers import walpoold_path
 from support.systems import PACKAGES
 from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say, start
@@ -40,6 +41,12 @@ class Programs:
         for program in (walpoold_path(), self.load):
             if not os.access(program, os.X_OK):
                 raise BenchError(f"no program {program}")
+
+    def described(self):
+        """Name -> which file it is, of those that are used."""
+        used = {"walpoold": walpoold_path(), "walpool-load": self.load}
+        return {name: machine.program(path)
+                for name, path in (used | ({"grdb-load": self.grdb} if "grdb" in self.systems else {})).items()}
 
     def grdb_version(self):
         found = re.search(r'GRDB.swift", exact: "([^"]+)"', (GRDB / "Package.swift").read_text())

@@ -11,7 +11,7 @@ from support import losses
 from support import markdown as md
 from support.plots import PICTURES as TITLES
 from support.report_frame import goals_in_words
-from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, title
+from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, cores, crossed, title
 from support.tools import REPOSITORY, BenchError
 
 BEGIN, END = "<!-- benchmark of {directory}, made by bench/support/report.py --readme -->", "<!-- end of benchmark -->"
@@ -20,7 +20,8 @@ SECTION = re.compile(r"<!-- benchmark of (\S+), made by [^>]*-->\n.*?<!-- end of
 # What README shows: cell, name, the best of which modes.
 FULL, BEST = ("walpool",), ("walpool", "walpool-pipelined")
 ROWS = (
-    ("select-1", "point SELECT", FULL), ("select-8", "point SELECT", FULL), ("select-64", "point SELECT", FULL),
+    ("select-1", "point SELECT (Walpool polls)", FULL), ("select-8", "point SELECT", FULL),
+    ("select-64", "point SELECT", FULL),
     ("insert-1", "durable INSERT", FULL), ("insert-8", "durable INSERT", FULL), ("insert-64", "durable INSERT", FULL),
     ("mixed-95-5-64", "95 % reads, 5 % writes", FULL),
     ("tpcb-8", "TPC-B, a message a statement", BEST), ("tpcb-64", "TPC-B, a message a statement", BEST),
@@ -40,7 +41,8 @@ def part_of_readme(record, results):
     directory = Path(results).resolve()
     directory = directory.parent if directory.is_file() else directory
     shown = os.path.relpath(directory, REPOSITORY)
-    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), picture("throughput", directory, shown),
+    parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), by_pgbench(record),
+             shared_cores(record), picture("throughput", directory, shown),
              goals(record, shown), losses.summary(record, shown), answered(record), waits(record),
              picture("starvation", directory, shown), END]
     return "\n\n".join(part for part in parts if part)
@@ -59,7 +61,7 @@ def conditions(record, directory):
     machine = record["machine"]
     repeats = max((cell["repeats"] for cell in record["summary"]), default=1)
     syncs = [run["sync_us"] for run in record["runs"] if run["sync_us"]]
-    commit = f", of commit {machine['commit']}" if machine.get("commit") else ""
+    commit = f", checkout {machine['commit']}" if machine.get("commit") else ""
     return (f"{record['started'][:10]}{commit}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
             f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, medians of up to {repeats} repetitions in which the systems "
             f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
@@ -77,12 +79,43 @@ def main_figures(record):
         best = max(measured, key=lambda mode: cell["systems"][mode]["throughput_per_s"]["median"])
         note = f", `{best.removeprefix('walpool-')}`" if best != "walpool" else ""
         figures = [md.whole(_median(cell, system)) for system in (best, "postgres", "direct")]
+        with_pgbench = cells.get(f"{name}-pgbench", {"ratios": {}})
         rows.append([what + note, md.whole(cell["clients"]), *figures,
-                     *(md.ratio(cell["ratios"].get(f"{best}/{other}")) for other in ("postgres", "direct"))])
+                     *(md.ratio(each["ratios"].get(f"{best}/{other}"))
+                       for each, other in ((cell, "postgres"), (with_pgbench, "postgres"), (cell, "direct")))])
     if not rows:
         return None
-    heads = ["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "to direct"]
+    heads = ["workload", "clients", "Walpool", title(record, "postgres"), title(record, "direct"), "to PostgreSQL", "by pgbench",
+             "to direct"]
     return md.table(heads, rows)
+
+
+def by_pgbench(record):
+    """What the column is, and why it differs; None where pgbench drove nothing."""
+    if not crossed(record):
+        return None
+    return ("*By pgbench* is the ratio to PostgreSQL with pgbench in the place of walpool-load, which drove all else. A transaction's "
+            "statements hold the one writer, and a shared commit waits for those who were in the last: the time that a client takes "
+            f"between an answer and its next message is what all wait for, and pgbench takes more of it{_time_of_messages(record)}.")
+
+
+def _time_of_messages(record):
+    for cells in crossed(record):
+        parts = [cell["systems"].get("walpool-pipelined") for cell in cells]
+        if cells[0]["id"] == "tpcb-64" and all(part and part["client_cpu_us"] for part in parts):
+            ours, theirs = (md.digits(part["client_cpu_us"]["median"]) for part in parts)
+            return f" (in TPC-B of 64 clients {theirs} µs of processor time for a statement, walpool-load {ours})"
+    return ""
+
+
+def shared_cores(record):
+    """The generator takes part of what is measured."""
+    cell = next((cell for cell in record["summary"] if cell["id"] == "select-64"), None)
+    busy = [(title(record, system), *found) for system in ("walpool", "postgres")
+            if cell and (found := cores(record, cell, system))]
+    words = ", ".join(f"{name} kept {server:.2f} of them busy beside the generator's {load:.2f}" for name, server, load in busy)
+    return words and (f"The load generator has the same {record['machine']['cores']} cores: with the point SELECTs of 64 clients "
+                      f"{words}.")
 
 
 # Less than this, and percentiles say little of what clients waited for.
@@ -119,17 +152,31 @@ def longest_of_all(record):
             continue
         for name in dict.fromkeys((victims, *(each for part in cell["systems"].values() for each in part["classes"]))):
             parts = [cell["systems"].get(system, {}).get("classes", {}).get(name) for system in WAITING]
-            if name not in NOT_WAITING and any(part and part["clients"] for part in parts):
-                rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), name, *(_wait(part) for part in parts)])
+            shown = _fate if name in NOT_WAITING else _wait
+            if any(part and part["clients"] for part in parts):
+                rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), name, *map(shown, parts)])
     if not rows:
         return None
     heads = ["scenario", "clients", *(title(record, system) for system in WAITING)]
-    return ("The longest wait of any client in all repetitions, milliseconds:\n\n"
-            + md.table(heads, md.without_repeats(rows, 1), left=2))
+    return ("The longest wait of any client in all repetitions, milliseconds, in closed loops but for the paced writer's:\n\n"
+            + md.table(heads, md.without_repeats(rows, 1), left=2)
+            + (WHY_ENDED if any(ENDED in row for row in rows) else ""))
 
 
 def _wait(part):
     return md.milliseconds(part["worst_us"]) if part and part["worst_us"] is not None else ""
+
+
+ENDED, SERVED = "ended, 57014", "served"
+WHY_ENDED = (
+    "\n\nThe slow client keeps an old moment of the database, and so the WAL from being emptied. Walpool ends its statement with "
+    "57014 before the WAL outgrows `wal_limit_bytes`, as it promises, and the figures beside are without it from then on; the "
+    "others serve it on.")
+
+
+def _fate(part):
+    """Of who waits because it wants to."""
+    return "" if not part else ENDED if part["error_states"].get("57014") else SERVED
 
 
 def longest_of_the_goal(record):

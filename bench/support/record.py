@@ -3,7 +3,8 @@
 { "format": 2,
   "started", "ended": ISO times; "seconds": 2880; "complete": false when it was interrupted; "quick": false
   "command": "bench/run --quick", "host_class": "2-core-ext4"
-  "machine": { name: value }                          # machine.describe
+  "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
+  "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27)
   "systems": { "walpool": { "title": "Walpool", "what": one line, "settings": { name: value } } }      # in their order
   "cells":   [ CELL ]                                 # the plan as it was run
   "runs":    [ RUN ]                                  # everything that was measured, one for each run
@@ -23,6 +24,8 @@ RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "s
            (null in a closed one; missing in records before the end of 2026-11), "latency_us": LATENCY, "worst_us", "fewest", "most", "fairness", "per_client": [..] or null,
            "series": [ {"second", "transactions", "p99_us", "max_us"} ] } },
            "notes": { what a scenario did beside: "vacuum_seconds", "outsider_locks", .. },
+           "settled": of PostgreSQL { "seconds", "statements": [..] }, what was done after its turn so that it is in
+           nobody else's, or null (missing in records before 2026-11-27),
            "errors": [ text ] }                       # with any of these it is no figure
          The figures outside "classes" are those of the first class, the one that the workload is about; statements,
          retries and CPU are of all.
@@ -57,7 +60,7 @@ OURS = ("walpool", "walpool-pipelined", "walpool-normal")
 def new(command, quick, cells, machine):
     return {
         "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick,
-        "command": command, "host_class": host_class(machine), "machine": machine, "systems": {},
+        "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
         "cells": [cell.described() for cell in cells], "runs": [], "summary": [], "goals": [], "costs": [], "idle": [],
         "errors": [],
     }
@@ -70,7 +73,7 @@ def new_run(cell, system, repetition, place):
         "threads": None,
         "throughput_per_s": None, "transactions": 0, "statements": 0, "latency_us": dict.fromkeys(PERCENTILES),
         "worst_us": None, "fewest": None, "most": None, "fairness": None, "busy": 0, "retries": 0, "server_cpu_us": None,
-        "client_cpu_us": None, "classes": {}, "notes": {}, "errors": [],
+        "client_cpu_us": None, "classes": {}, "notes": {}, "settled": None, "errors": [],
     }
 
 

@@ -1,5 +1,7 @@
 """What report and pictures look up in a record of bench/run (its shape: record.py)."""
 
+import statistics
+
 from support.record import answered_share
 
 PERCENTILES = {"p50": "50", "p90": "90", "p99": "99", "p999": "99.9", "p9999": "99.99", "max": "max"}
@@ -65,6 +67,24 @@ def answered_shares(record, cell, system, of_class=None):
     runs = [run for run in record["runs"] if (run["cell"], run["system"]) == (cell, system) and not run["errors"]]
     shares = [answered_share(found) for run in runs if (found := class_of(run, of_class))]
     return [share for share in shares if share is not None]
+
+
+def cores(record, cell, system):
+    """How many cores a system's servers kept busy, and how many the load generator, which shares them: the medians of the
+    repetitions; None where one of them is not known."""
+    runs = [run for run in record["runs"] if (run["cell"], run["system"]) == (cell["id"], system) and not run["errors"]
+            and run["server_cpu_us"] and run["client_cpu_us"]]
+    if not runs:
+        return None
+    return tuple(statistics.median(run[name] * run["statements"] for run in runs) / 1e6 / cell["seconds"]
+                 for name in ("server_cpu_us", "client_cpu_us"))
+
+
+def crossed(record):
+    """Cells that were measured with both generators: (walpool-load's, pgbench's)."""
+    ours = {(cell["workload"], cell["clients"]): cell for cell in record["summary"] if cell["section"] == "throughput"}
+    return [(ours[key], cell) for cell in record["summary"] if cell["section"] == "cross-check"
+            if (key := (cell["workload"], cell["clients"])) in ours]
 
 
 def worst_of(cell, victim):

@@ -5,6 +5,7 @@
     bench/support/report.py --readme RESULTS [README.md]  prints README's part of it, or puts it between README's markers"""
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -12,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from support import losses, plots, report_costs, report_frame, report_throughput, report_waits  # noqa: E402
 from support.readme import part_of_readme, put_into  # noqa: E402
-from support.record import rounded  # noqa: E402
+from support.record import FORMAT, rounded  # noqa: E402
+from support.tools import BenchError  # noqa: E402
 
 # A picture stands before the section it sums up.
 ORDER = (
@@ -23,7 +25,8 @@ ORDER = (
 )
 
 
-def markdown(record, pictures=True):
+def markdown(record, pictures=plots.PICTURES):
+    """`pictures`: the names of those that there are."""
     # As the record is written down: made of what was measured, it would differ from the same report made again.
     record = rounded(record)
     parts = [f"# Benchmark of {record['started'][:10]}, {record['host_class']}"]
@@ -31,7 +34,7 @@ def markdown(record, pictures=True):
         text = section(record)
         if text is None:
             continue
-        if picture and pictures:
+        if picture in pictures:
             heading, _, rest = text.partition("\n\n")
             text = f"{heading}\n\n![{plots.PICTURES[picture]}]({picture}.svg)\n\n{rest}"
         parts.append(text)
@@ -40,10 +43,27 @@ def markdown(record, pictures=True):
 
 def load(path):
     path = Path(path)
-    return json.loads((path / "results.json" if path.is_dir() else path).read_text())
+    try:
+        record = json.loads((path / "results.json" if path.is_dir() else path).read_text())
+    except (OSError, ValueError) as error:
+        raise BenchError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    found = record.get("format") if isinstance(record, dict) else None
+    if found != FORMAT:
+        raise BenchError(f"{path}: of format {found}, not {FORMAT}: no record, or made by an older bench/run")
+    return record
 
 
 def _main(arguments):
+    # Whoever closes the pipe has seen enough: `report.py … | head` ends as any other filter does.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        return _made(arguments)
+    except (BenchError, OSError) as error:
+        print(f"report.py: {error}", file=sys.stderr)
+        return 1
+
+
+def _made(arguments):
     if arguments[:1] == ["--readme"] and len(arguments) in (2, 3):
         text = part_of_readme(load(arguments[1]), arguments[1])
         if len(arguments) == 2:
@@ -51,7 +71,7 @@ def _main(arguments):
         else:
             put_into(Path(arguments[2]), text)
     elif len(arguments) == 1 and not arguments[0].startswith("-"):
-        print(markdown(load(arguments[0])), end="")
+        print(markdown(load(arguments[0]), plots.drawn(arguments[0])), end="")
     else:
         print(__doc__, file=sys.stderr)
         return 2

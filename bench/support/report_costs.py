@@ -1,7 +1,7 @@
 """Sections of the report about what a statement and a session cost."""
 
 from support import markdown as md
-from support.recordview import title
+from support.recordview import cores, title
 
 
 def cost(record):
@@ -12,23 +12,31 @@ def cost(record):
         if cell["section"] == "throughput" and (cell["clients"] in (8, 64) or not by_clients):
             keys += [(cell["workload"], cell["clients"], system) for system, part in cell["systems"].items()
                      if part["server_cpu_us"] and (cell["workload"], cell["clients"], system) not in calls]
-    parts = {(cell["workload"], cell["clients"], system): part for cell in record["summary"] if cell["section"] == "throughput"
-             for system, part in cell["systems"].items()}
+    cells = {(cell["workload"], cell["clients"]): cell for cell in record["summary"] if cell["section"] == "throughput"}
     rows = []
     for key in sorted(keys, key=lambda key: _position(record, key)):
-        part, traced = parts.get(key), calls.get(key)
+        cell, traced = cells.get(key[:2]), calls.get(key)
+        part = cell and cell["systems"].get(key[2])
         most = sorted((traced or {}).get("calls", {}).items(), key=lambda call: -call[1])
         rows.append([key[0], md.whole(key[1]), title(record, key[2]),
                      md.digits(part["server_cpu_us"]["median"]) if part and part["server_cpu_us"] else "",
                      md.digits(part["client_cpu_us"]["median"]) if part and part["client_cpu_us"] else "",
+                     _cores(record, cell, key[2]),
                      md.digits(traced["syscalls_per_statement"]) if traced else "",
                      ", ".join(f"{name} {md.digits(count, 2)}" for name, count in most[:5] if count >= 0.005)])
     if not rows:
         return None
     return ("## Cost of a statement\n\nMicroseconds of CPU, user and system, of all processes of the server, and of the load "
-            "generator; system calls of the server, counted by strace in a run of its own.\n\n"
-            + md.table(["workload", "clients", "system", "server CPU", "client CPU", "system calls", "which"],
+            "generator; how many cores each of the two kept busy, for they share the machine's; system calls of the "
+            "server, counted by strace in a run of its own.\n\n"
+            + md.table(["workload", "clients", "system", "server CPU", "client CPU", "cores: server / generator",
+                        "system calls", "which"],
                        md.without_repeats(rows, 2), left=3, words=("which",)))
+
+
+def _cores(record, cell, system):
+    found = cell and cores(record, cell, system)
+    return " / ".join(f"{each:.2f}" for each in found) if found else ""
 
 
 def _position(record, key):

@@ -2,27 +2,32 @@
 in, Markdown out, or None where it has nothing to say."""
 
 from support import markdown as md
+from support.goals import is_within_noise, verdict
 from support.recordview import title
 
 
 def goals(record):
-    verdict = goals_in_words(record)
-    if not verdict:
+    words = goals_in_words(record)
+    if not words:
         return None
     rows = [_goal_row(record, goal) for goal in _asked(record)]
     heads = ["workload", "what", "goal", "measured", "verdict"]
-    return "## Goals\n\n" + verdict + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
+    return "## Goals\n\n" + words + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
 
 
 def goals_in_words(record):
-    """How many were met, and which were not; None where none was asked for."""
+    """How many were met, and which were not, and what of it is within noise; None where none was asked for."""
     asked = _asked(record)
     if not asked:
         return None
-    missed = [goal for goal in asked if not goal["met"]]
-    words = f"{len(asked) - len(missed)} of {len(asked)} goals met."
-    if missed:
-        words += " **Missed:** " + "; ".join(_missed(record, goal) for goal in missed) + "."
+    met, missed = ([goal for goal in asked if bool(goal["met"]) == side] for side in (True, False))
+    close = sum(map(is_within_noise, met))
+    words = f"{len(met)} of {len(asked)} goals met{f', {close} of them within noise' if close else ''}."
+    for what, within in (("Missed", False), ("Missed, within noise", True)):
+        if found := [_missed(record, goal) for goal in missed if is_within_noise(goal) == within]:
+            words += f" **{what}:** {'; '.join(found)}."
+    if any(map(is_within_noise, asked)):
+        words += " Within noise: the goal lies between the least and the most of the repetitions."
     if len(asked) < len(record["goals"]):
         words += f" Not measured in this run: {len(record['goals']) - len(asked)}."
     return words
@@ -46,24 +51,31 @@ def _name(goal):
 
 
 def _goal_row(record, goal):
-    verdict = "met" if goal["met"] else "**missed**"
+    judged = verdict(goal).replace("missed", "**missed**")
     if goal["kind"] == "wait":
         beside = f"; {title(record, goal['beside'])} {md.digits(goal['beside_measured'])} ms" if goal["beside_measured"] else ""
         return [_name(goal), f"longest wait of {goal['client_class']}", f"≤ {goal['at_most_ms']:g} ms",
-                f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", verdict]
+                f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", judged]
     best = f", {title(record, goal['best'])}" if goal.get("best") not in (None, "walpool") else ""
     return [_name(goal), f"throughput to {title(record, goal['other'])}", f"≥ {goal['at_least']:g}",
-            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", verdict]
+            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", judged]
 
 
 def conditions(record):
-    parts = [f"## Run\n\n- command: `{record['command']}`\n- commit: {record['machine'].get('commit') or 'not known'}\n- from {record['started']} to {record['ended']}, "
+    parts = [f"## Run\n\n- command: `{record['command']}`\n- commit of the checkout: {record['machine'].get('commit') or 'not known'}"
+             f"{_programs(record)}\n- from {record['started']} to {record['ended']}, "
              f"{record['seconds'] or 0:,.0f} s{'' if record['complete'] else ', **interrupted**'}"
              f"{'; quick, so one short run of each' if record['quick'] else ''}",
              "## Machine\n\n" + md.settings(record["machine"])]
     for system in record["systems"].values():
         parts.append(f"### {system['title']}\n\n{system['what']}\n\n" + md.settings(system["settings"]))
     return "\n\n".join(parts)
+
+
+def _programs(record):
+    """Older records do not know them."""
+    return "".join(f"\n- {name}: `{program['path']}`, SHA-256 {program['sha256']}"
+                   for name, program in record.get("programs", {}).items())
 
 
 def errors(record):

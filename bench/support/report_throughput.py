@@ -1,7 +1,7 @@
 """Sections of the report about throughput."""
 
 from support import markdown as md
-from support.recordview import title
+from support.recordview import crossed, title
 
 
 # What ratios are shown to, in this order; of the modes only the default, the rest is in section "durability".
@@ -19,7 +19,8 @@ def throughput(record):
         if len(of_workload) == 1:
             single += of_workload
         else:
-            tables.append(f"### {workload}: {of_workload[0]['why']}\n\n" + _throughput_table(record, of_workload, named=False))
+            tables.append(f"### {workload}: {of_workload[0]['why']}\n\n" + _throughput_table(record, of_workload, named=False)
+                          + _who_polls(record, of_workload))
     if single:
         tables.append("### Other workloads\n\n" + _throughput_table(record, single, named=True))
     if not tables:
@@ -27,6 +28,15 @@ def throughput(record):
     return ("## Throughput\n\nTransactions per second: the median of the repetitions, and how far the farthest is from it. "
             "Ratios are Walpool's throughput to the other's, each taken within one repetition; the median of those.\n\n"
             + "\n\n".join(tables) + _hot_rows(record, cells))
+
+
+def _who_polls(record, cells):
+    """Beside a lone client's row: who does more than a limit has not passed it."""
+    if not any(cell["clients"] == 1 and cell["ratios"].get("walpool/canned") for cell in cells):
+        return ""
+    return ("\n\nWith 1 client Walpool polls: it asks for the next message for up to 50 µs before it sleeps. The "
+            f"{title(record, 'canned')} sleeps at once, and so does PostgreSQL, and a core that sleeps takes its time to wake up. So "
+            "the former is no limit there.")
 
 
 def _hot_rows(record, cells):
@@ -94,7 +104,7 @@ def durability(record):
 
 
 def cross_check(record):
-    """The same cell with pgbench: if two generators agree, it is not the generator that was measured."""
+    """The same cell with pgbench: where two generators agree, it is not the generator that was measured."""
     ours = {(cell["workload"], cell["clients"]): cell for cell in record["summary"] if cell["section"] == "throughput"}
     rows = []
     for cell in record["summary"]:
@@ -109,7 +119,32 @@ def cross_check(record):
         return None
     return ("## Cross-check: pgbench as the driver\n\n"
             + md.table(["workload", "clients", "system", "pgbench", "walpool-load", "to PostgreSQL, pgbench",
-                        "to PostgreSQL, walpool-load"], md.without_repeats(rows, 2), left=3))
+                        "to PostgreSQL, walpool-load"], md.without_repeats(rows, 2), left=3) + _conclusion(record))
+
+
+# Why a generator that takes longer changes the ratio, and not only both figures. pgbench asks for all of a thread's sockets
+# each time it waits (ppoll), and goes through all of its clients then.
+WHY_LOWER = (
+    "Where clients write, the time that one takes between an answer and its next message is what all wait for: a transaction that "
+    "is sent statement by statement holds the one writer meanwhile, and a shared commit waits for those who were in the last. "
+    "PostgreSQL's processes go on meanwhile. pgbench takes more time for a message the more clients it has, because it asks "
+    "for all its sockets each time.")
+
+
+def _conclusion(record):
+    pairs = [(ours, other, system, f"{system}/postgres") for ours, other in crossed(record) for system in other["systems"]]
+    pairs = [(ours["ratios"][pair], other["ratios"][pair], other, system) for ours, other, system, pair in pairs
+             if ours["ratios"].get(pair) and other["ratios"].get(pair)]
+    if not pairs:
+        return ""
+    differing = [pair for pair in pairs if pair[0]["most"] < pair[1]["least"] or pair[1]["most"] < pair[0]["least"]]
+    if not differing:
+        return "\n\nThe generators agree: no ratio to PostgreSQL differs by more than its repetitions do."
+    rows = [f"- {cell['workload']}, {md.clients(cell['clients'])}, {title(record, system)}: {md.ratio(theirs, with_range=True)}, "
+            f"not {md.ratio(ours, with_range=True)}" for ours, theirs, cell, system in differing]
+    lower = any(theirs["median"] < ours["median"] for ours, theirs, *_ in differing)
+    return (f"\n\nThe generators do not agree: in {len(differing)} of {len(pairs)} cases the ratio to PostgreSQL with pgbench "
+            "differs by more than the repetitions do:\n\n" + "\n".join(rows) + (f"\n\n{WHY_LOWER}" if lower else ""))
 
 
 def memory(record):

@@ -18,8 +18,9 @@ def latency(record):
                          md.milliseconds(part["worst_us"])])
     if not rows:
         return None
-    return ("## Latency\n\nMilliseconds from the start of a transaction to its last answer, of the first class of clients; "
-            "medians of the repetitions, and the longest of all.\n\n"
+    return ("## Latency\n\nIn a closed loop, at saturation: each client sends its next transaction as soon as it has the answer to the "
+            "last. Milliseconds from the start of a transaction to its last answer, of the first class of clients; medians of the "
+            "repetitions, and the longest of all.\n\n"
             + md.table(["workload", "clients", "system", *(f"p{text}" for text in list(PERCENTILES.values())[:-1]), "longest"],
                        md.without_repeats(rows, 2), left=3))
 
@@ -68,8 +69,8 @@ def starvation(record):
                              md.milliseconds(of_class["worst_us"]), shares if of_class["clients"] > 1 else "", _answered(record, cell, system, name), errors])
     if not rows:
         return None
-    return ("## Starvation\n\nEvery class of clients. Milliseconds; the longest includes what failed and what still waited at "
-            "the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
+    return ("## Starvation\n\nEvery class of clients, in a closed loop but for those that are paced. Milliseconds; the longest "
+            "includes what failed and what still waited at the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
                                    "fewest / most", ANSWERED, "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
 
 

@@ -18,7 +18,7 @@ SYSTEMS = {
     "direct-normal": ("direct SQLite, normal", "the same with synchronous = NORMAL"),
     "grdb": ("GRDB", "a DatabasePool in one process, a thread for each client: what a Swift program gets without a server"),
     "in-process": ("SQLite in a loop", "a thread and a connection for each client in one process: the limit of SQLite"),
-    "canned": ("empty wire server", "answers a row it has at hand: the limit of socket and kernel"),
+    "canned": ("empty wire server", "answers a row it has at hand, and sleeps until the next message: what socket and kernel cost"),
 }
 PACKAGES = {
     "postgres": ["postgresql-15"], "postgres-async": ["postgresql-15"], "pgbouncer": ["postgresql-15", "pgbouncer"],

@@ -1,11 +1,12 @@
 """Data of one size and a disk of one speed, and the systems that run on them: each with data of its own, started when
-it is first asked for, and all of them ended together. An idle one costs the others nothing."""
+it is first asked for, and all of them ended together. An idle one costs the others nothing: what PostgreSQL would
+do later by itself it does at the end of its turn."""
 
 import contextlib
 import os
 import shutil
 
-from support import data, machine
+from support import data, machine, settling
 from support.limits import Canned, SyncDelay
 from support.pgbouncer import PgBouncer
 from support.servers import Postgres, Walpool
@@ -52,6 +53,11 @@ class World:
                 self._postgres = None
         return wrong
 
+    def settle(self, name):
+        """After a system's turn. What was done, where its server is PostgreSQL or leans on it; else None."""
+        system = self._systems.get(name)
+        return settling.settle(self._postgres) if system and self._postgres in system.servers() else None
+
     def postgres(self):
         if self._postgres is None:
             server = Postgres(self._new("postgres"), self.scale, [f"max_connections={SESSIONS}"], self.slow)
@@ -63,8 +69,8 @@ class World:
                 if self.ycsb:
                     connection.query(data.POSTGRES_YCSB)
                     connection.query("VACUUM ANALYZE usertable")
-                # As the SQLite files are, which are copied whole: what loading has left to write is nobody's measurement.
-                connection.query("CHECKPOINT")
+            # As the SQLite files are, which are copied whole: what loading has left to write is nobody's measurement.
+            settling.settle(server, checkpoint=True)
         return self._postgres
 
     def _start(self, name):
@@ -94,12 +100,13 @@ class World:
 
     def _embedded(self, name):
         synchronous = "normal" if name == "direct-normal" else "full"
+        path = self._copy(name)
         settings = {"sqlite": machine.sqlite_version(), "journal_mode": "wal", "synchronous": synchronous,
-                    "busy_timeout": 5000}
+                    "busy_timeout": 5000, **machine.sqlite_pragmas(path)}
         if name == "grdb":
             settings["grdb"] = self.programs.grdb_version()
         how = {"grdb": ["--database"], "in-process": ["--in-process"]}.get(name, ["--direct"])
-        return Embedded(name, self._copy(name), how, settings, self.slow)
+        return Embedded(name, path, how, settings, self.slow)
 
     def _copy(self, name):
         if self._original is None:

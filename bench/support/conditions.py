@@ -1,0 +1,60 @@
+"""What is said of two records of bench/run before their figures: under which other conditions they were made, what is missing, and
+what fails."""
+
+from support.figures import OURS, YARDSTICKS, turns
+
+# Of the machine: different in every run.
+PASSING = ("time", "load", "sync_us", "commit")
+# Of a system's settings: where things lay in that run, and what it wrote.
+PLACES = ("program", "start", "options")
+
+
+def differences(old, new):
+    """What was not the same about the two runs, and is not what was measured."""
+    lines = [f"commit: {old['machine'].get('commit')} -> {new['machine'].get('commit')}"]
+    lines += _differing("machine", old["machine"], new["machine"], PASSING)
+    for system in old["systems"].keys() & new["systems"].keys():
+        lines += _differing(system, old["systems"][system]["settings"], new["systems"][system]["settings"], PLACES)
+    syncs = [record["machine"].get("sync_us") for record in (old, new)]
+    if all(syncs) and max(syncs) > 1.5 * min(syncs):
+        lines.append(f"machine: a sync of the disk took {syncs[0]:.0f} µs -> {syncs[1]:.0f} µs")
+    before, after = ({cell["id"]: cell for cell in record["cells"]} for record in (old, new))
+    for name in before.keys() & after.keys():
+        settings = ({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after))
+        lines += _differing(name, *settings, ())
+    for word, only in (("old", before.keys() - after.keys()), ("new", after.keys() - before.keys())):
+        if only:
+            lines.append(f"only in the {word} one: {', '.join(sorted(only))}")
+    return lines
+
+
+def _differing(of, old, new, left_out):
+    return [f"{of}: {name}: {old.get(name)} -> {new.get(name)}" for name in {**old, **new}
+            if name not in left_out and old.get(name) != new.get(name)]
+
+
+def missing(old, new):
+    """What is compared with less than there was: figures that are not there any more, and yardsticks."""
+    lines = [f"the {word} one is incomplete: {'; '.join(record['errors']) or 'it was interrupted'}"
+             for word, record in (("old", old), ("new", new)) if not record.get("complete", True)]
+    before, after = ({(cell, system) for (cell, _), turn in turns(record).items() for system in turn} for record in (old, new))
+    gone = sorted(f"{cell} ({system})" for cell, system in before - after if system.startswith(OURS) or system in YARDSTICKS)
+    return lines + ([f"no figure in the new one: {', '.join(gone)}"] if gone else [])
+
+
+def failed(old, new):
+    """Of ours: what gave figures and now gives errors, or does nothing at all, also in some repetitions only."""
+    before, after = _failed_parts(old), _failed_parts(new)
+    return [f"failed: {cell}, {system}: {fails} of {runs} runs, before {before[cell, system][0]} of {before[cell, system][1]}"
+            for (cell, system), (fails, runs) in after.items()
+            if system.startswith(OURS) and (cell, system) in before and fails / runs > before[cell, system][0] / before[cell, system][1]]
+
+
+def _failed_parts(record):
+    """(cell, system) -> runs that gave no figure, runs."""
+    parts = {}
+    for run in record["runs"]:
+        fails, runs = parts.get((run["cell"], run["system"]), (0, 0))
+        # What did nothing has no ratio to what it did before.
+        parts[run["cell"], run["system"]] = (fails + bool(run["errors"] or not run["throughput_per_s"]), runs + 1)
+    return parts

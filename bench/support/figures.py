@@ -1,0 +1,77 @@
+"""What two records of bench/run have that can be compared: the figures of each repetition.
+
+Where PostgreSQL (or direct access) took turns with ours in both records, ours is a multiple of its figure in the same
+repetition: on a machine or a disk that is slower today both are. The others are the yardstick. Without one the plain figures are
+compared. The longest waits always are: one wait of another system is no measure of anything."""
+
+YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
+OURS = "walpool"
+
+# Metric -> is more better?
+METRICS = {"throughput": True, "p99": False, "longest wait": False, "server CPU": False, "system calls": False, "idle session": False}
+UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "server CPU": "µs"}
+WITHOUT_YARDSTICK = ("longest wait",)
+ONCE = ("system calls", "idle session")
+
+
+def of_both(old, new):
+    """(cell and class, system, metric, unit) -> the values of the old record and those of the new one."""
+    yardsticks = _yardsticks(old, new)
+    before, after = (_repeated(record, yardsticks) | _once(record) for record in (old, new))
+    return {key: (values, after[key]) for key, values in before.items() if key in after}
+
+
+def _yardsticks(old, new):
+    """Cell -> what ours is measured by there: the first that has a figure in both records."""
+    before, after = ({(cell, system) for (cell, _), turn in turns(record).items() for system in turn} for record in (old, new))
+    cells = {cell for cell, _ in before & after}
+    return {cell: next((other for other in YARDSTICKS if (cell, other) in before & after), None) for cell in cells}
+
+
+def _repeated(record, yardsticks):
+    """(cell and class, system, metric, unit) -> the values of the repetitions."""
+    found = {}
+    for (cell, _), turn in turns(record).items():
+        yardstick = yardsticks.get(cell)
+        for system, run in turn.items():
+            for name, figures in _classes(run):
+                for metric, value in figures.items():
+                    unit = UNITS[metric]
+                    if yardstick and system.startswith(OURS) and metric not in WITHOUT_YARDSTICK:
+                        beside = dict(_classes(turn[yardstick])).get(name, {}) if yardstick in turn else {}
+                        value, unit = _ratio(value, beside.get(metric)), f"× {yardstick}"
+                    if value:
+                        found.setdefault((cell + name, system, metric, unit), []).append(value)
+    return found
+
+
+def _classes(run):
+    """What is behind the cell's name -> its figures. Those of the first class are the run's own."""
+    yield "", {**_measured(run), "server CPU": run["server_cpu_us"]}
+    for name, of_class in list(run.get("classes", {}).items())[1:]:
+        yield f", {name}", _measured(of_class)
+
+
+def _measured(figures):
+    return {"throughput": figures["throughput_per_s"], "p99": figures["latency_us"].get("p99"), "longest wait": figures.get("worst_us")}
+
+
+def _once(record):
+    """What was counted or weighed beside the runs."""
+    costs = {(f"{cost['workload']}-{cost['clients']}", cost["system"], "system calls", "a statement"):
+             [cost["syscalls_per_statement"]] for cost in record.get("costs", []) if cost["syscalls_per_statement"]}
+    return costs | {(f"{idle['sessions']} idle sessions", idle["system"], "idle session", "bytes"): [idle["bytes_per_session"]]
+                    for idle in record.get("idle", []) if idle["bytes_per_session"] and idle["bytes_per_session"] > 0}
+
+
+def turns(record):
+    """(cell, repetition) -> system -> its run, where it is a figure."""
+    found = {}
+    for run in record["runs"]:
+        if not run["errors"]:
+            found.setdefault((run["cell"], run["repetition"]), {})[run["system"]] = run
+    return found
+
+
+def _ratio(value, other):
+    return value / other if value and other else None
