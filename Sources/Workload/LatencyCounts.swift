@@ -41,9 +41,17 @@ final class LatencyCounts {
         return UInt64(index - bucket << halfBucketBits) << UInt64(bucket)
     }
 
+    /// Where a latency is counted.
+    @inline(__always)
+    static func index(nanoseconds: Int64) -> Int { index(clamping: nanoseconds / 1000) }
+
+    @inline(__always)
+    private static func index(clamping microseconds: Int64) -> Int {
+        index(of: min(UInt64(max(microseconds, 0)), highestMicroseconds))
+    }
+
     func record(microseconds: Int64) {
-        let clamped = min(UInt64(max(microseconds, 0)), Self.highestMicroseconds)
-        let index = Self.index(of: clamped)
+        let index = Self.index(clamping: microseconds)
         counts[index] &+= 1
         total &+= 1
         if index >= end { end = index + 1 }

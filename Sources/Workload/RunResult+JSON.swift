@@ -1,6 +1,6 @@
 extension RunResult {
     /// For programs. The number is raised when a member changes its meaning or goes.
-    public static let format = 1
+    public static let format = 2
 
     public var json: JSON {
         .object([
@@ -21,7 +21,7 @@ extension RunResult {
 
 extension ClassResult {
     fileprivate func json(seconds: Double) -> JSON {
-        let isOpen = clientClass.ratePerSecond > 0
+        let isOpen = clientClass.isOpenLoop
         return .object([
             ("name", .string(clientClass.name)),
             ("clients", .integer(clientClass.clients)),
@@ -36,7 +36,9 @@ extension ClassResult {
             ("statements", .integer(contents.statements)),
             ("rows", .integer(contents.rows)),
             ("errors", .integer(contents.errors)),
-            ("error_states", .object(contents.errorStates.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
+            ("error_states", Self.json(states: contents.errorStates)),
+            ("late_errors", .integer(contents.lateErrors)),
+            ("late_error_states", Self.json(states: contents.lateErrorStates)),
             ("retries", .integer(contents.retries)),
             ("throughput_per_s", .number(throughput(seconds: seconds))),
             ("latency_us", latencyJSON),
@@ -49,6 +51,10 @@ extension ClassResult {
         ])
     }
 
+    private static func json(states: [String: UInt64]) -> JSON {
+        .object(states.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
+    }
+
     func throughput(seconds: Double) -> Double { seconds > 0 ? Double(contents.transactions) / seconds : 0 }
 
     private var latencyJSON: JSON {
@@ -57,7 +63,7 @@ extension ClassResult {
                 + [("max", .integer(latency.longest))])
     }
 
-    private static func json(second: Int, _ contents: TallyContents.Second) -> JSON {
+    private static func json(second: Int, _ contents: TallyContents.Latencies) -> JSON {
         .object([
             ("second", .integer(second)),
             ("transactions", .integer(contents.counts.total)),

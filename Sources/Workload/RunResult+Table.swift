@@ -41,8 +41,8 @@ extension RunResult {
                 text += "\(name): \(contents.notStarted) of \(contents.due) transactions that were due were not started\n"
             }
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
-            for (state, count) in contents.errorStates.sorted(by: { $0.key < $1.key }) {
-                text += "\(name): \(state) \(count) times\n"
+            for (states, when) in [(contents.errorStates, ""), (contents.lateErrorStates, " after the end")] {
+                for (state, count) in states.sorted(by: { $0.key < $1.key }) { text += "\(name): \(state) \(count) times\(when)\n" }
             }
             if contents.unfinishedNanoseconds > Tally.second {
                 text += "\(name): at the end a transaction had been running, or due, for "

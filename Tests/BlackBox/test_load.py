@@ -114,7 +114,7 @@ def test_serialization_failures_are_retried(load, query):
 
 def test_shape(load):
     result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2)
-    assert (result["format"], result["workload"], result["target"], result["seed"]) == (1, "select", "server", 7)
+    assert (result["format"], result["workload"], result["target"], result["seed"]) == (2, "select", "server", 7)
     assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and result["seconds"] == pytest.approx(0.3)
     assert result["client_cpu_seconds"] >= 0
     one = result["classes"][0]

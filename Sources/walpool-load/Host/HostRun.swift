@@ -90,9 +90,14 @@ struct HostRun {
             return ClassResult(clientClass, contents)
         }
         let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
-        let failure = lostEverybody(loads) ? "the server has closed every connection" : result.connectionFailure
+        let unanswered = loads.reduce(0) { $0 + $1.unanswered }
+        var failure = result.connectionFailure
+        if unanswered > 0 { failure = "\(unanswered) clients had no answer \(Self.drainSeconds) s after the end" }
+        if lostEverybody(loads) { failure = "the server has closed every connection" }
         return RunOutcome(result: result, failure: failure.map { LoadError($0) })
     }
+
+    private static let drainSeconds = LoadThread.drainNanoseconds / 1_000_000_000
 
     private func lostEverybody(_ loads: [LoadThread]) -> Bool {
         loads.reduce(0) { $0 + $1.lost.load(ordering: .relaxed) } >= settings.totalClients

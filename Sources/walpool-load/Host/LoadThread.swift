@@ -39,6 +39,8 @@ final class LoadThread: @unchecked Sendable {
     var finished = 0
     /// Clients whose connection ended in the middle of the run, and who had no other.
     let lost = Atomic<Int>(0)
+    /// Clients to which the server still owed an answer when the run was given up.
+    private(set) var unanswered = 0
     /// Becomes readable when the run shall end.
     let wakeDescriptor: Int32
 
@@ -64,7 +66,7 @@ final class LoadThread: @unchecked Sendable {
         guard poller >= 0, walpool_epoll_set(poller, 1, wake, WALPOOL_LEVEL, Self.wakeToken) == 0 else {
             throw .system("epoll")
         }
-        let tallies = programs.map { Tally(clients: $0.clientClass.clients) }
+        let tallies = programs.map { Tally($0.clientClass) }
         self.tallies = tallies
         firstClient = .allocate(capacity: share.count)
         clients = UnsafeMutableBufferPointer(start: firstClient, count: share.count)
@@ -124,6 +126,7 @@ final class LoadThread: @unchecked Sendable {
         }
         noteUnfinished()
         drain()
+        giveUp()
         for index in clients.indices { disconnect(index) }
     }
 
@@ -140,7 +143,10 @@ final class LoadThread: @unchecked Sendable {
                 state.pointee.tally.takeUnretainedValue().countDue(
                     state.pointee.schedule, start: start, started: state.pointee.started)
             }
-            guard isInTransaction(state) else { markDone(state); continue }
+            guard isInTransaction(state) else {
+                markDone(state)
+                continue
+            }
             state.pointee.tally.takeUnretainedValue().unfinished(began: state.pointee.began, end: until)
             // It would take long, and says nothing of the server.
             if state.pointee.readBytesPerSecond > 0 { markDone(state) }
@@ -151,6 +157,22 @@ final class LoadThread: @unchecked Sendable {
     private func drain() {
         let deadline = until + Self.drainNanoseconds
         while active > 0, clock < deadline { handleEvents(until: deadline) }
+    }
+
+    /// What was not answered until now.
+    private func giveUp() {
+        for index in clients.indices {
+            let state = client(index)
+            guard isInTransaction(state) else { continue }
+            let tally = state.pointee.tally.takeUnretainedValue()
+            // A slow reader has not read it, and who holds has not asked.
+            if state.pointee.readBytesPerSecond > 0 || state.pointee.phase == .holding {
+                tally.abandoned(began: state.pointee.began)
+            } else {
+                tally.unanswered(began: state.pointee.began, givenUp: Clock.now)
+                unanswered += 1
+            }
+        }
     }
 
     func isInTransaction(_ state: UnsafeMutablePointer<ClientState>) -> Bool {

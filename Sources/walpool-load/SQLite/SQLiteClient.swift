@@ -26,7 +26,7 @@ final class SQLiteClient {
         plan = ClassPlan(clientClass)
         schedule = Schedule(clientClass, client: number)
         draws = settings.draws(classIndex: classIndex, client: number)
-        tally = Tally(clients: clientClass.clients)
+        tally = Tally(clientClass)
         values = .allocate(capacity: plan.valueCapacity)
         values.initialize(repeating: Value(integer: 0), count: plan.valueCapacity)
         stack = .allocate(capacity: ClassPlan.stackCapacity)
@@ -88,13 +88,9 @@ final class SQLiteClient {
         statements = 0
         do throws(SQLiteFailure) {
             try runTransaction(index)
-            let ended = Clock.now
-            tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
-            if ended > until { tally.unfinished(began: began, end: until) }
+            tally.succeeded(client: number, began: began, ended: Clock.now, statements: statements, rows: rows)
         } catch {
-            let ended = Clock.now
-            if ended > until { tally.unfinished(began: began, end: until) }
-            tally.failed(began: began, ended: ended, state: error.state, message: error.message)
+            tally.failed(began: began, ended: Clock.now, state: error.state, message: error.message)
         }
     }
 

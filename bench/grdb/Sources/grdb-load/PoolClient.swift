@@ -28,7 +28,7 @@ final class PoolClient {
         accesses = zip(clientClass.transactions, plan.transactions).map { PoolAccess.accesses(of: $0, $1) }
         schedule = Schedule(clientClass, client: number)
         draws = settings.draws(classIndex: classIndex, client: number)
-        tally = Tally(clients: clientClass.clients)
+        tally = Tally(clientClass)
         values = .allocate(capacity: plan.valueCapacity)
         values.initialize(repeating: Value(integer: 0), count: plan.valueCapacity)
         stack = .allocate(capacity: ClassPlan.stackCapacity)
@@ -83,13 +83,9 @@ final class PoolClient {
         statements = 0
         do {
             for access in accesses[index] { try run(access) }
-            let ended = Clock.now
-            tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
-            if ended > until { tally.unfinished(began: began, end: until) }
+            tally.succeeded(client: number, began: began, ended: Clock.now, statements: statements, rows: rows)
         } catch {
-            let ended = Clock.now
-            if ended > until { tally.unfinished(began: began, end: until) }
-            tally.failed(began: began, ended: ended, state: Self.state(of: error), message: "\(error)")
+            tally.failed(began: began, ended: Clock.now, state: Self.state(of: error), message: "\(error)")
         }
     }
 
