@@ -4,12 +4,15 @@ import json
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
 
 import pytest
 
 from console import console, show
-from load_fixtures import aimed_at, answered, database, load, query, SCALE, server, until_it_works  # noqa: F401 (fixtures)
+from daemon import eventually
+from load_fixtures import (  # noqa: F401 (fixtures)
+    aimed_at, answered, database, direct, in_process, load, query, SCALE, server, until_it_works)
 
 
 def test_ctrl_c(load, query):
@@ -21,6 +24,37 @@ def test_ctrl_c(load, query):
     result = json.loads(output)
     assert 0 < result["seconds"] < 60 and result["classes"][0]["transactions"] > 0
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
+    """The run ends with the signal, whenever the client sees it: its transaction is late, and had been running."""
+    load = request.getfixturevalue(target)
+    workload = load.write("""
+        [[class]]
+        name = "holder"
+        clients = 1
+        [[class.transaction]]
+        statements = [
+            { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 3000 }, { sql = "COMMIT" },
+        ]
+        """)
+    process = load.start(workload, "--seconds", 600, "--warm-up", 0)
+
+    def has_begun():
+        with sqlite3.connect(database, timeout=0) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return True
+
+    eventually(has_begun, "a transaction that holds the write lock")
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert process.returncode == 0 and one["transactions"] == 0 and one["late_transactions"] == 1
+    assert 0 < one["unfinished_us"] < one["latency_us"]["max"] and len(one["series"]) <= result["seconds"] + 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

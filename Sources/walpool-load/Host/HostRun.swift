@@ -14,7 +14,7 @@ struct HostRun {
     /// What the threads share.
     private final class Shared: Sendable {
         let line = StartLine()
-        let isStopping = Atomic<Bool>(false)
+        let stopTime = StopTime()
         /// An eventfd, which every thread has in its epoll.
         let wake = walpool_eventfd()
     }
@@ -22,7 +22,7 @@ struct HostRun {
     func run() throws(LoadError) -> RunOutcome {
         try FileLimit.raise(for: settings.totalClients)
         let shared = Shared()
-        let loads = try makeThreads(wake: shared.wake)
+        let loads = try makeThreads(shared)
         let length = settings.length
         var running: [RunningThread] = []
         for load in loads {
@@ -34,7 +34,7 @@ struct HostRun {
                         return shared.line.fail(error)
                     }
                     guard let start = shared.line.waitForStart() else { return }
-                    load.run(start: start, until: start + length, isStopping: shared.isStopping)
+                    load.run(start: start, until: start + length)
                 })
         }
         var start: Int64 = 0
@@ -49,7 +49,7 @@ struct HostRun {
         } isDeserted: {
             lostEverybody(loads)
         } stop: {
-            shared.isStopping.store(true, ordering: .relaxed)
+            shared.stopTime.set($0)
             var one: UInt64 = 1
             write(shared.wake, &one, 8)
         }
@@ -60,7 +60,7 @@ struct HostRun {
     /// Until every thread is at its start.
     private static let startDelayNanoseconds: Int64 = 2_000_000
 
-    private func makeThreads(wake: Int32) throws(LoadError) -> [LoadThread] {
+    private func makeThreads(_ shared: Shared) throws(LoadError) -> [LoadThread] {
         var programs: [ClassProgram] = []
         for clientClass in settings.workload.classes {
             programs.append(try ClassProgram(clientClass, queryProtocol: queryProtocol))
@@ -78,7 +78,8 @@ struct HostRun {
         for share in shares where !share.isEmpty {
             loads.append(
                 try LoadThread(
-                    server: server, programs: programs, share: share, settings: settings, retries: retries, wake: wake))
+                    server: server, programs: programs, share: share, settings: settings, retries: retries, stopTime: shared.stopTime,
+                    wake: shared.wake))
         }
         return loads
     }

@@ -41,7 +41,8 @@ final class LoadThread: @unchecked Sendable {
     let lost = Atomic<Int>(0)
     /// Clients to which the server still owed an answer when the run was given up.
     private(set) var unanswered = 0
-    /// Becomes readable when the run shall end.
+    private let stopTime: StopTime
+    /// Becomes readable when that is set.
     let wakeDescriptor: Int32
 
     /// What is read at once: as much as a Unix socket holds by default.
@@ -56,11 +57,12 @@ final class LoadThread: @unchecked Sendable {
     /// - Parameter share: which clients of which programs are this thread's.
     init(
         server: ServerAddress, programs: [ClassProgram], share: [(program: Int, number: Int)], settings: RunSettings,
-        retries: Int, wake: Int32
+        retries: Int, stopTime: StopTime, wake: Int32
     ) throws(LoadError) {
         self.server = server
         self.programs = programs
         self.retries = retries
+        self.stopTime = stopTime
         wakeDescriptor = wake
         poller = walpool_epoll_create()
         guard poller >= 0, walpool_epoll_set(poller, 1, wake, WALPOOL_LEVEL, Self.wakeToken) == 0 else {
@@ -112,7 +114,7 @@ final class LoadThread: @unchecked Sendable {
     }
 
     /// Runs from the common start to the end.
-    func run(start: Int64, until: Int64, isStopping: borrowing Atomic<Bool>) {
+    func run(start: Int64, until: Int64) {
         self.start = start
         self.until = until
         Clock.sleep(until: start)
@@ -121,18 +123,20 @@ final class LoadThread: @unchecked Sendable {
             scheduleNext(index, now: start)
         }
         clock = Clock.now
-        while clock < self.until {
-            if isStopping.load(ordering: .relaxed) { stop() } else { handleEvents(until: self.until) }
-        }
+        while clock < self.until { handleEvents(until: self.until) }
         noteUnfinished()
         drain()
         giveUp()
         for index in clients.indices { disconnect(index) }
     }
 
+    /// What comes after the signal is late. Called after each wait.
+    @inline(__always)
+    func lookForStop() { if stopTime.value < until { stop() } }
+
+    @inline(never)
     private func stop() {
-        clock = Clock.now
-        until = min(until, clock)
+        until = stopTime.value
         for tally in tallies { tally.stop(at: until) }
     }
 

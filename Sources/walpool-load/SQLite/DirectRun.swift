@@ -42,7 +42,7 @@ struct DirectRun {
         var times = RunWatch(settings: settings, start: start).wait {
             for process in processes { try? receive(process) }
             return processes.reduce(0) { $0 + $1.finished }
-        } stop: {
+        } stop: { _ in
             for process in processes { kill(process.number, SIGTERM) }
         }
         let patience = Self.drainNanoseconds + Int64(file.busyTimeoutMilliseconds) * 1_000_000
