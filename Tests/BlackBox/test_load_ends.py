@@ -6,6 +6,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,25 @@ def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
     one = result["classes"][0]
     assert process.returncode == 0 and one["transactions"] == 0 and one["late_transactions"] == 1
     assert 0 < one["unfinished_us"] < one["latency_us"]["max"] and len(one["series"]) <= result["seconds"] + 1
+
+
+def test_a_killed_parent_leaves_nobody_behind(direct):
+    """Clients are processes, and the one that made them had no time to end them."""
+    process = direct.start("insert", "--clients", 3, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
+    until_it_works(process)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 3
+
+    def has_ended(child):
+        try:
+            # Whoever inherits it may take its time to hear of its end.
+            return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    assert not any(map(has_ended, children))
+    process.kill()
+    eventually(lambda: all(map(has_ended, children)), "clients that have gone")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

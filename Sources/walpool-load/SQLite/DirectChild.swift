@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Workload
 
@@ -15,6 +16,9 @@ struct DirectChild {
     private let channel = Channel(descriptor: 0)
 
     func run() {
+        // Nobody would read the figures, and the file would be written to for the rest of the run. A parent that has gone before this
+        // has closed its side of the pair of sockets, and the start never comes.
+        walpool_die_with_parent()
         takeSignals()
         let client: SQLiteClient
         do throws(LoadError) {
