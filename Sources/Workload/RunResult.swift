@@ -29,11 +29,11 @@ public struct RunResult: Sendable {
         self.classes = classes
     }
 
-    /// Not one transaction took place, because there was no connection: SQLSTATEs of class 08. In words; nil otherwise.
-    public var connectionFailure: String? {
-        let states = classes.flatMap { $0.contents.errorStates.keys }
-        guard !states.isEmpty, states.allSatisfy({ $0.hasPrefix("08") }) else { return nil }
-        return classes.allSatisfy { $0.contents.ended == 0 } ? complaints.first : nil
+    /// Why these are the figures of no run, in words; nil otherwise.
+    public var failure: String? {
+        if seconds <= 0 { return "it was stopped in the warm-up: nothing was measured" }
+        guard let complaint = complaints.first, classes.allSatisfy({ $0.contents.ended == 0 }) else { return nil }
+        return "not one transaction succeeded: \(complaint)"
     }
 
     /// The first few different texts of errors.

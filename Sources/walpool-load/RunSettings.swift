@@ -42,6 +42,12 @@ struct RunTimes: Sendable {
 
 struct RunOutcome: Sendable {
     let result: RunResult
-    /// Why the figures are not those of a server that was there.
-    var failure: LoadError?
+    /// Why the figures are not those of a run that took place.
+    let failure: LoadError?
+
+    /// - Parameter failure: what is known of it beside the figures.
+    init(_ result: RunResult, failure: String? = nil) {
+        self.result = result
+        self.failure = (failure ?? result.failure).map { LoadError($0) }
+    }
 }

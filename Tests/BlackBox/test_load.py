@@ -30,7 +30,7 @@ def test_every_row_is_there(load, query):
 @pytest.mark.parametrize("protocol", ["prepared", "extended", "simple"])
 def test_balances(load, query, sent, protocol):
     if (sent, protocol) == ("pipeline", "simple"):
-        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=1)
+        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=2)
         assert "--messages query" in load.errors
         return
     options = ["--messages", sent, "--protocol", protocol, "--set", f"scale={SCALE}", "--clients", 4]
@@ -168,9 +168,10 @@ def test_direct_is_locked_out(direct, database):
     """Another process has the write lock: SQLITE_BUSY, as often as the timeout is over."""
     other = sqlite3.connect(database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    one = direct.run("insert", "--clients", 2, "--busy-timeout", 50)["classes"][0]
+    one = direct.run("insert", "--clients", 2, "--busy-timeout", 50, status=1)["classes"][0]
     other.execute("ROLLBACK")
     other.close()
+    assert "not one transaction succeeded: SQLITE_BUSY: database is locked" in direct.errors
     assert one["transactions"] == 0 and one["errors"] >= 2
     assert one["error_states"] == {"SQLITE_BUSY": one["errors"]}
 

@@ -58,6 +58,41 @@ def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
     assert 0 < one["unfinished_us"] < one["latency_us"]["max"] and len(one["series"]) <= result["seconds"] + 1
 
 
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_ctrl_c_in_the_warm_up(request, query, target):
+    """There are no figures, and who asked for some is told so; what was done is in the tables all the same."""
+    load = request.getfixturevalue(target)
+    process = load.start("insert", "--seconds", 1, "--warm-up", 600, "--progress", 0.1)
+    until_it_works(process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "nothing was measured" in errors
+    result = json.loads(output)
+    assert result["seconds"] == 0 and result["classes"][0]["transactions"] == 0
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("status", ["not one", "some"])
+def test_a_run_of_nothing_but_errors(load, query, status):
+    """It took place for nobody. One class that gets through makes it a run whose errors are counted."""
+    text = """
+        [[class]]
+        name = "colliding"
+        [[class.transaction]]
+        statements = [ { sql = "INSERT INTO pgbench_branches (bid) VALUES (1)" } ]
+        """
+    if status == "some":
+        text += """
+        [[class]]
+        name = "readers"
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        """
+    result = load.run(load.write(text), status=1 if status == "not one" else 0)
+    assert result["classes"][0]["transactions"] == 0 and result["classes"][0]["errors"] > 0
+    assert ("not one transaction succeeded: 23505: " in load.errors) == (status == "not one")
+
+
 def test_a_killed_parent_leaves_nobody_behind(direct):
     """Clients are processes, and the one that made them had no time to end them."""
     process = direct.start("insert", "--clients", 3, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)

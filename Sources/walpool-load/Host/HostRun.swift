@@ -92,10 +92,10 @@ struct HostRun {
         }
         let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
         let unanswered = loads.reduce(0) { $0 + $1.unanswered }
-        var failure = result.connectionFailure
+        var failure: String?
         if unanswered > 0 { failure = "\(unanswered) clients had no answer \(Self.drainSeconds) s after the end" }
         if lostEverybody(loads) { failure = "the server has closed every connection" }
-        return RunOutcome(result: result, failure: failure.map { LoadError($0) })
+        return RunOutcome(result, failure: failure)
     }
 
     private static let drainSeconds = LoadThread.drainNanoseconds / 1_000_000_000

@@ -49,7 +49,7 @@ struct DirectRun {
         try wait(for: processes, nanoseconds: patience, "a client did not end") { $0.contents != nil }
         times.processorSeconds = processes.reduce(0) { $0 + $1.processorSeconds }
         let result = settings.result(target: "direct", threads: processes.count, times: times, classes: classes(processes))
-        return RunOutcome(result: result)
+        return RunOutcome(result)
     }
 
     private static let openNanoseconds: Int64 = 60_000_000_000

@@ -52,7 +52,7 @@ struct InProcessRun {
             return ClassResult(clientClass, contents)
         }
         let result = settings.result(target: "in-process", threads: clients.count, times: times, classes: classes)
-        return RunOutcome(result: result)
+        return RunOutcome(result)
     }
 
     /// Until every thread is at its start.

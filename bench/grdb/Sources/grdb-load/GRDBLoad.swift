@@ -72,7 +72,8 @@ struct GRDBLoad: ParsableCommand {
         let settings = try runSettings()
         let outputs = try Outputs(json: json, intervalLog: hdrLog, hasTable: !quiet)
         let pool = PoolFile(path: database, synchronous: synchronous, busyTimeoutMilliseconds: busyTimeout, readers: readers)
-        let failures = outputs.write(try PoolRun(settings: settings, file: pool).run())
+        let outcome = try PoolRun(settings: settings, file: pool).run()
+        let failures = outputs.write(outcome.result) + [outcome.failure].compactMap { $0 }
         guard failures.isEmpty else { throw LoadError(failures.map(\.description).joined(separator: "; ")) }
     }
 }

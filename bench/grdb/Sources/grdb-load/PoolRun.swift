@@ -18,7 +18,7 @@ struct PoolRun {
         let progress = Atomic<Int>(0)
     }
 
-    func run() throws(LoadError) -> RunResult {
+    func run() throws(LoadError) -> RunOutcome {
         let pool = try file.open()
         let shared = Shared()
         var clients: [(classIndex: Int, slot: Slot)] = []
@@ -48,7 +48,7 @@ struct PoolRun {
             }
             return ClassResult(clientClass, contents)
         }
-        return settings.result(target: "grdb", threads: clients.count, times: times, classes: classes)
+        return RunOutcome(settings.result(target: "grdb", threads: clients.count, times: times, classes: classes))
     }
 
     /// Until every thread is at its start.
