@@ -39,7 +39,9 @@ struct WalpoolLoad: ParsableCommand {
     var threads: Int?
     @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable.", valueName: "variable=value"))
     var variables: [String] = []
-    @Option(help: "How statements travel: \(words(ClientClass.Messages.self)).")
+    @Option(
+        help: ArgumentHelp(
+            "How statements travel: \(words(ClientClass.Messages.self)); of all classes, or CLASS=WORD,...", valueName: "word"))
     var messages: String?
     @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)). Without it, prepared.")
     var queryProtocol: String?

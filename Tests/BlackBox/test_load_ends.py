@@ -212,6 +212,7 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "x", "--messages", "query"], 2, "--messages means nothing with --direct"),
     (["--in-process", "x", "--threads", 4], 2, "--threads means nothing with --in-process"),
     (["--host", "/nowhere", "--database", "x", "--synchronous", "normal"], 2, "--synchronous means nothing with --host"),
+    (["--host", "/nowhere", "--database", "x", "--rate", "readers=-1"], 2, '--rate: "-1" is not 0, or a number from'),
     (["--host", "/nowhere", "--database", "x", "--retries=-1"], 2, "--retries is not below 0"),
 ])
 def test_refusals(aimed_at, options, status, message):
