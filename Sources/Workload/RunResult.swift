@@ -1,9 +1,17 @@
 /// Everything a run has to tell.
 public struct RunResult: Sendable {
+    public typealias Option = (name: String, value: JSON)
+
     public var workload: String
     /// Against what: "server", "direct", "in-process" or "grdb".
     public var target: String
     public var seed: UInt64
+    /// Where `sequence()` began, which no seed says.
+    public var firstInSequence: Int64
+    /// The workload's, with what the command line has replaced.
+    public var variables: [String: Int64]
+    /// How the target was used, where there is a choice.
+    public var options: [Option]
     /// The measured time.
     public var seconds: Double
     public var warmUpSeconds: Double
@@ -15,12 +23,16 @@ public struct RunResult: Sendable {
     public var classes: [ClassResult]
 
     public init(
-        workload: String, target: String, seed: UInt64, seconds: Double, warmUpSeconds: Double, threads: Int,
+        workload: String, target: String, seed: UInt64, firstInSequence: Int64, variables: [String: Int64], options: [Option],
+        seconds: Double, warmUpSeconds: Double, threads: Int,
         clientProcessorSeconds: Double, startedAt: Double, classes: [ClassResult]
     ) {
         self.workload = workload
         self.target = target
         self.seed = seed
+        self.firstInSequence = firstInSequence
+        self.variables = variables
+        self.options = options
         self.seconds = seconds
         self.warmUpSeconds = warmUpSeconds
         self.threads = threads

@@ -26,9 +26,12 @@ struct RunSettings: Sendable {
             firstInSequence: firstInSequence)
     }
 
-    func result(target: String, threads: Int, times: RunTimes, classes: [ClassResult]) -> RunResult {
+    func result(
+        target: String, options: [RunResult.Option], threads: Int, times: RunTimes, classes: [ClassResult]
+    ) -> RunResult {
         RunResult(
-            workload: name, target: target, seed: seed, seconds: times.measuredSeconds, warmUpSeconds: warmUpSeconds,
+            workload: name, target: target, seed: seed, firstInSequence: firstInSequence, variables: workload.variables,
+            options: options, seconds: times.measuredSeconds, warmUpSeconds: warmUpSeconds,
             threads: threads, clientProcessorSeconds: times.processorSeconds, startedAt: times.startedAt, classes: classes)
     }
 }

@@ -33,7 +33,7 @@ struct WalpoolLoad: ParsableCommand {
     var warmUp = 1.0
     @Option(help: ArgumentHelp("Transactions to start in each second, a number for the first class, or CLASS=R,...", valueName: "r"))
     var rate: String?
-    @Option(help: "The same seed draws the same values.")
+    @Option(help: "The same seed draws the same values, but for those of sequence(), which goes on from the time of day.")
     var seed: UInt64 = 1
     @Option(help: "Threads of this program for --host.")
     var threads: Int?

@@ -113,11 +113,15 @@ def test_serialization_failures_are_retried(load, query):
 
 
 def test_shape(load):
-    result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2)
+    options = ["--messages", "pipeline", "--protocol", "extended", "--retries", 3]
+    result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2, *options)
     assert (result["format"], result["workload"], result["target"], result["seed"]) == (2, "select", "server", 7)
     assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and result["seconds"] == pytest.approx(0.3)
     assert result["client_cpu_seconds"] >= 0
+    assert result["options"] == {"protocol": "extended", "retries": 3} and result["variables"] == {"scale": SCALE}
+    assert result["first_in_sequence"] > 0
     one = result["classes"][0]
+    assert (one["messages"], one["isolation"], one["think_ms"]) == ("pipeline", None, 0)
     assert set(one["latency_us"]) == {"mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max"}
     figures = [one["latency_us"][name] for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")]
     assert figures == sorted(figures)
@@ -139,6 +143,7 @@ def test_a_thousand_sessions(load, server):
 def test_direct(direct, query, begin):
     result = direct.run("insert", "--clients", 4, "--begin", begin)
     one = result["classes"][0]
+    assert result["options"] == {"synchronous": "full", "begin": begin, "busy_timeout_ms": 5000}
     assert result["target"] == "direct" and result["threads"] == 4 and len(one["per_client"]) == 4
     assert one["transactions"] > 0 and result["client_cpu_seconds"] > 0
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]

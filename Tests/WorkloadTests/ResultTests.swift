@@ -13,15 +13,19 @@ import Testing
         tally.countDue(.open(everyNanoseconds: 50_000_000, offsetNanoseconds: 0), start: 0, started: 28)
         var clientClass = ClientClass(name: "a, b", clients: 2)
         clientClass.ratePerSecond = 20
+        clientClass.isolation = "serializable"
         return RunResult(
-            workload: "tpcb", target: "server", seed: 3, seconds: 1.5, warmUpSeconds: 0.25, threads: 1,
+            workload: "tpcb", target: "server", seed: 3, firstInSequence: 77, variables: ["scale": 9, "a": -1],
+            options: [("protocol", .string("simple"))], seconds: 1.5, warmUpSeconds: 0.25, threads: 1,
             clientProcessorSeconds: 0.0125, startedAt: 1_700_000_000.5, classes: [ClassResult(clientClass, tally.close())])
     }
 
     @Test func json() {
         let text = Self.result.json.text
         for part in [
-            "\"format\": 2", "\"workload\": \"tpcb\"", "\"seconds\": 1.500", "\"client_cpu_seconds\": 0.013", "\"loop\": \"open\"",
+            "\"format\": 2", "\"seed\": 3, \"first_in_sequence\": 77, \"variables\": {\"a\": -1, \"scale\": 9}",
+            "\"options\": {\"protocol\": \"simple\"}", "\"think_ms\": 0.000", "\"messages\": \"separate\", \"isolation\": \"serializable\"",
+            "\"workload\": \"tpcb\"", "\"seconds\": 1.500", "\"client_cpu_seconds\": 0.013", "\"loop\": \"open\"",
             "\"rate_per_s\": 20.000", "\"transactions\": 2", "\"statements\": 14",
             "\"error_states\": {\"40001\": 1}, \"late_errors\": 1, \"late_error_states\": {\"XX000\": 1}",
             "\"throughput_per_s\": 1.333", "\"p50\": 4001", "\"max\": 100000", "\"fewest\": 0", "\"most\": 2", "\"per_client\": [2, 0]",

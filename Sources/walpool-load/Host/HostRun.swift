@@ -90,7 +90,9 @@ struct HostRun {
             for load in loads { contents.add(load.tallies[index].close()) }
             return ClassResult(clientClass, contents)
         }
-        let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
+        let result = settings.result(
+            target: "server", options: [("protocol", .string(queryProtocol.rawValue)), ("retries", .integer(retries))],
+            threads: loads.count, times: times, classes: classes)
         let unanswered = loads.reduce(0) { $0 + $1.unanswered }
         var failure: String?
         if unanswered > 0 { failure = "\(unanswered) clients had no answer \(Self.drainSeconds) s after the end" }

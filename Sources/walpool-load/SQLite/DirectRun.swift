@@ -48,7 +48,8 @@ struct DirectRun {
         let patience = Self.drainNanoseconds + Int64(file.busyTimeoutMilliseconds) * 1_000_000
         try wait(for: processes, nanoseconds: patience, "a client did not end") { $0.contents != nil }
         times.processorSeconds = processes.reduce(0) { $0 + $1.processorSeconds }
-        let result = settings.result(target: "direct", threads: processes.count, times: times, classes: classes(processes))
+        let result = settings.result(
+            target: "direct", options: file.options, threads: processes.count, times: times, classes: classes(processes))
         return RunOutcome(result)
     }
 

@@ -51,7 +51,8 @@ struct InProcessRun {
             }
             return ClassResult(clientClass, contents)
         }
-        let result = settings.result(target: "in-process", threads: clients.count, times: times, classes: classes)
+        let result = settings.result(
+            target: "in-process", options: file.options, threads: clients.count, times: times, classes: classes)
         return RunOutcome(result)
     }
 

@@ -13,6 +13,14 @@ struct SQLiteFile: Sendable {
     /// first write, where waiting may be of no use (SQLITE_BUSY_SNAPSHOT).
     let beginMode: BeginMode
 
+    /// For the figures.
+    var options: [RunResult.Option] {
+        [
+            ("synchronous", .string(synchronous.rawValue)), ("begin", .string(beginMode.rawValue)),
+            ("busy_timeout_ms", .integer(Int(busyTimeoutMilliseconds))),
+        ]
+    }
+
     /// Makes sure that the file is there and in WAL mode, which it stays in.
     func prepare() throws(LoadError) {
         let connection = try SQLiteConnection(self)

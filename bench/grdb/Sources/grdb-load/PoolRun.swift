@@ -48,7 +48,7 @@ struct PoolRun {
             }
             return ClassResult(clientClass, contents)
         }
-        return RunOutcome(settings.result(target: "grdb", threads: clients.count, times: times, classes: classes))
+        return RunOutcome(settings.result(target: "grdb", options: file.options, threads: clients.count, times: times, classes: classes))
     }
 
     /// Until every thread is at its start.
