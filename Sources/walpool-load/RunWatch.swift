@@ -79,9 +79,9 @@ struct RunWatch {
     }
 
     private func report(time: Int64, rate: Double) {
-        let second = Double(time - start) / 1e9
+        let tenths = (time - start + 50_000_000) / 100_000_000
         let phase = time < start + settings.warmUp ? "warm-up" : settings.name
-        StandardError.write("walpool-load: \(phase) \(Int(second.rounded())) s, \(Int(rate)) transactions/s\n")
+        StandardError.write("walpool-load: \(phase) \(tenths / 10).\(tenths % 10) s, \(Int(rate)) transactions/s\n")
     }
 }
 

@@ -158,5 +158,5 @@ def check_balances(query):
 
 def until_it_works(process):
     """Reads its lines up to the first one that tells of transactions: a tenth of a second may pass without any."""
-    while int(re.match(r"walpool-load: [\w-]+ \d+ s, (\d+) transactions/s$", process.stderr.readline())[1]) == 0:
+    while int(re.match(r"walpool-load: [\w-]+ \d+\.\d s, (\d+) transactions/s$", process.stderr.readline())[1]) == 0:
         pass

@@ -236,6 +236,17 @@ def test_what_is_wrong_in_a_file(aimed_at):
     assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
 
 
+@pytest.mark.parametrize("target", ["direct", "in_process"])
+def test_a_long_statement_that_cannot_be_prepared(request, target):
+    """What is wrong is said, and the statement only so far as to know it again."""
+    load = request.getfixturevalue(target)
+    load.run(load.write(
+        '[[class]]\nname = "a"\n[[class.transaction]]\n'
+        'statements = [ { sql = "INSERT INTO missing VALUES ($1, $2)", parameters = ["client", "client"], rows = 1000 } ]\n'), status=1)
+    assert load.errors.startswith("walpool-load: INSERT INTO missing VALUES (")
+    assert "no such table: missing" in load.errors and len(load.errors) < 300
+
+
 def test_a_statement_that_cannot_be_prepared(load):
     path = load.write('[[class]]\nname = "a"\n[[class.transaction]]\nstatements = [ { sql = "SELECT * FROM missing" } ]\n')
     load.run(path, status=1)

@@ -90,8 +90,15 @@ final class SQLiteConnection {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else {
-            throw LoadError("\(sql): \(SQLiteFailure(handle, code: code).message)")
+            throw LoadError("\(Self.abridged(sql)): \(SQLiteFailure(handle, code: code).message)")
         }
         return statement
     }
+
+    /// A thousand rows of VALUES would bury what is said of them.
+    private static func abridged(_ sql: String) -> String {
+        sql.count > mostShown ? sql.prefix(mostShown) + "…" : sql
+    }
+
+    private static let mostShown = 100
 }
