@@ -5,6 +5,8 @@ extension RunResult {
     public var intervalLog: String {
         let start = decimal(startedAt, places: 3)
         var log = "#[walpool-load \(workload), latencies in microseconds]\n"
+        // Its default is for nanoseconds.
+        log += "#[In milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000]\n"
         log += "#[Histogram log format version 1.3]\n"
         log += "#[StartTime: \(start) (seconds since epoch)]\n"
         log += "#[BaseTime: \(start) (seconds since epoch)]\n"

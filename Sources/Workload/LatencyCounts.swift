@@ -41,17 +41,14 @@ final class LatencyCounts {
         return UInt64(index - bucket << halfBucketBits) << UInt64(bucket)
     }
 
-    /// Where a latency is counted.
+    /// Where a latency is counted: at the nearest microsecond.
     @inline(__always)
-    static func index(nanoseconds: Int64) -> Int { index(clamping: nanoseconds / 1000) }
-
-    @inline(__always)
-    private static func index(clamping microseconds: Int64) -> Int {
-        index(of: min(UInt64(max(microseconds, 0)), highestMicroseconds))
+    static func index(nanoseconds: Int64) -> Int {
+        index(of: min(UInt64(max(microseconds(nanoseconds), 0)), highestMicroseconds))
     }
 
-    func record(microseconds: Int64) {
-        let index = Self.index(clamping: microseconds)
+    func record(nanoseconds: Int64) {
+        let index = Self.index(nanoseconds: nanoseconds)
         counts[index] &+= 1
         total &+= 1
         if index >= end { end = index + 1 }
@@ -70,6 +67,10 @@ final class LatencyCounts {
         return sparse
     }
 }
+
+/// The nearest: what is always rounded down is half a microsecond too short, which is much for a read from memory.
+@inline(__always)
+func microseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds &+ 500) / 1000 }
 
 /// The places that were counted in, in order.
 public struct SparseCounts: Equatable, Sendable {

@@ -51,7 +51,7 @@ extension ClassResult {
             ("fewest", .integer(contents.perClient.min() ?? 0)),
             ("most", .integer(contents.perClient.max() ?? 0)),
             ("per_client", .array(contents.perClient.map { JSON.integer($0) })),
-            ("unfinished_us", .integer(contents.unfinishedNanoseconds / 1000)),
+            ("unfinished_us", .integer(microseconds(contents.unfinishedNanoseconds))),
             ("histogram", .string(base64(contents.counts.compressed))),
             ("series", .array(contents.seconds.enumerated().map { Self.json(second: $0, $1) })),
         ])
@@ -74,7 +74,7 @@ extension ClassResult {
             ("second", .integer(second)),
             ("transactions", .integer(contents.counts.total)),
             ("p99_us", .integer(contents.counts.histogram.valueAtPercentile(99))),
-            ("max_us", .integer(contents.highestNanoseconds / 1000)),
+            ("max_us", .integer(microseconds(contents.highestNanoseconds))),
         ])
     }
 }

@@ -75,7 +75,7 @@ public struct LatencyFigures: Equatable, Sendable {
 
     init(_ counts: SparseCounts, longestNanoseconds: Int64) {
         let histogram = counts.histogram
-        longest = longestNanoseconds / 1000
+        longest = microseconds(longestNanoseconds)
         let most = UInt64(max(longest, 0))
         // In place of the package's `mean`, which asks for every place of the histogram.
         let sum = counts.entries.reduce(0.0) { sum, entry in

@@ -60,7 +60,7 @@ public final class Tally {
         guard deciding(began: began, ended: ended) >= from, ended < until else { return outside(began: began, ended: ended) }
         if ended >= endOfSecond { closeSeconds(upTo: ended) }
         let latency = ended &- began
-        counts.record(microseconds: latency / 1000)
+        counts.record(nanoseconds: latency)
         if latency > highestInSecond { highestInSecond = latency }
         transactions &+= 1
         self.statements &+= UInt64(truncatingIfNeeded: statements)

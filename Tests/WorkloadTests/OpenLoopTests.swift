@@ -66,7 +66,7 @@ import Testing
         let contents = tally.close()
         #expect(contents.due == 12 && contents.notStarted == UInt64(missing) && contents.transactions == 0)
         let expected = LatencyCounts()
-        for age in 0..<missing { expected.record(microseconds: (age + 1) * 250_000) }
+        for age in 0..<missing { expected.record(nanoseconds: (age + 1) * 250_000_000) }
         #expect(contents.counts == expected.take())
         #expect(contents.seconds.allSatisfy { $0.counts.total == 0 } && contents.seconds.count == 3)
     }

@@ -39,17 +39,18 @@ import Testing
 
     @Test func intervalLog() {
         let lines = Self.result.intervalLog.split(separator: "\n")
-        #expect(lines[1] == "#[Histogram log format version 1.3]")
-        #expect(lines[2] == "#[StartTime: 1700000000.500 (seconds since epoch)]")
-        #expect(lines[4] == "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")
-        #expect(lines[5].hasPrefix("Tag=a__b,0.000,1.000,2.000,HISTF") && lines[6].hasPrefix("Tag=a__b,1.000,0.500,100.000,HISTF"))
-        #expect(lines.count == 7)
+        #expect(lines[1] == "#[In milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000]")
+        #expect(lines[2] == "#[Histogram log format version 1.3]")
+        #expect(lines[3] == "#[StartTime: 1700000000.500 (seconds since epoch)]")
+        #expect(lines[5] == "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")
+        #expect(lines[6].hasPrefix("Tag=a__b,0.000,1.000,2.000,HISTF") && lines[7].hasPrefix("Tag=a__b,1.000,0.500,100.000,HISTF"))
+        #expect(lines.count == 8)
     }
 
     @Test func table() {
         let lines = Self.result.table.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
-        #expect(lines[1] == "class clients transactions per second p50 ms p99 ms p99.9 ms max ms fewest most errors")
-        #expect(lines[2] == "a, b 2 2 1.3 4.001 100.000 100.000 100.000 0 2 1")
+        #expect(lines[1] == "class clients transactions rows per second p50 ms p99 ms p99.9 ms max ms fewest most errors")
+        #expect(lines[2] == "a, b 2 2 2 1.3 4.001 100.000 100.000 100.000 0 2 1")
         #expect(lines[3] == "a, b: 2 of 30 transactions that were due were not started")
         #expect(lines[4] == "a, b: 40001 1 times" && lines[5] == "a, b: XX000 1 times after the end")
     }
