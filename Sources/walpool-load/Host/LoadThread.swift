@@ -40,15 +40,13 @@ final class LoadThread: @unchecked Sendable {
     /// Clients whose connection ended in the middle of the run, and who had no other.
     let lost = Atomic<Int>(0)
     /// Clients to which the server still owed an answer when the run was given up.
-    private(set) var unanswered = 0
-    private let stopTime: StopTime
+    var unanswered = 0
+    let stopTime: StopTime
     /// Becomes readable when that is set.
     let wakeDescriptor: Int32
 
     /// What is read at once: as much as a Unix socket holds by default.
     static let inputBytes = 256 << 10
-    /// After the end, as long as a server may take to answer what was under way: more than a busy_timeout of 5 s.
-    static let drainNanoseconds: Int64 = 10_000_000_000
     /// All connections together.
     static let connectNanoseconds: Int64 = 60_000_000_000
     /// Between two attempts to connect.
@@ -128,68 +126,5 @@ final class LoadThread: @unchecked Sendable {
         drain()
         giveUp()
         for index in clients.indices { disconnect(index) }
-    }
-
-    /// What comes after the signal is late. Called after each wait.
-    @inline(__always)
-    func lookForStop() { if stopTime.value < until { stop() } }
-
-    @inline(never)
-    private func stop() {
-        until = stopTime.value
-        for tally in tallies { tally.stop(at: until) }
-    }
-
-    private func noteUnfinished() {
-        for index in clients.indices {
-            let state = client(index)
-            if !state.pointee.transactions.isEmpty {
-                state.pointee.tally.takeUnretainedValue().countDue(
-                    state.pointee.schedule, start: start, started: state.pointee.started)
-            }
-            guard isInTransaction(state) else {
-                markDone(state)
-                continue
-            }
-            state.pointee.tally.takeUnretainedValue().unfinished(began: state.pointee.began, end: until)
-            // It would take long, and says nothing of the server.
-            if state.pointee.readBytesPerSecond > 0 { markDone(state) }
-        }
-    }
-
-    /// What is under way is answered, so that what the server has done is known.
-    private func drain() {
-        let deadline = until + Self.drainNanoseconds
-        while active > 0, clock < deadline { handleEvents(until: deadline) }
-    }
-
-    /// What was not answered until now.
-    private func giveUp() {
-        for index in clients.indices {
-            let state = client(index)
-            guard isInTransaction(state) else { continue }
-            let tally = state.pointee.tally.takeUnretainedValue()
-            // A slow reader has not read it, and who holds has not asked.
-            if state.pointee.readBytesPerSecond > 0 || state.pointee.phase == .holding {
-                tally.abandoned(began: state.pointee.began)
-            } else {
-                tally.unanswered(began: state.pointee.began, givenUp: Clock.now)
-                unanswered += 1
-            }
-        }
-    }
-
-    func isInTransaction(_ state: UnsafeMutablePointer<ClientState>) -> Bool {
-        switch state.pointee.phase {
-        case .running, .holding, .rollingBack, .retrying: true
-        case .connecting: state.pointee.connectsEachTime
-        case .unconnected, .preparing, .waiting: false
-        }
-    }
-
-    func markDone(_ state: UnsafeMutablePointer<ClientState>) {
-        guard !state.pointee.isDone else { return }
-        state.pointee.isDone = true
-        active -= 1
     }
 }
