@@ -9,10 +9,12 @@
 #include <linux/stat.h>
 #include <malloc.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -79,6 +81,9 @@ static inline void walpool_timerfd_set(int timer, int64_t nanoseconds) {
     struct itimerspec at = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, 0);
 }
+
+/* The calling process is killed when the thread that made it ends, however that ends: prctl(2), which is variadic. */
+static inline void walpool_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 /* The processors that this process may run on, by sched_getaffinity(2): what taskset, cpusets and CPUAffinity= leave it. 0: the kernel does
    not say. */

@@ -26,19 +26,9 @@ struct ClassReader {
         }
         result.isIdle = try table.boolean("idle")
         result.readBytesPerSecond = try table.integer("read_bytes_per_s", 1...Int(Int32.max)) ?? 0
-        try requireMeaning(result)
         try readTransactions(into: &result)
+        if let wrong = result.contradiction(isGiven: table.has) { throw table.wrong(wrong.key, wrong.message) }
         return result
-    }
-
-    /// A key that changes nothing would make the figures those of something else than is written.
-    private func requireMeaning(_ read: ClientClass) throws(WorkloadError) {
-        if read.ratePerSecond > 0, read.thinkMilliseconds > 0 {
-            throw table.wrong("think_ms", "think_ms is for a class without rate, whose clients wait for nobody")
-        }
-        for key in ["rate", "think_ms", "isolation", "messages", "connect", "read_bytes_per_s"] where read.isIdle && table.has(key) {
-            throw table.wrong(key, "a class that is idle only connects, and has no \(key)")
-        }
     }
 
     private func isolation() throws(WorkloadError) -> String? {
@@ -61,10 +51,6 @@ struct ClassReader {
         if result.isIdle, !tables.isEmpty { throw table.wrong("idle", "a class that is idle has no transactions") }
         if !result.isIdle, tables.isEmpty {
             throw WorkloadError(line: table.line, "class \"\(result.name)\" has no [[class.transaction]], and is not idle")
-        }
-        let hasHold = result.transactions.contains { $0.steps.contains { if case .hold = $0 { true } else { false } } }
-        if hasHold, result.messages == .query {
-            throw table.wrong("messages", "a transaction that holds cannot be one query")
         }
     }
 }

@@ -41,9 +41,14 @@ final class LatencyCounts {
         return UInt64(index - bucket << halfBucketBits) << UInt64(bucket)
     }
 
-    func record(microseconds: Int64) {
-        let clamped = min(UInt64(max(microseconds, 0)), Self.highestMicroseconds)
-        let index = Self.index(of: clamped)
+    /// Where a latency is counted: at the nearest microsecond.
+    @inline(__always)
+    static func index(nanoseconds: Int64) -> Int {
+        index(of: min(UInt64(max(microseconds(nanoseconds), 0)), highestMicroseconds))
+    }
+
+    func record(nanoseconds: Int64) {
+        let index = Self.index(nanoseconds: nanoseconds)
         counts[index] &+= 1
         total &+= 1
         if index >= end { end = index + 1 }
@@ -62,6 +67,10 @@ final class LatencyCounts {
         return sparse
     }
 }
+
+/// The nearest: what is always rounded down is half a microsecond too short, which is much for a read from memory.
+@inline(__always)
+func microseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds &+ 500) / 1000 }
 
 /// The places that were counted in, in order.
 public struct SparseCounts: Equatable, Sendable {

@@ -2,7 +2,7 @@ extension RunResult {
     /// For people.
     public var table: String {
         let head = [
-            "class", "clients", "transactions", "per second", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "fewest", "most", "errors",
+            "class", "clients", "transactions", "rows", "per second", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "fewest", "most", "errors",
         ]
         let rows = [head] + classes.map { row($0) }
         let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -24,6 +24,7 @@ extension RunResult {
         func milliseconds(_ microseconds: Int64) -> String { decimal(Double(microseconds) / 1000, places: 3) }
         return [
             result.clientClass.name, String(result.clientClass.clients), String(contents.transactions),
+            String(contents.rows),
             decimal(result.throughput(seconds: seconds), places: 1),
             milliseconds(Int64(result.latency["p50"])), milliseconds(Int64(result.latency["p99"])),
             milliseconds(Int64(result.latency["p999"])), milliseconds(result.latency.longest),
@@ -41,8 +42,8 @@ extension RunResult {
                 text += "\(name): \(contents.notStarted) of \(contents.due) transactions that were due were not started\n"
             }
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
-            for (state, count) in contents.errorStates.sorted(by: { $0.key < $1.key }) {
-                text += "\(name): \(state) \(count) times\n"
+            for (states, when) in [(contents.errorStates, ""), (contents.lateErrorStates, " after the end")] {
+                for (state, count) in states.sorted(by: { $0.key < $1.key }) { text += "\(name): \(state) \(count) times\(when)\n" }
             }
             if contents.unfinishedNanoseconds > Tally.second {
                 text += "\(name): at the end a transaction had been running, or due, for "

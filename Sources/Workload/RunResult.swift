@@ -1,9 +1,17 @@
 /// Everything a run has to tell.
 public struct RunResult: Sendable {
+    public typealias Option = (name: String, value: JSON)
+
     public var workload: String
     /// Against what: "server", "direct", "in-process" or "grdb".
     public var target: String
     public var seed: UInt64
+    /// Where `sequence()` began, which no seed says.
+    public var firstInSequence: Int64
+    /// The workload's, with what the command line has replaced.
+    public var variables: [String: Int64]
+    /// How the target was used, where there is a choice.
+    public var options: [Option]
     /// The measured time.
     public var seconds: Double
     public var warmUpSeconds: Double
@@ -15,12 +23,16 @@ public struct RunResult: Sendable {
     public var classes: [ClassResult]
 
     public init(
-        workload: String, target: String, seed: UInt64, seconds: Double, warmUpSeconds: Double, threads: Int,
+        workload: String, target: String, seed: UInt64, firstInSequence: Int64, variables: [String: Int64], options: [Option],
+        seconds: Double, warmUpSeconds: Double, threads: Int,
         clientProcessorSeconds: Double, startedAt: Double, classes: [ClassResult]
     ) {
         self.workload = workload
         self.target = target
         self.seed = seed
+        self.firstInSequence = firstInSequence
+        self.variables = variables
+        self.options = options
         self.seconds = seconds
         self.warmUpSeconds = warmUpSeconds
         self.threads = threads
@@ -29,11 +41,11 @@ public struct RunResult: Sendable {
         self.classes = classes
     }
 
-    /// Not one transaction took place, because there was no connection: SQLSTATEs of class 08. In words; nil otherwise.
-    public var connectionFailure: String? {
-        let states = classes.flatMap { $0.contents.errorStates.keys }
-        guard !states.isEmpty, states.allSatisfy({ $0.hasPrefix("08") }) else { return nil }
-        return classes.allSatisfy { $0.contents.ended == 0 } ? complaints.first : nil
+    /// Why these are the figures of no run, in words; nil otherwise.
+    public var failure: String? {
+        if seconds <= 0 { return "it was stopped in the warm-up: nothing was measured" }
+        guard let complaint = complaints.first, classes.allSatisfy({ $0.contents.ended == 0 }) else { return nil }
+        return "not one transaction succeeded: \(complaint)"
     }
 
     /// The first few different texts of errors.
@@ -63,7 +75,7 @@ public struct LatencyFigures: Equatable, Sendable {
 
     init(_ counts: SparseCounts, longestNanoseconds: Int64) {
         let histogram = counts.histogram
-        longest = longestNanoseconds / 1000
+        longest = microseconds(longestNanoseconds)
         let most = UInt64(max(longest, 0))
         // In place of the package's `mean`, which asks for every place of the histogram.
         let sum = counts.entries.reduce(0.0) { sum, entry in

@@ -11,7 +11,7 @@ public enum Schedule: Equatable, Sendable {
 
     /// The clients of a class take turns: together they make one even stream.
     public init(_ clientClass: ClientClass, client: Int) {
-        if clientClass.ratePerSecond > 0 {
+        if clientClass.isOpenLoop {
             let step = 1e9 / clientClass.ratePerSecond
             self = .open(everyNanoseconds: step * Double(clientClass.clients), offsetNanoseconds: step * Double(client))
         } else {

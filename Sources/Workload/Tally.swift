@@ -1,13 +1,19 @@
 /// What the clients of one class did, counted by the thread that runs them.
 ///
-/// All times are nanoseconds of one clock, CLOCK_MONOTONIC, which all processes of a machine share. What ends before the
-/// measured time is warm-up; what ends after it is late: neither is in the figures, but both are in the tables of the
-/// database, so both are counted. Not Sendable: one thread counts, and hands over `contents` when it is done.
+/// All times are nanoseconds of one clock, CLOCK_MONOTONIC, which all processes of a machine share. In a closed loop a transaction
+/// belongs to the measured time if it ends in it. In an open loop it does if it was meant to start in it: else an overload would put
+/// what is left of the warm-up in place of what was due, and hide both. What belongs before is warm-up; what ends after the end is
+/// late: neither is in the throughput, but both are in the tables of the database, so both are counted. Latencies are those of what
+/// ended in the measured time, and in an open loop those of everything that was due, with an answer or without one.
+///
+/// Not Sendable: one thread counts, and hands over `contents` when it is done.
 public final class Tally {
-    public private(set) var contents: TallyContents
-    private var from: Int64 = .max
-    private var until: Int64 = .max
+    public internal(set) var contents: TallyContents
+    let isOpen: Bool
+    private(set) var from: Int64 = .max
+    private(set) var until: Int64 = .max
     private let counts = LatencyCounts()
+    var overdue = OverdueCounts()
     private let perClient: UnsafeMutablePointer<UInt64>
     private let clients: Int
     private var endOfSecond: Int64 = .max
@@ -16,9 +22,14 @@ public final class Tally {
     private var statements: UInt64 = 0
     private var rows: UInt64 = 0
 
+    public convenience init(_ clientClass: ClientClass) {
+        self.init(clients: clientClass.clients, isOpen: clientClass.isOpenLoop)
+    }
+
     /// - Parameter clients: of the whole class; those of other threads stay at 0 here.
-    public init(clients: Int) {
+    init(clients: Int, isOpen: Bool = false) {
         self.clients = clients
+        self.isOpen = isOpen
         contents = TallyContents(clients: clients)
         // Memory of its own: counting in an array would check it for other owners each time.
         perClient = .allocate(capacity: max(clients, 1))
@@ -39,13 +50,17 @@ public final class Tally {
     /// The measured time ends earlier than planned.
     public func stop(at time: Int64) { until = min(until, time) }
 
+    /// Which of its two times decides where a transaction belongs.
+    @inline(__always)
+    private func deciding(began: Int64, ended: Int64) -> Int64 { isOpen ? began : ended }
+
     /// A transaction has succeeded. `began` is when it was meant to.
     @inline(__always)
     public func succeeded(client: Int, began: Int64, ended: Int64, statements: Int, rows: Int) {
-        guard ended >= from, ended < until else { return outside(ended: ended, began: began) }
+        guard deciding(began: began, ended: ended) >= from, ended < until else { return outside(began: began, ended: ended) }
         if ended >= endOfSecond { closeSeconds(upTo: ended) }
         let latency = ended &- began
-        counts.record(microseconds: latency / 1000)
+        counts.record(nanoseconds: latency)
         if latency > highestInSecond { highestInSecond = latency }
         transactions &+= 1
         self.statements &+= UInt64(truncatingIfNeeded: statements)
@@ -54,13 +69,12 @@ public final class Tally {
     }
 
     @inline(never)
-    private func outside(ended: Int64, began: Int64) {
-        if ended < from {
-            contents.warmUpTransactions += 1
-        } else {
-            contents.lateTransactions += 1
-            contents.longestNanoseconds = max(contents.longestNanoseconds, ended - began)
-        }
+    private func outside(began: Int64, ended: Int64) {
+        guard deciding(began: began, ended: ended) >= from else { return contents.warmUpTransactions += 1 }
+        contents.lateTransactions += 1
+        contents.longestNanoseconds = max(contents.longestNanoseconds, ended - began)
+        unfinished(began: began, end: until)
+        if isOpen, began < until { overdue.record(nanoseconds: ended - began) }
     }
 
     /// A transaction has failed; it is rolled back.
@@ -70,9 +84,8 @@ public final class Tally {
     ///   - isRetried: it begins again, and its time goes on.
     public func failed(began: Int64, ended: Int64, state: String, message: String, isRetried: Bool = false) {
         contents.complain("\(state): \(message)")
-        guard ended >= from else { return }
-        countFailure(began: began, ended: ended, state: state)
-        if isRetried { contents.retries += 1 } else { contents.errors += 1 }
+        guard deciding(began: began, ended: ended) >= from else { return }
+        countFailure(began: began, ended: ended, state: state, isRetried: isRetried)
     }
 
     /// A client's only connection has ended, and not by us. Counted in the warm-up, too, and of clients that were waiting: the
@@ -80,33 +93,18 @@ public final class Tally {
     public func lost(began: Int64, ended: Int64, state: String, message: String) {
         contents.complain("\(state): \(message)")
         countFailure(began: began, ended: ended, state: state)
-        contents.errors += 1
     }
 
-    private func countFailure(began: Int64, ended: Int64, state: String) {
+    private func countFailure(began: Int64, ended: Int64, state: String, isRetried: Bool = false) {
         contents.longestNanoseconds = max(contents.longestNanoseconds, ended - began)
-        contents.errorStates[state, default: 0] += 1
-    }
-
-    /// A transaction was still running at `end`.
-    public func unfinished(began: Int64, end: Int64) {
-        let nanoseconds = max(0, end - max(began, 0))
-        contents.unfinishedNanoseconds = max(contents.unfinishedNanoseconds, nanoseconds)
-        contents.longestNanoseconds = max(contents.longestNanoseconds, nanoseconds)
-    }
-
-    /// At the end, of each client: which starts of its open loop were due in the measured time, and which of them never took
-    /// place. The oldest of those has been waiting like a transaction that runs.
-    ///
-    /// - Parameter started: how many the client has begun since the start of the run.
-    public func countDue(_ schedule: Schedule, start: Int64, started: Int) {
-        let inWarmUp = schedule.due(before: from, start: start)
-        let all = schedule.due(before: until, start: start)
-        guard all > inWarmUp else { return }
-        contents.due += UInt64(all - inWarmUp)
-        guard all > started else { return }
-        contents.notStarted += UInt64(all - max(started, inWarmUp))
-        unfinished(began: schedule.intendedStart(of: started, start: start, lastEnd: 0), end: until)
+        if ended >= until { unfinished(began: began, end: until) }
+        if deciding(began: began, ended: ended) >= until, !isRetried {
+            contents.lateErrors += 1
+            contents.lateErrorStates[state, default: 0] += 1
+        } else {
+            if isRetried { contents.retries += 1 } else { contents.errors += 1 }
+            contents.errorStates[state, default: 0] += 1
+        }
     }
 
     /// Takes what was counted in the seconds that have passed.
@@ -118,13 +116,22 @@ public final class Tally {
         }
     }
 
+    /// A part of a second at the end. What was counted before an early end was known is in the last second, and makes no other.
+    private func closePartOfSecond() {
+        guard counts.total > 0 || !overdue.isEmpty else { return }
+        let part = TallyContents.Latencies(counts: counts.take(), highestNanoseconds: highestInSecond)
+        guard endOfSecond - Self.second >= until, let last = contents.seconds.indices.last else {
+            return contents.seconds.append(part)
+        }
+        contents.seconds[last].add(part)
+    }
+
     /// Everything, when nothing more will be counted.
     public func close() -> TallyContents {
         // A stall at the end is seen in the seconds too.
         if until < .max { closeSeconds(upTo: until) }
-        if counts.total > 0 {
-            contents.seconds.append(.init(counts: counts.take(), highestNanoseconds: highestInSecond))
-        }
+        closePartOfSecond()
+        contents.overdue = overdue.latencies
         contents.transactions = transactions
         contents.statements = statements
         contents.rows = rows

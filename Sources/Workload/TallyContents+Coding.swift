@@ -3,30 +3,19 @@
 extension TallyContents {
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        let counts = [transactions, statements, rows, errors, retries, warmUpTransactions, lateTransactions, due, notStarted]
-        for number in counts {
-            bytes.append(bigEndian: number)
-        }
+        let counts = [
+            transactions, statements, rows, errors, lateErrors, retries, warmUpTransactions, lateTransactions, due, notStarted,
+        ]
+        for number in counts { bytes.append(bigEndian: number) }
         bytes.append(bigEndian: unfinishedNanoseconds)
         bytes.append(bigEndian: longestNanoseconds)
         bytes.append(bigEndian: perClient.count)
         for count in perClient { bytes.append(bigEndian: count) }
-        bytes.append(bigEndian: errorStates.count)
-        for (state, count) in errorStates {
-            bytes.append(text: state)
-            bytes.append(bigEndian: count)
-        }
+        for states in [errorStates, lateErrorStates] { bytes.append(states: states) }
         bytes.append(bigEndian: complaints.count)
         for complaint in complaints { bytes.append(text: complaint) }
         bytes.append(bigEndian: seconds.count)
-        for second in seconds {
-            bytes.append(bigEndian: second.highestNanoseconds)
-            bytes.append(bigEndian: second.counts.entries.count)
-            for entry in second.counts.entries {
-                bytes.append(bigEndian: entry.index)
-                bytes.append(bigEndian: entry.count)
-            }
-        }
+        for latencies in seconds + [overdue] { bytes.append(latencies: latencies) }
         return bytes
     }
 
@@ -38,6 +27,7 @@ extension TallyContents {
         statements = reader.number()
         rows = reader.number()
         errors = reader.number()
+        lateErrors = reader.number()
         retries = reader.number()
         warmUpTransactions = reader.number()
         lateTransactions = reader.number()
@@ -46,13 +36,11 @@ extension TallyContents {
         unfinishedNanoseconds = reader.number()
         longestNanoseconds = reader.number()
         perClient = reader.list { $0.number() }
-        for (state, count) in reader.list({ ($0.text(), $0.number() as UInt64) }) { errorStates[state] = count }
+        errorStates = reader.states()
+        lateErrorStates = reader.states()
         complaints = reader.list { $0.text() }
-        seconds = reader.list { reader in
-            let highest: Int64 = reader.number()
-            let entries = reader.list { SparseCounts.Entry(index: $0.number(), count: $0.number()) }
-            return Second(counts: SparseCounts(entries: entries), highestNanoseconds: highest)
-        }
+        seconds = reader.list { $0.latencies() }
+        overdue = reader.latencies()
         guard !reader.endedEarly else { return nil }
     }
 }
@@ -61,6 +49,23 @@ extension [UInt8] {
     fileprivate mutating func append(text: String) {
         append(bigEndian: text.utf8.count)
         append(contentsOf: text.utf8)
+    }
+
+    fileprivate mutating func append(states: [String: UInt64]) {
+        append(bigEndian: states.count)
+        for (state, count) in states {
+            append(text: state)
+            append(bigEndian: count)
+        }
+    }
+
+    fileprivate mutating func append(latencies: TallyContents.Latencies) {
+        append(bigEndian: latencies.highestNanoseconds)
+        append(bigEndian: latencies.counts.entries.count)
+        for entry in latencies.counts.entries {
+            append(bigEndian: entry.index)
+            append(bigEndian: entry.count)
+        }
     }
 }
 
@@ -94,5 +99,15 @@ private struct TallyReader {
         var list: [Element] = []
         while list.count < count, !endedEarly { list.append(element(&self)) }
         return list
+    }
+
+    mutating func states() -> [String: UInt64] {
+        Dictionary(list { ($0.text(), $0.number() as UInt64) }) { $0 + $1 }
+    }
+
+    mutating func latencies() -> TallyContents.Latencies {
+        let highest: Int64 = number()
+        let entries = list { SparseCounts.Entry(index: $0.number(), count: $0.number()) }
+        return .init(counts: SparseCounts(entries: entries), highestNanoseconds: highest)
     }
 }

@@ -6,7 +6,10 @@ public struct TallyContents: Equatable, Sendable {
     public internal(set) var errors: UInt64 = 0
     public internal(set) var retries: UInt64 = 0
     public internal(set) var errorStates: [String: UInt64] = [:]
-    /// Ended before the measured time, or after it.
+    /// Failed after the measured time.
+    public internal(set) var lateErrors: UInt64 = 0
+    public internal(set) var lateErrorStates: [String: UInt64] = [:]
+    /// Succeeded, but before the measured time, or after it: see `Tally` for what belongs where.
     public internal(set) var warmUpTransactions: UInt64 = 0
     public internal(set) var lateTransactions: UInt64 = 0
     /// Of an open loop: how many were meant to start in the measured time, and how many of those never did.
@@ -17,13 +20,21 @@ public struct TallyContents: Equatable, Sendable {
     /// Of all: those that succeeded, failed, were late or unfinished.
     public internal(set) var longestNanoseconds: Int64 = 0
     public internal(set) var perClient: [UInt64]
-    public internal(set) var seconds: [Second] = []
+    /// What ended in each second.
+    public internal(set) var seconds: [Latencies] = []
+    /// Latencies that no second has: see `OverdueCounts`.
+    public internal(set) var overdue = Latencies()
     /// The first few different texts of errors.
     public internal(set) var complaints: [String] = []
 
-    public struct Second: Equatable, Sendable {
-        var counts: SparseCounts
-        var highestNanoseconds: Int64
+    public struct Latencies: Equatable, Sendable {
+        var counts = SparseCounts()
+        var highestNanoseconds: Int64 = 0
+
+        mutating func add(_ other: Latencies) {
+            counts.add(other.counts)
+            highestNanoseconds = max(highestNanoseconds, other.highestNanoseconds)
+        }
     }
 
     public init(clients: Int) { perClient = Array(repeating: 0, count: clients) }
@@ -41,9 +52,9 @@ public struct TallyContents: Equatable, Sendable {
     /// Transactions that succeeded, whenever that was.
     var ended: UInt64 { warmUpTransactions + transactions + lateTransactions }
 
-    /// All latencies of the measured time.
+    /// All latencies of what belongs to the measured time.
     var counts: SparseCounts {
-        var all = SparseCounts()
+        var all = overdue.counts
         for second in seconds { all.add(second.counts) }
         return all
     }
@@ -54,6 +65,8 @@ public struct TallyContents: Equatable, Sendable {
         statements += other.statements
         rows += other.rows
         errors += other.errors
+        lateErrors += other.lateErrors
+        lateErrorStates.merge(other.lateErrorStates, uniquingKeysWith: +)
         retries += other.retries
         errorStates.merge(other.errorStates, uniquingKeysWith: +)
         warmUpTransactions += other.warmUpTransactions
@@ -67,10 +80,10 @@ public struct TallyContents: Equatable, Sendable {
         }
         for (index, count) in other.perClient.enumerated() { perClient[index] += count }
         for (index, second) in other.seconds.enumerated() {
-            if index == seconds.count { seconds.append(.init(counts: .init(), highestNanoseconds: 0)) }
-            seconds[index].counts.add(second.counts)
-            seconds[index].highestNanoseconds = max(seconds[index].highestNanoseconds, second.highestNanoseconds)
+            if index == seconds.count { seconds.append(Latencies()) }
+            seconds[index].add(second)
         }
+        overdue.add(other.overdue)
         for complaint in other.complaints { complain(complaint) }
     }
 }

@@ -38,6 +38,8 @@ public struct ClientClass: Equatable, Sendable {
     /// Up to the million seconds that a run may take.
     public static let pausesMilliseconds = 0...1e9
 
+    public var isOpenLoop: Bool { ratePerSecond > 0 }
+
     /// How the statements of a transaction travel to a server.
     public enum Messages: String, CaseIterable, Equatable, Sendable {
         /// A round trip for each.

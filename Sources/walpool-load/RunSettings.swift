@@ -26,9 +26,12 @@ struct RunSettings: Sendable {
             firstInSequence: firstInSequence)
     }
 
-    func result(target: String, threads: Int, times: RunTimes, classes: [ClassResult]) -> RunResult {
+    func result(
+        target: String, options: [RunResult.Option], threads: Int, times: RunTimes, classes: [ClassResult]
+    ) -> RunResult {
         RunResult(
-            workload: name, target: target, seed: seed, seconds: times.measuredSeconds, warmUpSeconds: warmUpSeconds,
+            workload: name, target: target, seed: seed, firstInSequence: firstInSequence, variables: workload.variables,
+            options: options, seconds: times.measuredSeconds, warmUpSeconds: warmUpSeconds,
             threads: threads, clientProcessorSeconds: times.processorSeconds, startedAt: times.startedAt, classes: classes)
     }
 }
@@ -42,6 +45,12 @@ struct RunTimes: Sendable {
 
 struct RunOutcome: Sendable {
     let result: RunResult
-    /// Why the figures are not those of a server that was there.
-    var failure: LoadError?
+    /// Why the figures are not those of a run that took place.
+    let failure: LoadError?
+
+    /// - Parameter failure: what is known of it beside the figures.
+    init(_ result: RunResult, failure: String? = nil) {
+        self.result = result
+        self.failure = (failure ?? result.failure).map { LoadError($0) }
+    }
 }

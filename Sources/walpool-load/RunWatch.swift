@@ -26,20 +26,20 @@ struct RunWatch {
     /// - Parameters:
     ///   - transactions: how many have ended so far; nil when nobody knows.
     ///   - isDeserted: all clients are lost.
-    ///   - stop: ends the run early.
-    func wait(transactions: () -> Int?, isDeserted: () -> Bool = { false }, stop: () -> Void) -> RunTimes {
+    ///   - stop: ends the run early, at the time it is given.
+    func wait(transactions: () -> Int?, isDeserted: () -> Bool = { false }, stop: (Int64) -> Void) -> RunTimes {
         Self.blockSignals()
         let from = start + settings.warmUp
         var until = start + settings.length
         if waitForEarlyEnd(until: from, transactions, isDeserted) {
-            endEarly(stop)
+            endEarly(at: Clock.now, stop)
             return RunTimes(measuredSeconds: 0, processorSeconds: 0, startedAt: Clock.timeOfDay)
         }
         let startedAt = Clock.timeOfDay
         let processorBefore = Clock.processorSeconds
         if waitForEarlyEnd(until: until, transactions, isDeserted) {
             until = Clock.now
-            endEarly(stop)
+            endEarly(at: until, stop)
         }
         return RunTimes(
             measuredSeconds: Double(until - from) / 1e9, processorSeconds: Clock.processorSeconds - processorBefore,
@@ -47,8 +47,8 @@ struct RunWatch {
     }
 
     /// What is under way is waited for; who does not want to wait sends the signal again.
-    private func endEarly(_ stop: () -> Void) {
-        stop()
+    private func endEarly(at time: Int64, _ stop: (Int64) -> Void) {
+        stop(time)
         var signals = Self.stopSignals
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
@@ -79,9 +79,9 @@ struct RunWatch {
     }
 
     private func report(time: Int64, rate: Double) {
-        let second = Double(time - start) / 1e9
+        let tenths = (time - start + 50_000_000) / 100_000_000
         let phase = time < start + settings.warmUp ? "warm-up" : settings.name
-        StandardError.write("walpool-load: \(phase) \(Int(second.rounded())) s, \(Int(rate)) transactions/s\n")
+        StandardError.write("walpool-load: \(phase) \(tenths / 10).\(tenths % 10) s, \(Int(rate)) transactions/s\n")
     }
 }
 

@@ -16,24 +16,11 @@ extension WalpoolLoad {
         } catch {
             throw LoadError.usage("\(file): \(error)")
         }
-        if let clients {
-            for (index, text) in try perClass(clients, "--clients", workload) {
-                guard let count = Int(text), (0...ClientClass.mostClients).contains(count) else {
-                    throw LoadError.usage("--clients: \"\(text)\" is no number of clients")
-                }
-                workload.classes[index].clients = count
-            }
+        do throws(WorkloadError) {
+            try workload.set(clients: clients, rate: rate, messages: messages)
+        } catch {
+            throw LoadError.usage(error.description)
         }
-        if let rate {
-            for (index, text) in try perClass(rate, "--rate", workload) {
-                guard let value = Double(text), value == 0 || ClientClass.rates.contains(value) else {
-                    throw LoadError.usage("--rate: \"\(text)\" is not \(ClientClass.rates.orZero)")
-                }
-                workload.classes[index].ratePerSecond = value
-            }
-        }
-        try setMessages(&workload)
-        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw LoadError.usage("there are no clients") }
         return RunSettings(
             name: workloadName, workload: workload, seed: seed, warmUpSeconds: warmUp, seconds: seconds,
             progressSeconds: progress, firstInSequence: firstInSequence)
@@ -60,27 +47,6 @@ extension WalpoolLoad {
             values[String(parts[0])] = value
         }
         return values
-    }
-
-    /// "8" for the first class, or "writers=8,readers=64".
-    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws(LoadError) -> [(index: Int, text: String)] {
-        guard text.contains("=") else { return [(0, text)] }
-        return try text.split(separator: ",").map { part throws(LoadError) in
-            let parts = part.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, let index = workload.classes.firstIndex(where: { $0.name == parts[0] }) else {
-                let names = workload.classes.map(\.name).joined(separator: ", ")
-                throw LoadError.usage("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
-            }
-            return (index, String(parts[1]))
-        }
-    }
-
-    private func setMessages(_ workload: inout Workload) throws(LoadError) {
-        guard let messages else { return }
-        guard let value = ClientClass.Messages(rawValue: messages) else {
-            throw LoadError.usage("--messages \(messages): one of \(Self.words(ClientClass.Messages.self))")
-        }
-        for index in workload.classes.indices { workload.classes[index].messages = value }
     }
 
     /// What only a server takes, and whether it was given.

@@ -33,13 +33,15 @@ struct WalpoolLoad: ParsableCommand {
     var warmUp = 1.0
     @Option(help: ArgumentHelp("Transactions to start in each second, a number for the first class, or CLASS=R,...", valueName: "r"))
     var rate: String?
-    @Option(help: "The same seed draws the same values.")
+    @Option(help: "The same seed draws the same values, but for those of sequence(), which goes on from the time of day.")
     var seed: UInt64 = 1
     @Option(help: "Threads of this program for --host.")
     var threads: Int?
     @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable.", valueName: "variable=value"))
     var variables: [String] = []
-    @Option(help: "How statements travel: \(words(ClientClass.Messages.self)).")
+    @Option(
+        help: ArgumentHelp(
+            "How statements travel: \(words(ClientClass.Messages.self)); of all classes, or CLASS=WORD,...", valueName: "word"))
     var messages: String?
     @Option(name: .customLong("protocol"), help: "What they are: \(words(QueryProtocol.self)). Without it, prepared.")
     var queryProtocol: String?

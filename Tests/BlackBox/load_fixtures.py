@@ -61,7 +61,7 @@ class Load:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         self.errors = done.stderr
         assert done.returncode == status, done.stderr
-        return json.loads(done.stdout) if status == 0 else None
+        return json.loads(done.stdout) if done.stdout else None
 
     def start(self, workload, *options, **keywords):
         """A run that something happens to; what is left of it when the test is over is ended."""
@@ -158,5 +158,5 @@ def check_balances(query):
 
 def until_it_works(process):
     """Reads its lines up to the first one that tells of transactions: a tenth of a second may pass without any."""
-    while int(re.match(r"walpool-load: \w+ \d+ s, (\d+) transactions/s$", process.stderr.readline())[1]) == 0:
+    while int(re.match(r"walpool-load: [\w-]+ \d+\.\d s, (\d+) transactions/s$", process.stderr.readline())[1]) == 0:
         pass

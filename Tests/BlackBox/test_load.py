@@ -30,7 +30,7 @@ def test_every_row_is_there(load, query):
 @pytest.mark.parametrize("protocol", ["prepared", "extended", "simple"])
 def test_balances(load, query, sent, protocol):
     if (sent, protocol) == ("pipeline", "simple"):
-        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=1)
+        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=2)
         assert "--messages query" in load.errors
         return
     options = ["--messages", sent, "--protocol", protocol, "--set", f"scale={SCALE}", "--clients", 4]
@@ -113,11 +113,15 @@ def test_serialization_failures_are_retried(load, query):
 
 
 def test_shape(load):
-    result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2)
-    assert (result["format"], result["workload"], result["target"], result["seed"]) == (1, "select", "server", 7)
+    options = ["--messages", "pipeline", "--protocol", "extended", "--retries", 3]
+    result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2, *options)
+    assert (result["format"], result["workload"], result["target"], result["seed"]) == (2, "select", "server", 7)
     assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and result["seconds"] == pytest.approx(0.3)
     assert result["client_cpu_seconds"] >= 0
+    assert result["options"] == {"protocol": "extended", "retries": 3} and result["variables"] == {"scale": SCALE}
+    assert result["first_in_sequence"] > 0
     one = result["classes"][0]
+    assert (one["messages"], one["isolation"], one["think_ms"]) == ("pipeline", None, 0)
     assert set(one["latency_us"]) == {"mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max"}
     figures = [one["latency_us"][name] for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")]
     assert figures == sorted(figures)
@@ -139,6 +143,7 @@ def test_a_thousand_sessions(load, server):
 def test_direct(direct, query, begin):
     result = direct.run("insert", "--clients", 4, "--begin", begin)
     one = result["classes"][0]
+    assert result["options"] == {"synchronous": "full", "begin": begin, "busy_timeout_ms": 5000}
     assert result["target"] == "direct" and result["threads"] == 4 and len(one["per_client"]) == 4
     assert one["transactions"] > 0 and result["client_cpu_seconds"] > 0
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
@@ -168,9 +173,10 @@ def test_direct_is_locked_out(direct, database):
     """Another process has the write lock: SQLITE_BUSY, as often as the timeout is over."""
     other = sqlite3.connect(database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    one = direct.run("insert", "--clients", 2, "--busy-timeout", 50)["classes"][0]
+    one = direct.run("insert", "--clients", 2, "--busy-timeout", 50, status=1)["classes"][0]
     other.execute("ROLLBACK")
     other.close()
+    assert "not one transaction succeeded: SQLITE_BUSY: database is locked" in direct.errors
     assert one["transactions"] == 0 and one["errors"] >= 2
     assert one["error_states"] == {"SQLITE_BUSY": one["errors"]}
 

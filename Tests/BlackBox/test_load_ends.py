@@ -4,12 +4,16 @@ import json
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from console import console, show
-from load_fixtures import aimed_at, answered, database, load, query, SCALE, server, until_it_works  # noqa: F401 (fixtures)
+from daemon import eventually
+from load_fixtures import (  # noqa: F401 (fixtures)
+    aimed_at, answered, database, direct, in_process, load, query, SCALE, server, until_it_works)
 
 
 def test_ctrl_c(load, query):
@@ -21,6 +25,91 @@ def test_ctrl_c(load, query):
     result = json.loads(output)
     assert 0 < result["seconds"] < 60 and result["classes"][0]["transactions"] > 0
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
+    """The run ends with the signal, whenever the client sees it: its transaction is late, and had been running."""
+    load = request.getfixturevalue(target)
+    workload = load.write("""
+        [[class]]
+        name = "holder"
+        clients = 1
+        [[class.transaction]]
+        statements = [
+            { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 3000 }, { sql = "COMMIT" },
+        ]
+        """)
+    process = load.start(workload, "--seconds", 600, "--warm-up", 0)
+
+    def has_begun():
+        with sqlite3.connect(database, timeout=0) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return True
+
+    eventually(has_begun, "a transaction that holds the write lock")
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert process.returncode == 0 and one["transactions"] == 0 and one["late_transactions"] == 1
+    assert 0 < one["unfinished_us"] < one["latency_us"]["max"] and len(one["series"]) <= result["seconds"] + 1
+
+
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_ctrl_c_in_the_warm_up(request, query, target):
+    """There are no figures, and who asked for some is told so; what was done is in the tables all the same."""
+    load = request.getfixturevalue(target)
+    process = load.start("insert", "--seconds", 1, "--warm-up", 600, "--progress", 0.1)
+    until_it_works(process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "nothing was measured" in errors
+    result = json.loads(output)
+    assert result["seconds"] == 0 and result["classes"][0]["transactions"] == 0
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+@pytest.mark.parametrize("status", ["not one", "some"])
+def test_a_run_of_nothing_but_errors(load, query, status):
+    """It took place for nobody. One class that gets through makes it a run whose errors are counted."""
+    text = """
+        [[class]]
+        name = "colliding"
+        [[class.transaction]]
+        statements = [ { sql = "INSERT INTO pgbench_branches (bid) VALUES (1)" } ]
+        """
+    if status == "some":
+        text += """
+        [[class]]
+        name = "readers"
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        """
+    result = load.run(load.write(text), status=1 if status == "not one" else 0)
+    assert result["classes"][0]["transactions"] == 0 and result["classes"][0]["errors"] > 0
+    assert ("not one transaction succeeded: 23505: " in load.errors) == (status == "not one")
+
+
+def test_a_killed_parent_leaves_nobody_behind(direct):
+    """Clients are processes, and the one that made them had no time to end them."""
+    process = direct.start("insert", "--clients", 3, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
+    until_it_works(process)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 3
+
+    def has_ended(child):
+        try:
+            # Whoever inherits it may take its time to hear of its end.
+            return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    assert not any(map(has_ended, children))
+    process.kill()
+    eventually(lambda: all(map(has_ended, children)), "clients that have gone")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -123,6 +212,7 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "x", "--messages", "query"], 2, "--messages means nothing with --direct"),
     (["--in-process", "x", "--threads", 4], 2, "--threads means nothing with --in-process"),
     (["--host", "/nowhere", "--database", "x", "--synchronous", "normal"], 2, "--synchronous means nothing with --host"),
+    (["--host", "/nowhere", "--database", "x", "--rate", "readers=-1"], 2, '--rate: "-1" is not 0, or a number from'),
     (["--host", "/nowhere", "--database", "x", "--retries=-1"], 2, "--retries is not below 0"),
 ])
 def test_refusals(aimed_at, options, status, message):
@@ -144,6 +234,17 @@ def test_what_is_wrong_in_a_file(aimed_at):
     path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
     load.run(path, status=2)
     assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
+
+
+@pytest.mark.parametrize("target", ["direct", "in_process"])
+def test_a_long_statement_that_cannot_be_prepared(request, target):
+    """What is wrong is said, and the statement only so far as to know it again."""
+    load = request.getfixturevalue(target)
+    load.run(load.write(
+        '[[class]]\nname = "a"\n[[class.transaction]]\n'
+        'statements = [ { sql = "INSERT INTO missing VALUES ($1, $2)", parameters = ["client", "client"], rows = 1000 } ]\n'), status=1)
+    assert load.errors.startswith("walpool-load: INSERT INTO missing VALUES (")
+    assert "no such table: missing" in load.errors and len(load.errors) < 300
 
 
 def test_a_statement_that_cannot_be_prepared(load):

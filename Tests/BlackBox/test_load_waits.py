@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 from daemon import eventually
-from load_fixtures import aimed_at, database, load, query, SCALE, server  # noqa: F401 (fixtures)
+from load_fixtures import aimed_at, answered, database, load, query, SCALE, server  # noqa: F401 (fixtures)
 
 
 def test_open_loop(load):
@@ -39,6 +39,7 @@ def test_an_open_loop_tells_what_it_did_not_start(load):
     one = load.run(workload, seconds=1, warm_up=0)["classes"][0]
     assert one["due"] == 20 and one["not_started"] >= 14
     assert one["transactions"] + one["late_transactions"] + one["not_started"] == 20
+    everything_due(one)
     # The oldest of them was due in the first half second.
     assert one["unfinished_us"] >= 500_000 and one["latency_us"]["max"] >= one["unfinished_us"]
 
@@ -72,6 +73,20 @@ def decode(text):
     return counts
 
 
+def halt(server):
+    os.kill(server.pid, signal.SIGSTOP)
+    eventually(lambda: Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a daemon that is stopped")
+
+
+def everything_due(one):
+    """Of an open loop: each that was due is accounted for, and has a latency."""
+    assert one["due"] == one["transactions"] + one["late_transactions"] + one["not_started"] + one["errors"]
+    latencies = decode(one["histogram"])
+    assert sum(count for _, count in latencies) == one["due"]
+    assert sum(second["transactions"] for second in one["series"]) == one["transactions"]
+    return latencies
+
+
 def test_a_stall_is_not_omitted(start_daemon, database, aimed_at, query):
     """The daemon stands still for a second of four: what was meant to start then was slow."""
     # Four clients commit a thousand times a second on no disk that is slow, and who is not asked is not slow.
@@ -80,23 +95,64 @@ def test_a_stall_is_not_omitted(start_daemon, database, aimed_at, query):
     process = load.start("insert", "--rate", 1000, "--clients", 4, "--seconds", 4, "--warm-up", 0)
     # Connected is not begun: a stall before the first transaction is no part of the run.
     eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
-    os.kill(server.pid, signal.SIGSTOP)
-    eventually(lambda: Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a daemon that is stopped")
+    halt(server)
     stopped = time.time()
     time.sleep(1)
     went_on = time.time()
     os.kill(server.pid, signal.SIGCONT)
     result = json.loads(process.communicate(timeout=60)[0])
     one = result["classes"][0]
-    latencies = decode(one["histogram"])
+    latencies = everything_due(one)
     slow = sum(count for value, count in latencies if value >= 100_000)
     # One was meant to start in each millisecond of the stall that was in the run, and those of all but its last tenth of a second,
-    # a hundredth more for the histogram's steps, were slow, if they ended in the run.
+    # a hundredth more for the histogram's steps, were slow, whether they ended in the run or not.
     end = min(went_on, result["started_at"] + result["seconds"])
     meant = max(0, int((end - 0.11 - stopped) * 1000) - 1)
-    unmeasured = one["late_transactions"] + one["not_started"]
     assert meant > 0, "the run was over before the stall"
-    assert slow + unmeasured >= meant, (slow, unmeasured, meant, one["latency_us"])
+    assert slow >= meant, (slow, meant, one["latency_us"])
+
+
+def test_a_stall_in_the_warm_up_stays_there(start_daemon, database, aimed_at, query):
+    """What it has left behind is done in the measured time, and is no part of it: neither is there more than was due."""
+    server = start_daemon(database, options=["--synchronous", "normal"])
+    load = aimed_at("--host", server.directory, "--database", server.name)
+    process = load.start("insert", "--rate", 500, "--clients", 4, "--seconds", 1, "--warm-up", 2, "--progress", 0.1)
+    eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
+    halt(server)
+    # Until the measured time has begun.
+    while "warm-up" in process.stderr.readline():
+        pass
+    os.kill(server.pid, signal.SIGCONT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert one["due"] == 500
+    everything_due(one)
+    assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
+
+
+def test_a_server_that_hangs_to_the_end_and_beyond(start_daemon, database, aimed_at, query):
+    """It owes each client an answer when the generator gives up: that is an error, and what was due is not forgotten."""
+    server = start_daemon(database, options=["--synchronous", "normal"])
+    load = aimed_at("--host", server.directory, "--database", server.name)
+    process = load.start("insert", "--rate", 1000, "--clients", 4, "--seconds", 2, "--warm-up", 0)
+    eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
+    halt(server)
+    stopped = time.time()
+    output, errors = process.communicate(timeout=60)
+    os.kill(server.pid, signal.SIGCONT)
+    assert process.returncode == 1 and "4 clients had no answer 10 s after the end" in errors
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert one["errors"] == 4 and one["error_states"] == {"not answered": 4}
+    assert result["complaints"] == ["not answered when the run was given up"]
+    latencies = everything_due(one)
+    # From before the end until ten seconds after it.
+    assert one["latency_us"]["max"] >= 10_000_000 + one["unfinished_us"] > 10_000_000
+    meant = int((result["started_at"] + result["seconds"] - 0.11 - stopped) * 1000) - 1
+    assert meant > 0, "the run was over before the stall"
+    assert sum(count for value, count in latencies if value >= 100_000) >= meant
 
 
 def test_the_histogram_can_be_read(load, tmp_path):

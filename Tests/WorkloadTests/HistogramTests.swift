@@ -10,7 +10,7 @@ import Testing
 
     static func counts(of values: [UInt64]) -> SparseCounts {
         let counts = LatencyCounts()
-        for value in values { counts.record(microseconds: Int64(value)) }
+        for value in values { counts.record(nanoseconds: Int64(value) * 1000) }
         return counts.take()
     }
 
@@ -24,15 +24,20 @@ import Testing
         #expect(LatencyCounts.index(of: value) < LatencyCounts.count)
     }
 
+    @Test(arguments: [(499, 0), (500, 1), (1499, 1), (1999, 2), (-1, 0)] as [(Int64, Int)])
+    func theNearestMicrosecond(_ nanoseconds: Int64, _ place: Int) {
+        #expect(LatencyCounts.index(nanoseconds: nanoseconds) == place)
+    }
+
     @Test func everyPlaceHasItsValue() {
         for index in 0..<LatencyCounts.count { #expect(LatencyCounts.index(of: LatencyCounts.value(at: index)) == index) }
     }
 
     @Test func whatIsTakenIsGone() {
         let counts = LatencyCounts()
-        counts.record(microseconds: 5)
-        counts.record(microseconds: -3)
-        counts.record(microseconds: .max)
+        counts.record(nanoseconds: 5000)
+        counts.record(nanoseconds: -3000)
+        counts.record(nanoseconds: .max / 2)
         #expect(counts.take().entries.map(\.count) == [1, 1, 1])
         #expect(counts.take().entries.isEmpty)
     }
@@ -42,7 +47,7 @@ import Testing
         let figures = LatencyFigures(counts, longestNanoseconds: 10_000_000)
         #expect(abs(Int(figures["p50"]) - 5000) <= 5 && abs(Int(figures["p99"]) - 9900) <= 8)
         #expect(abs(figures.mean - 5000.5) < 5 && figures.longest == 10_000)
-        let one = LatencyFigures(Self.counts(of: [5001]), longestNanoseconds: 5_001_900)
+        let one = LatencyFigures(Self.counts(of: [5001]), longestNanoseconds: 5_001_400)
         #expect(one["p50"] == 5001 && one["p9999"] == 5001)
         let none = LatencyFigures(SparseCounts(), longestNanoseconds: 0)
         #expect(none.mean == 0 && none["p50"] == 0)

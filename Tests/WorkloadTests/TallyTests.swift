@@ -6,8 +6,8 @@ import Testing
     static let second: Int64 = 1_000_000_000
 
     /// Measured from the tenth second to the thirteenth.
-    static func makeTally(clients: Int = 2) -> Tally {
-        let tally = Tally(clients: clients)
+    static func makeTally(isOpen: Bool = false) -> Tally {
+        let tally = Tally(clients: 2, isOpen: isOpen)
         tally.begin(from: 10 * second, until: 13 * second)
         return tally
     }
@@ -49,10 +49,32 @@ import Testing
         #expect(contents.transactions == 0 && contents.lateTransactions == 1 && contents.seconds.count == 1)
     }
 
-    /// Who never got an answer is not in the histogram, but in the longest.
+    /// What ends after the signal, but before anybody has seen it, makes no second of its own.
+    @Test func countedBeforeTheStopWasKnown() {
+        let tally = Self.makeTally()
+        for ended in [10.9, 11.01] {
+            tally.succeeded(client: 0, began: 10 * Self.second, ended: Int64(ended * 1e9), statements: 1, rows: 0)
+        }
+        tally.stop(at: 11 * Self.second)
+        let contents = tally.close()
+        #expect(contents.transactions == 2 && contents.seconds.map(\.counts.total) == [2])
+        #expect(contents.seconds[0].highestNanoseconds == 1_010_000_000)
+    }
+
+    /// Who ends after the end was running at the end.
+    @Test func lateOnesWereUnfinished() {
+        let tally = Self.makeTally()
+        tally.succeeded(client: 0, began: 12 * Self.second, ended: 15 * Self.second, statements: 1, rows: 0)
+        #expect(tally.close().unfinishedNanoseconds == Self.second)
+        let failing = Self.makeTally()
+        failing.failed(began: 11 * Self.second, ended: 15 * Self.second, state: "57014", message: "stopped")
+        #expect(failing.close().unfinishedNanoseconds == 2 * Self.second)
+    }
+
+    /// Who never got an answer is not in the histogram of a closed loop, but in the longest.
     @Test func starvation() {
         let tally = Self.makeTally()
-        tally.unfinished(began: 8 * Self.second, end: 13 * Self.second)
+        tally.abandoned(began: 8 * Self.second)
         let contents = tally.close()
         #expect(contents.unfinishedNanoseconds == 5 * Self.second && contents.longestNanoseconds == 5 * Self.second)
         #expect(contents.counts.entries.isEmpty)
@@ -70,6 +92,17 @@ import Testing
         #expect(contents.longestNanoseconds == 2 * Self.second)
         #expect(contents.complaints.prefix(3) == ["40001: in the warm-up", "40001: changed", "55P03: locked"])
         #expect(contents.complaints.count == TallyContents.mostComplaints)
+    }
+
+    /// After the end an error is as late as a success.
+    @Test func lateFailures() {
+        let tally = Self.makeTally()
+        tally.failed(began: 12 * Self.second, ended: 13 * Self.second, state: "55P03", message: "locked")
+        tally.lost(began: 12 * Self.second, ended: 14 * Self.second, state: "08006", message: "gone")
+        let contents = tally.close()
+        #expect(contents.errors == 0 && contents.errorStates.isEmpty && contents.lateErrors == 2)
+        #expect(contents.lateErrorStates == ["55P03": 1, "08006": 1] && contents.longestNanoseconds == 2 * Self.second)
+        #expect(contents.complaints == ["55P03: locked", "08006: gone"])
     }
 
     /// Who is lost is missing from then on: also in the warm-up.
@@ -105,7 +138,7 @@ import Testing
 
     static func random(_ seed: UInt64) -> TallyContents {
         var random = Random(seed: seed, stream: 0)
-        let tally = makeTally()
+        let tally = makeTally(isOpen: true)
         for _ in 0..<1000 {
             let ended = 9 * second + Int64(random.below(5_000_000_000))
             // In order, as one thread sees them.
@@ -113,6 +146,7 @@ import Testing
                 client: Int(random.below(2)), began: ended - Int64(random.below(1_000_000_000)), ended: ended, statements: 1, rows: 2)
         }
         tally.failed(began: 10 * second, ended: 11 * second, state: "S\(seed)", message: "ü, \"quoted\"")
+        tally.failed(began: 13 * second, ended: 14 * second, state: "S\(seed)", message: "late")
         tally.countDue(.open(everyNanoseconds: 1e8, offsetNanoseconds: 0), start: 9 * second, started: 35)
         return tally.close()
     }
@@ -132,7 +166,10 @@ import Testing
         sum.add(second)
         #expect(sum.transactions == first.transactions + second.transactions)
         #expect(sum.perClient == zip(first.perClient, second.perClient).map(+))
-        #expect(sum.counts.total == sum.transactions && sum.seconds.count == 3)
+        #expect(sum.counts.total == first.counts.total + second.counts.total && sum.seconds.count == 3)
+        #expect(
+            sum.overdue.counts.total == sum.counts.total - sum.transactions && sum.lateErrors == 2 && sum.lateErrorStates == sum.errorStates
+        )
         #expect(sum.errorStates == ["S1": 1, "S2": 1] && sum.due == 60 && sum.notStarted == 10)
         #expect(sum.longestNanoseconds == max(first.longestNanoseconds, second.longestNanoseconds))
         // In whichever order they are added.

@@ -13,7 +13,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // Seven of its files are links to walpool-load's: the same clock, the same start, the same end, the same outputs.
+        // Eight of its files are links to walpool-load's: the same clock, the same start, the same end, the same outputs.
         .executableTarget(
             name: "grdb-load",
             dependencies: [

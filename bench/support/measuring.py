@@ -109,7 +109,8 @@ def failures(told):
     """In words: what happened that should not have."""
     states = {}
     for each in told["classes"]:
-        for state, count in each["error_states"].items():
+        # What failed after the end failed all the same.
+        for state, count in (*each["error_states"].items(), *each["late_error_states"].items()):
             if not state.startswith(COUNTED) and ENDED_BY_PROMISE.get(each["name"]) != state:
                 states[state] = states.get(state, 0) + count
     found = [f"{count} times {state}" for state, count in states.items()]

@@ -33,7 +33,7 @@ final class ClassProgram: @unchecked Sendable {
         // A new connection has no prepared statements: to prepare one for a single use is one more message than to parse it.
         let used = clientClass.connectsEachTime && queryProtocol == .prepared ? .extended : queryProtocol
         if used == .simple, clientClass.messages == .pipeline {
-            throw LoadError("simple queries cannot be sent in a pipeline; use --messages query")
+            throw .usage("simple queries cannot be sent in a pipeline; use --messages query")
         }
         var builder = ProgramBuilder(clientClass: clientClass, queryProtocol: used)
         let programs = zip(clientClass.transactions, plan.transactions).map { builder.build($0, $1) }

@@ -14,7 +14,7 @@ struct HostRun {
     /// What the threads share.
     private final class Shared: Sendable {
         let line = StartLine()
-        let isStopping = Atomic<Bool>(false)
+        let stopTime = StopTime()
         /// An eventfd, which every thread has in its epoll.
         let wake = walpool_eventfd()
     }
@@ -22,7 +22,7 @@ struct HostRun {
     func run() throws(LoadError) -> RunOutcome {
         try FileLimit.raise(for: settings.totalClients)
         let shared = Shared()
-        let loads = try makeThreads(wake: shared.wake)
+        let loads = try makeThreads(shared)
         let length = settings.length
         var running: [RunningThread] = []
         for load in loads {
@@ -34,7 +34,7 @@ struct HostRun {
                         return shared.line.fail(error)
                     }
                     guard let start = shared.line.waitForStart() else { return }
-                    load.run(start: start, until: start + length, isStopping: shared.isStopping)
+                    load.run(start: start, until: start + length)
                 })
         }
         var start: Int64 = 0
@@ -49,7 +49,7 @@ struct HostRun {
         } isDeserted: {
             lostEverybody(loads)
         } stop: {
-            shared.isStopping.store(true, ordering: .relaxed)
+            shared.stopTime.set($0)
             var one: UInt64 = 1
             write(shared.wake, &one, 8)
         }
@@ -60,7 +60,7 @@ struct HostRun {
     /// Until every thread is at its start.
     private static let startDelayNanoseconds: Int64 = 2_000_000
 
-    private func makeThreads(wake: Int32) throws(LoadError) -> [LoadThread] {
+    private func makeThreads(_ shared: Shared) throws(LoadError) -> [LoadThread] {
         var programs: [ClassProgram] = []
         for clientClass in settings.workload.classes {
             programs.append(try ClassProgram(clientClass, queryProtocol: queryProtocol))
@@ -78,7 +78,8 @@ struct HostRun {
         for share in shares where !share.isEmpty {
             loads.append(
                 try LoadThread(
-                    server: server, programs: programs, share: share, settings: settings, retries: retries, wake: wake))
+                    server: server, programs: programs, share: share, settings: settings, retries: retries, stopTime: shared.stopTime,
+                    wake: shared.wake))
         }
         return loads
     }
@@ -89,10 +90,17 @@ struct HostRun {
             for load in loads { contents.add(load.tallies[index].close()) }
             return ClassResult(clientClass, contents)
         }
-        let result = settings.result(target: "server", threads: loads.count, times: times, classes: classes)
-        let failure = lostEverybody(loads) ? "the server has closed every connection" : result.connectionFailure
-        return RunOutcome(result: result, failure: failure.map { LoadError($0) })
+        let result = settings.result(
+            target: "server", options: [("protocol", .string(queryProtocol.rawValue)), ("retries", .integer(retries))],
+            threads: loads.count, times: times, classes: classes)
+        let unanswered = loads.reduce(0) { $0 + $1.unanswered }
+        var failure: String?
+        if unanswered > 0 { failure = "\(unanswered) clients had no answer \(Self.drainSeconds) s after the end" }
+        if lostEverybody(loads) { failure = "the server has closed every connection" }
+        return RunOutcome(result, failure: failure)
     }
+
+    private static let drainSeconds = LoadThread.drainNanoseconds / 1_000_000_000
 
     private func lostEverybody(_ loads: [LoadThread]) -> Bool {
         loads.reduce(0) { $0 + $1.lost.load(ordering: .relaxed) } >= settings.totalClients

@@ -21,6 +21,7 @@ extension LoadThread {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.eventsAtOnce) { tokens in
             let found = walpool_epoll_wait_many(poller, tokens.baseAddress, Int32(Self.eventsAtOnce), nanoseconds)
             let count = Int(max(0, found))
+            lookForStop()
             for place in 0..<count where tokens[place] != Self.wakeToken {
                 handle(Int(truncatingIfNeeded: tokens[place] & ~Self.hungUp), isHungUp: tokens[place] & Self.hungUp != 0)
             }
@@ -45,7 +46,9 @@ extension LoadThread {
         }
         var waited = pollfd(fd: state.pointee.descriptor, events: Int16(POLLIN), revents: 0)
         // Its time limit lets the loop look at the clock and at the stop.
-        if poll(&waited, 1, Self.alonePatienceMilliseconds) > 0 { receive(0, limit: Self.inputBytes) }
+        let isThere = poll(&waited, 1, Self.alonePatienceMilliseconds) > 0
+        lookForStop()
+        if isThere { receive(0, limit: Self.inputBytes) }
         return true
     }
 

@@ -39,13 +39,14 @@ final class LoadThread: @unchecked Sendable {
     var finished = 0
     /// Clients whose connection ended in the middle of the run, and who had no other.
     let lost = Atomic<Int>(0)
-    /// Becomes readable when the run shall end.
+    /// Clients to which the server still owed an answer when the run was given up.
+    var unanswered = 0
+    let stopTime: StopTime
+    /// Becomes readable when that is set.
     let wakeDescriptor: Int32
 
     /// What is read at once: as much as a Unix socket holds by default.
     static let inputBytes = 256 << 10
-    /// After the end, as long as a server may take to answer what was under way: more than a busy_timeout of 5 s.
-    static let drainNanoseconds: Int64 = 10_000_000_000
     /// All connections together.
     static let connectNanoseconds: Int64 = 60_000_000_000
     /// Between two attempts to connect.
@@ -54,17 +55,18 @@ final class LoadThread: @unchecked Sendable {
     /// - Parameter share: which clients of which programs are this thread's.
     init(
         server: ServerAddress, programs: [ClassProgram], share: [(program: Int, number: Int)], settings: RunSettings,
-        retries: Int, wake: Int32
+        retries: Int, stopTime: StopTime, wake: Int32
     ) throws(LoadError) {
         self.server = server
         self.programs = programs
         self.retries = retries
+        self.stopTime = stopTime
         wakeDescriptor = wake
         poller = walpool_epoll_create()
         guard poller >= 0, walpool_epoll_set(poller, 1, wake, WALPOOL_LEVEL, Self.wakeToken) == 0 else {
             throw .system("epoll")
         }
-        let tallies = programs.map { Tally(clients: $0.clientClass.clients) }
+        let tallies = programs.map { Tally($0.clientClass) }
         self.tallies = tallies
         firstClient = .allocate(capacity: share.count)
         clients = UnsafeMutableBufferPointer(start: firstClient, count: share.count)
@@ -110,7 +112,7 @@ final class LoadThread: @unchecked Sendable {
     }
 
     /// Runs from the common start to the end.
-    func run(start: Int64, until: Int64, isStopping: borrowing Atomic<Bool>) {
+    func run(start: Int64, until: Int64) {
         self.start = start
         self.until = until
         Clock.sleep(until: start)
@@ -119,51 +121,10 @@ final class LoadThread: @unchecked Sendable {
             scheduleNext(index, now: start)
         }
         clock = Clock.now
-        while clock < self.until {
-            if isStopping.load(ordering: .relaxed) { stop() } else { handleEvents(until: self.until) }
-        }
+        while clock < self.until { handleEvents(until: self.until) }
         noteUnfinished()
         drain()
+        giveUp()
         for index in clients.indices { disconnect(index) }
-    }
-
-    private func stop() {
-        clock = Clock.now
-        until = min(until, clock)
-        for tally in tallies { tally.stop(at: until) }
-    }
-
-    private func noteUnfinished() {
-        for index in clients.indices {
-            let state = client(index)
-            if !state.pointee.transactions.isEmpty {
-                state.pointee.tally.takeUnretainedValue().countDue(
-                    state.pointee.schedule, start: start, started: state.pointee.started)
-            }
-            guard isInTransaction(state) else { markDone(state); continue }
-            state.pointee.tally.takeUnretainedValue().unfinished(began: state.pointee.began, end: until)
-            // It would take long, and says nothing of the server.
-            if state.pointee.readBytesPerSecond > 0 { markDone(state) }
-        }
-    }
-
-    /// What is under way is answered, so that what the server has done is known.
-    private func drain() {
-        let deadline = until + Self.drainNanoseconds
-        while active > 0, clock < deadline { handleEvents(until: deadline) }
-    }
-
-    func isInTransaction(_ state: UnsafeMutablePointer<ClientState>) -> Bool {
-        switch state.pointee.phase {
-        case .running, .holding, .rollingBack, .retrying: true
-        case .connecting: state.pointee.connectsEachTime
-        case .unconnected, .preparing, .waiting: false
-        }
-    }
-
-    func markDone(_ state: UnsafeMutablePointer<ClientState>) {
-        guard !state.pointee.isDone else { return }
-        state.pointee.isDone = true
-        active -= 1
     }
 }

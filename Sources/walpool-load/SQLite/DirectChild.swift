@@ -1,9 +1,9 @@
+import CLinux
 import Glibc
-import Synchronization
 import Workload
 
 /// Set by SIGTERM, in a process that is one client.
-private let isTold = Atomic<Bool>(false)
+private let stopTime = StopTime()
 
 /// One client in a process of its own, started by `DirectRun`.
 struct DirectChild {
@@ -16,10 +16,13 @@ struct DirectChild {
     private let channel = Channel(descriptor: 0)
 
     func run() {
+        // Nobody would read the figures, and the file would be written to for the rest of the run. A parent that has gone before this
+        // has closed its side of the pair of sockets, and the start never comes.
+        walpool_die_with_parent()
         takeSignals()
         let client: SQLiteClient
         do throws(LoadError) {
-            client = try SQLiteClient(file: file, settings: settings, classIndex: classIndex, number: number)
+            client = try SQLiteClient(file: file, settings: settings, classIndex: classIndex, number: number, stopTime: stopTime)
         } catch {
             return channel.send(.failed(error.description))
         }
@@ -29,7 +32,7 @@ struct DirectChild {
         var processorBefore: Double?
         var nextReport = reportInterval.map { start + $0 } ?? .max
         Clock.sleep(until: start)
-        client.run(start: start, from: from, until: start + settings.length, isStopping: isTold) { count in
+        client.run(start: start, from: from, until: start + settings.length) { count in
             let now = Clock.now
             if processorBefore == nil, now >= from { processorBefore = Clock.processorSeconds }
             guard now >= nextReport, let reportInterval else { return }
@@ -52,7 +55,10 @@ struct DirectChild {
     /// Ctrl-C at a terminal is for the process that started this one, which passes it on as SIGTERM.
     private func takeSignals() {
         signal(SIGINT, SIG_IGN)
-        signal(SIGTERM) { _ in isTold.store(true, ordering: .relaxed) }
+        // What the handler does must be safe in one, which an atomic and clock_gettime() are, but not the making of a global variable:
+        // signal-safety(7). So it is made here, by setting what it is.
+        stopTime.set(.max)
+        signal(SIGTERM) { _ in stopTime.set(Clock.now) }
         var signals = RunWatch.stopSignals
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }

@@ -42,14 +42,15 @@ struct DirectRun {
         var times = RunWatch(settings: settings, start: start).wait {
             for process in processes { try? receive(process) }
             return processes.reduce(0) { $0 + $1.finished }
-        } stop: {
+        } stop: { _ in
             for process in processes { kill(process.number, SIGTERM) }
         }
         let patience = Self.drainNanoseconds + Int64(file.busyTimeoutMilliseconds) * 1_000_000
         try wait(for: processes, nanoseconds: patience, "a client did not end") { $0.contents != nil }
         times.processorSeconds = processes.reduce(0) { $0 + $1.processorSeconds }
-        let result = settings.result(target: "direct", threads: processes.count, times: times, classes: classes(processes))
-        return RunOutcome(result: result)
+        let result = settings.result(
+            target: "direct", options: file.options, threads: processes.count, times: times, classes: classes(processes))
+        return RunOutcome(result)
     }
 
     private static let openNanoseconds: Int64 = 60_000_000_000

@@ -9,7 +9,7 @@ struct InProcessRun {
 
     private final class Shared: Sendable {
         let line = StartLine()
-        let isStopping = Atomic<Bool>(false)
+        let stopTime = StopTime()
     }
 
     /// A client's thread puts its tally here.
@@ -41,7 +41,7 @@ struct InProcessRun {
         let times = RunWatch(settings: settings, start: start).wait {
             clients.reduce(0) { $0 + $1.slot.progress.load(ordering: .relaxed) }
         } stop: {
-            shared.isStopping.store(true, ordering: .relaxed)
+            shared.stopTime.set($0)
         }
         for thread in running { thread.join() }
         let classes = settings.workload.classes.enumerated().map { index, clientClass in
@@ -51,8 +51,9 @@ struct InProcessRun {
             }
             return ClassResult(clientClass, contents)
         }
-        let result = settings.result(target: "in-process", threads: clients.count, times: times, classes: classes)
-        return RunOutcome(result: result)
+        let result = settings.result(
+            target: "in-process", options: file.options, threads: clients.count, times: times, classes: classes)
+        return RunOutcome(result)
     }
 
     /// Until every thread is at its start.
@@ -60,10 +61,10 @@ struct InProcessRun {
 
     private func runClient(_ classIndex: Int, _ number: Int, _ slot: Slot, _ shared: Shared) {
         do throws(LoadError) {
-            let client = try SQLiteClient(file: file, settings: settings, classIndex: classIndex, number: number)
+            let client = try SQLiteClient(file: file, settings: settings, classIndex: classIndex, number: number, stopTime: shared.stopTime)
             guard let start = shared.line.waitForStart() else { return }
             client.run(
-                start: start, from: start + settings.warmUp, until: start + settings.length, isStopping: shared.isStopping
+                start: start, from: start + settings.warmUp, until: start + settings.length
             ) { slot.progress.store($0, ordering: .relaxed) }
             let contents = client.tally.close()
             slot.contents.withLock { $0 = contents }

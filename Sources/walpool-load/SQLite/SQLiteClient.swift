@@ -1,5 +1,4 @@
 import CSQLite
-import Synchronization
 import Workload
 
 /// One client that opens the file itself, in a process or a thread of its own.
@@ -17,16 +16,18 @@ final class SQLiteClient {
     private var until: Int64 = .max
     private var rows = 0
     private var statements = 0
+    private let stopTime: StopTime
     let tally: Tally
 
-    init(file: SQLiteFile, settings: RunSettings, classIndex: Int, number: Int) throws(LoadError) {
+    init(file: SQLiteFile, settings: RunSettings, classIndex: Int, number: Int, stopTime: StopTime) throws(LoadError) {
         self.file = file
         self.number = number
+        self.stopTime = stopTime
         clientClass = settings.workload.classes[classIndex]
         plan = ClassPlan(clientClass)
         schedule = Schedule(clientClass, client: number)
         draws = settings.draws(classIndex: classIndex, client: number)
-        tally = Tally(clients: clientClass.clients)
+        tally = Tally(clientClass)
         values = .allocate(capacity: plan.valueCapacity)
         values.initialize(repeating: Value(integer: 0), count: plan.valueCapacity)
         stack = .allocate(capacity: ClassPlan.stackCapacity)
@@ -47,16 +48,16 @@ final class SQLiteClient {
     /// Runs from the common start to the end.
     ///
     /// - Parameter progress: told after every transaction how many there have been.
-    func run(start: Int64, from: Int64, until end: Int64, isStopping: borrowing Atomic<Bool>, progress: (Int) -> Void) {
+    func run(start: Int64, from: Int64, until end: Int64, progress: (Int) -> Void) {
         until = end
         tally.begin(from: from, until: end)
         var lastEnd = start
         var started = 0
         while !clientClass.transactions.isEmpty {
             let intended = schedule.intendedStart(of: started, start: start, lastEnd: lastEnd)
-            if intended > Clock.now { wait(until: min(intended, until), isStopping) }
+            if intended > Clock.now { wait(until: min(intended, until)) }
             let now = Clock.now
-            if isStopping.load(ordering: .relaxed) { stop() }
+            lookForStop()
             guard now < until, intended < until else { break }
             let began = if case .open = schedule { intended } else { now }
             run(began: began)
@@ -64,17 +65,20 @@ final class SQLiteClient {
             started += 1
             progress(started)
         }
-        if clientClass.isIdle { wait(until: until, isStopping) } else { tally.countDue(schedule, start: start, started: started) }
+        if clientClass.isIdle { wait(until: until) } else { tally.countDue(schedule, start: start, started: started) }
     }
 
-    private func stop() {
-        until = min(until, Clock.now)
-        tally.stop(at: until)
+    /// What was running when the signal came ended after it.
+    private func lookForStop() {
+        let time = stopTime.value
+        guard time < until else { return }
+        until = time
+        tally.stop(at: time)
     }
 
     /// Sleeps, and looks now and then whether the run is to end.
-    private func wait(until deadline: Int64, _ isStopping: borrowing Atomic<Bool>) {
-        while !isStopping.load(ordering: .relaxed), case let now = Clock.now, now < deadline {
+    private func wait(until deadline: Int64) {
+        while !stopTime.isSet, case let now = Clock.now, now < deadline {
             Clock.sleep(until: min(deadline, now + Self.lookNanoseconds))
         }
     }
@@ -89,11 +93,11 @@ final class SQLiteClient {
         do throws(SQLiteFailure) {
             try runTransaction(index)
             let ended = Clock.now
+            lookForStop()
             tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
-            if ended > until { tally.unfinished(began: began, end: until) }
         } catch {
             let ended = Clock.now
-            if ended > until { tally.unfinished(began: began, end: until) }
+            lookForStop()
             tally.failed(began: began, ended: ended, state: error.state, message: error.message)
         }
     }

@@ -13,6 +13,14 @@ struct SQLiteFile: Sendable {
     /// first write, where waiting may be of no use (SQLITE_BUSY_SNAPSHOT).
     let beginMode: BeginMode
 
+    /// For the figures.
+    var options: [RunResult.Option] {
+        [
+            ("synchronous", .string(synchronous.rawValue)), ("begin", .string(beginMode.rawValue)),
+            ("busy_timeout_ms", .integer(Int(busyTimeoutMilliseconds))),
+        ]
+    }
+
     /// Makes sure that the file is there and in WAL mode, which it stays in.
     func prepare() throws(LoadError) {
         let connection = try SQLiteConnection(self)
@@ -82,8 +90,15 @@ final class SQLiteConnection {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else {
-            throw LoadError("\(sql): \(SQLiteFailure(handle, code: code).message)")
+            throw LoadError("\(Self.abridged(sql)): \(SQLiteFailure(handle, code: code).message)")
         }
         return statement
     }
+
+    /// A thousand rows of VALUES would bury what is said of them.
+    private static func abridged(_ sql: String) -> String {
+        sql.count > mostShown ? sql.prefix(mostShown) + "…" : sql
+    }
+
+    private static let mostShown = 100
 }

@@ -9,26 +9,14 @@ extension GRDBLoad {
             throw UsageError("--progress is \(RunSettings.progressSeconds.orZero)")
         }
         var workload = try readWorkload()
-        if let clients {
-            for (index, text) in try perClass(clients, "--clients", workload) {
-                guard let count = Int(text), (0...100_000).contains(count) else {
-                    throw UsageError("--clients: \"\(text)\" is no number of clients")
-                }
-                workload.classes[index].clients = count
-            }
-        }
-        if let rate {
-            for (index, text) in try perClass(rate, "--rate", workload) {
-                guard let value = Double(text), value == 0 || ClientClass.rates.contains(value) else {
-                    throw UsageError("--rate: \"\(text)\" is not \(ClientClass.rates.orZero)")
-                }
-                workload.classes[index].ratePerSecond = value
-            }
+        do throws(WorkloadError) {
+            try workload.set(clients: clients, rate: rate)
+        } catch {
+            throw UsageError(error.description)
         }
         if let churn = workload.classes.first(where: \.connectsEachTime) {
             throw UsageError("class \"\(churn.name)\" connects for each transaction, which nobody does with a pool")
         }
-        guard workload.classes.contains(where: { $0.clients > 0 }) else { throw UsageError("there are no clients") }
         return RunSettings(
             name: URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent, workload: workload, seed: seed,
             warmUpSeconds: warmUp, seconds: seconds, progressSeconds: progress, firstInSequence: firstInSequence)
@@ -58,19 +46,6 @@ extension GRDBLoad {
             values[String(parts[0])] = value
         }
         return values
-    }
-
-    /// "8" for the first class, or "writers=8,readers=64".
-    private func perClass(_ text: String, _ option: String, _ workload: Workload) throws -> [(index: Int, text: String)] {
-        guard text.contains("=") else { return [(0, text)] }
-        return try text.split(separator: ",").map { part in
-            let parts = part.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, let index = workload.classes.firstIndex(where: { $0.name == parts[0] }) else {
-                let names = workload.classes.map(\.name).joined(separator: ", ")
-                throw UsageError("\(option) \(part): write CLASS=NUMBER; the classes are \(names)")
-            }
-            return (index, String(parts[1]))
-        }
     }
 
     /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.

@@ -22,7 +22,7 @@ struct GRDBLoad: ParsableCommand {
     var warmUp = 1.0
     @Option(help: ArgumentHelp("Transactions to start in each second: a number for the first class, or CLASS=R,...", valueName: "r"))
     var rate: String?
-    @Option(help: "The same seed draws the same values.")
+    @Option(help: "The same seed draws the same values, but for those of sequence(), which goes on from the time of day.")
     var seed: UInt64 = 1
     @Option(name: .customLong("set"), help: ArgumentHelp("Another value for a variable of the workload.", valueName: "variable=value"))
     var variables: [String] = []
@@ -72,7 +72,8 @@ struct GRDBLoad: ParsableCommand {
         let settings = try runSettings()
         let outputs = try Outputs(json: json, intervalLog: hdrLog, hasTable: !quiet)
         let pool = PoolFile(path: database, synchronous: synchronous, busyTimeoutMilliseconds: busyTimeout, readers: readers)
-        let failures = outputs.write(try PoolRun(settings: settings, file: pool).run())
+        let outcome = try PoolRun(settings: settings, file: pool).run()
+        let failures = outputs.write(outcome.result) + [outcome.failure].compactMap { $0 }
         guard failures.isEmpty else { throw LoadError(failures.map(\.description).joined(separator: "; ")) }
     }
 }

@@ -1,5 +1,4 @@
 import GRDB
-import Synchronization
 import Workload
 
 /// One client: a thread that uses the pool of all.
@@ -16,11 +15,13 @@ final class PoolClient {
     private var until: Int64 = .max
     private var rows = 0
     private var statements = 0
+    private let stopTime: StopTime
     let tally: Tally
 
-    init(pool: DatabasePool, settings: RunSettings, classIndex: Int, number: Int) {
+    init(pool: DatabasePool, settings: RunSettings, classIndex: Int, number: Int, stopTime: StopTime) {
         self.pool = pool
         self.number = number
+        self.stopTime = stopTime
         let clientClass = settings.workload.classes[classIndex]
         let plan = ClassPlan(clientClass)
         self.clientClass = clientClass
@@ -28,7 +29,7 @@ final class PoolClient {
         accesses = zip(clientClass.transactions, plan.transactions).map { PoolAccess.accesses(of: $0, $1) }
         schedule = Schedule(clientClass, client: number)
         draws = settings.draws(classIndex: classIndex, client: number)
-        tally = Tally(clients: clientClass.clients)
+        tally = Tally(clientClass)
         values = .allocate(capacity: plan.valueCapacity)
         values.initialize(repeating: Value(integer: 0), count: plan.valueCapacity)
         stack = .allocate(capacity: ClassPlan.stackCapacity)
@@ -42,16 +43,16 @@ final class PoolClient {
     /// Runs from the common start to the end.
     ///
     /// - Parameter progress: told after every transaction how many there have been.
-    func run(start: Int64, from: Int64, until end: Int64, isStopping: borrowing Atomic<Bool>, progress: (Int) -> Void) {
+    func run(start: Int64, from: Int64, until end: Int64, progress: (Int) -> Void) {
         until = end
         tally.begin(from: from, until: end)
         var lastEnd = start
         var started = 0
         while !clientClass.transactions.isEmpty {
             let intended = schedule.intendedStart(of: started, start: start, lastEnd: lastEnd)
-            if intended > Clock.now { wait(until: min(intended, until), isStopping) }
+            if intended > Clock.now { wait(until: min(intended, until)) }
             let now = Clock.now
-            if isStopping.load(ordering: .relaxed) { stop() }
+            lookForStop()
             guard now < until, intended < until else { break }
             let began = if case .open = schedule { intended } else { now }
             run(began: began)
@@ -59,17 +60,20 @@ final class PoolClient {
             started += 1
             progress(started)
         }
-        if clientClass.isIdle { wait(until: until, isStopping) } else { tally.countDue(schedule, start: start, started: started) }
+        if clientClass.isIdle { wait(until: until) } else { tally.countDue(schedule, start: start, started: started) }
     }
 
-    private func stop() {
-        until = min(until, Clock.now)
-        tally.stop(at: until)
+    /// What was running when the signal came ended after it.
+    private func lookForStop() {
+        let time = stopTime.value
+        guard time < until else { return }
+        until = time
+        tally.stop(at: time)
     }
 
     /// Sleeps, and looks now and then whether the run is to end.
-    private func wait(until deadline: Int64, _ isStopping: borrowing Atomic<Bool>) {
-        while !isStopping.load(ordering: .relaxed), case let now = Clock.now, now < deadline {
+    private func wait(until deadline: Int64) {
+        while !stopTime.isSet, case let now = Clock.now, now < deadline {
             Clock.sleep(until: min(deadline, now + Self.lookNanoseconds))
         }
     }
@@ -84,11 +88,11 @@ final class PoolClient {
         do {
             for access in accesses[index] { try run(access) }
             let ended = Clock.now
+            lookForStop()
             tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
-            if ended > until { tally.unfinished(began: began, end: until) }
         } catch {
             let ended = Clock.now
-            if ended > until { tally.unfinished(began: began, end: until) }
+            lookForStop()
             tally.failed(began: began, ended: ended, state: Self.state(of: error), message: "\(error)")
         }
     }

@@ -1,4 +1,5 @@
 import GRDB
+import Workload
 
 /// A SQLite file, opened as GRDB's documentation says for a program of many threads: one DatabasePool.
 /// https://swiftpackageindex.com/groue/GRDB.swift/v7.10.0/documentation/grdb/databasepool
@@ -10,6 +11,14 @@ struct PoolFile: Sendable {
     let busyTimeoutMilliseconds: Int
     /// nil is the library's own default.
     let readers: Int?
+
+    /// For the figures.
+    var options: [RunResult.Option] {
+        [
+            ("synchronous", .string(synchronous.rawValue)), ("busy_timeout_ms", .integer(busyTimeoutMilliseconds)),
+            ("readers", readers.map { .integer($0) } ?? .null),
+        ]
+    }
 
     func open() throws(LoadError) -> DatabasePool {
         var configuration = Configuration()

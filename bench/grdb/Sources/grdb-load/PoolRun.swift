@@ -9,7 +9,7 @@ struct PoolRun {
 
     private final class Shared: Sendable {
         let line = StartLine()
-        let isStopping = Atomic<Bool>(false)
+        let stopTime = StopTime()
     }
 
     /// A client's thread puts its tally here.
@@ -18,7 +18,7 @@ struct PoolRun {
         let progress = Atomic<Int>(0)
     }
 
-    func run() throws(LoadError) -> RunResult {
+    func run() throws(LoadError) -> RunOutcome {
         let pool = try file.open()
         let shared = Shared()
         var clients: [(classIndex: Int, slot: Slot)] = []
@@ -38,7 +38,7 @@ struct PoolRun {
         let times = RunWatch(settings: settings, start: start).wait {
             clients.reduce(0) { $0 + $1.slot.progress.load(ordering: .relaxed) }
         } stop: {
-            shared.isStopping.store(true, ordering: .relaxed)
+            shared.stopTime.set($0)
         }
         for thread in running { thread.join() }
         let classes = settings.workload.classes.enumerated().map { index, clientClass in
@@ -48,16 +48,16 @@ struct PoolRun {
             }
             return ClassResult(clientClass, contents)
         }
-        return settings.result(target: "grdb", threads: clients.count, times: times, classes: classes)
+        return RunOutcome(settings.result(target: "grdb", options: file.options, threads: clients.count, times: times, classes: classes))
     }
 
     /// Until every thread is at its start.
     private static let startDelayNanoseconds: Int64 = 5_000_000
 
     private func runClient(_ pool: DatabasePool, _ classIndex: Int, _ number: Int, _ slot: Slot, _ shared: Shared) {
-        let client = PoolClient(pool: pool, settings: settings, classIndex: classIndex, number: number)
+        let client = PoolClient(pool: pool, settings: settings, classIndex: classIndex, number: number, stopTime: shared.stopTime)
         guard let start = shared.line.waitForStart() else { return }
-        client.run(start: start, from: start + settings.warmUp, until: start + settings.length, isStopping: shared.isStopping) {
+        client.run(start: start, from: start + settings.warmUp, until: start + settings.length) {
             slot.progress.store($0, ordering: .relaxed)
         }
         let contents = client.tally.close()
