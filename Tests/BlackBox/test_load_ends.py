@@ -40,7 +40,9 @@ def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
             { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 3000 }, { sql = "COMMIT" },
         ]
         """)
-    process = load.start(workload, "--seconds", 600, "--warm-up", 0)
+    process = load.start(workload, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
+    # It has the lock for a moment before the run, too.
+    process.stderr.readline()
 
     def has_begun():
         with sqlite3.connect(database, timeout=0) as other:
