@@ -380,4 +380,6 @@ def test_the_catalogs_forget_a_definition_that_is_lost(faulty):
         control.disarm()
         eventually(lambda: definer.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1", "the daemon goes on")
         assert definer.query("CREATE TABLE other (y)").tag == "CREATE TABLE"
-        assert reader.query(RELATIONS).texts == [("other",), ("t",)]
+        # Whether the definition is lost is not known (08007); what there is the catalogs know.
+        tables = reader.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1").texts
+        assert ("other",) in tables and reader.query(RELATIONS).texts == tables

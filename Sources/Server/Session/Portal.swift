@@ -161,8 +161,7 @@ final class Portal {
     /// It is none of SQLite's and has done what it does.
     func end() { isDone = true }
     func standOnRow(_ hasRow: Bool) { run?.hasRow = hasRow }
-    /// Its statement, or what was to become of a row, has failed: it gives nothing more. It is closed with its transaction, or by
-    /// ROLLBACK TO, as PostgreSQL's is.
+    /// Its statement, or what was to become of a row, has failed: it gives nothing more, and is closed by name or with its transaction.
     func fail() { hasFailed = true }
     func pause(nanoseconds: Int) { pausedNanoseconds += nanoseconds }
     /// The rows of this Execute are counted, and the next one counts its own.

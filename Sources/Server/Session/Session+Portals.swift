@@ -88,14 +88,19 @@ extension Session {
         if !name.isEmpty { state.portals[name] = nil }
     }
 
-    /// Ends the portals opened after a savepoint.
+    /// Ends the portals opened after a savepoint. Those before it that have failed cannot be run any more, as in PostgreSQL.
     func closePortals(deeperThan depth: Int) {
         closePortal("")
         finish(simplePortal)
         for (name, portal) in state.portals {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
             let hasFailed = portal.hasFailed || portal.rowsOfExecute > 0
-            if portal.savepointDepth > depth || hasFailed { closePortal(name) }
+            if portal.savepointDepth > depth {
+                closePortal(name)
+            } else if hasFailed {
+                finish(portal)
+                portal.fail()
+            }
         }
     }
 

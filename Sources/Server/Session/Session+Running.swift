@@ -114,6 +114,7 @@ extension Session {
     @inline(__always)
     func start(_ portal: Portal) throws(WireError) -> Wait? {
         if let loss = portal.snapshotLoss { throw snapshotError(loss) }
+        if portal.hasFailed { throw Self.cannotRunAgain(portal) }
         guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
             if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
