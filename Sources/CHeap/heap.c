@@ -107,15 +107,15 @@ static int heap_roundup(int bytes) { return (bytes + 7) & ~7; }
 static int heap_init(void *unused) { return (void)unused, SQLITE_OK; }
 static void heap_shutdown(void *unused) { (void)unused; }
 
-/* Blocks from this size on are maps of their own, which go back when they are freed; and so does what is free at an arena's end. glibc
-   would raise both up to 32 and 64 MiB with the blocks it sees freed ("dynamically adjusted … mmap threshold", mallopt(3)), and keep
-   blocks of that size in each thread's arena for good: 80 values of 30 MB, one after the other, left 658 MB resident of which 1 was in
-   use; now 56. Setting either ends the adjusting. With 4 and 1 MiB it were 4 MB, but values of 3 MB took twice as long as before. */
-enum { OWN_MAP_BYTES = 8 << 20, KEPT_FREE_BYTES = 16 << 20 };
+/* Blocks from this size on are maps of their own, which go back when they are freed; and so does more than that which is free at an
+   arena's end. glibc would raise both up to 32 and 64 MiB with the blocks it sees freed ("dynamically adjusted … mmap threshold",
+   mallopt(3)), and keep as much in each thread's arena for good: 80 values of 30 MB, one after the other, left 658 MB resident, of which
+   1 was in use. Setting either ends the adjusting. With 1 MiB values of 3 MB take twice as long as with 4. */
+enum { OWN_MAP_BYTES = 4 << 20 };
 
 int walpool_heap_install(void) {
     mallopt(M_MMAP_THRESHOLD, OWN_MAP_BYTES);
-    mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES);
+    mallopt(M_TRIM_THRESHOLD, OWN_MAP_BYTES);
     static sqlite3_mem_methods methods = {heap_malloc,  heap_free, heap_realloc,  heap_size,
                                           heap_roundup, heap_init, heap_shutdown, 0};
     return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);

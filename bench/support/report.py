@@ -54,8 +54,6 @@ def load(path):
 
 
 def _main(arguments):
-    # Whoever closes the pipe has seen enough: `report.py … | head` ends as any other filter does.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         return _made(arguments)
     except (BenchError, OSError) as error:
@@ -79,4 +77,6 @@ def _made(arguments):
 
 
 if __name__ == "__main__":
+    # Whoever closes the pipe has seen enough: `report.py … | head` ends as any other filter does.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(_main(sys.argv[1:]))
