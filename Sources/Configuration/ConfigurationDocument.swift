@@ -1,3 +1,4 @@
+import POSIX
 import TOMLKit
 
 /// A key with its value and its line.
@@ -18,7 +19,7 @@ public struct ConfigurationTable: Equatable, Sendable {
 }
 
 /// What a text says, expression by expression, and what of it is no TOML.
-struct ConfigurationDocument {
+struct ConfigurationDocument: Sendable {
     private(set) var root = ConfigurationTable(name: "", line: 1)
     private(set) var sections: [ConfigurationTable] = []
     /// Headers of tables that are no `[[section]]`, as written, with the first part of their name.
@@ -35,6 +36,20 @@ struct ConfigurationDocument {
         for expression in ConfigurationExpressions(text).all { add(expression, accepted) }
         // [a] beside [[a]] is no TOML, and is told in our words.
         if problems.isEmpty, foreignHeaders.isEmpty { checkWhole(text) }
+    }
+
+    /// The text that was read last, and what it says.
+    private static let last = Locked<(text: String, document: ConfigurationDocument)?>(nil)
+
+    /// What a file's text says. One that is read again is mostly the same, and is not parsed anew: TOMLKit's tables are not given back
+    /// with what they hold, which are 11 kB for a page of text.
+    ///
+    /// - Parameter accepted: as in `init`, and the same for every text.
+    static func read(_ text: String, accepted: (_ key: String, _ section: String?) -> AcceptedValue?) -> ConfigurationDocument {
+        if let last = last.withLock({ $0 }), last.text == text { return last.document }
+        let document = ConfigurationDocument(text, accepted: accepted)
+        last.withLock { $0 = (text, document) }
+        return document
     }
 
     private static func lineOfNUL(_ text: String) -> Int? {

@@ -19,7 +19,7 @@ struct ConfigurationFile {
     }
 
     func apply(to settings: inout StartSettings) throws(ConfigurationError) {
-        let document = ConfigurationDocument(text, accepted: accepted)
+        let document = ConfigurationDocument.read(text, accepted: accepted)
         var problems = document.problems
         applyKeys(document, &settings, &problems)
         applySections(document, &settings, &problems)

@@ -53,6 +53,21 @@ def test_precedence(start_daemon):
     assert admitted() == 2 and shown(daemon, "statement_timeout") == "0"
 
 
+def test_a_file_that_has_not_changed_takes_no_memory(start_daemon):
+    """A page of text, read as often as once a minute for a day and a half."""
+    page = "".join(f'{name} = "{value}"\n' for name, value in [
+        ("statement_timeout", "5s"), ("lock_timeout", "6s"), ("transaction_timeout", "7s"), ("client_write_timeout", "8s"),
+        ("writer_idle_limit", "9s"), ("shutdown_timeout", "10s"), ("log_level", "notice")])
+    daemon = start_daemon(config=page)
+    with daemon.client(database="walpool") as console:
+        for _ in range(100):
+            console.query("RELOAD").check()
+        before = daemon.memory()
+        for _ in range(2000):
+            console.query("RELOAD").check()
+        assert daemon.memory() - before < 1 << 20
+
+
 def test_reload_applies_what_it_can(start_daemon, tmp_path):
     daemon = start_daemon(config='readers = 2\nlog_level = "notice"\n')
     old = daemon.client()
