@@ -59,8 +59,8 @@ extension Pool {
         state.withLock { state in
             if job != .maintenance { state.queuedJobs.remove(job) }
             // A gate that is closed while writers go on keeps readers waiting, so nobody who has the writer for as long as they like
-            // comes before it opens again.
-            let isAtGate = job == .checkpoint && !state.writerQueue.waitsOnlyForMembers
+            // comes before it opens again; recovery does.
+            let isAtGate = job == .checkpoint && !state.queuedJobs.contains(.recovery) && !state.writerQueue.waitsOnlyForMembers
             if again { queue(job, first: isAtGate, &state, now: now) }
         }
         return resumptions

@@ -81,6 +81,7 @@ extension Server {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         while stopping.endedThreads.load(ordering: .sequentiallyConsistent) < threads.count {
             guard MonotonicClock.now < end else { return false }
+            crew.watch.interruptThoseAtSockets()
             pauseForSessions()
         }
         for thread in threads { thread.join() }

@@ -203,6 +203,31 @@ def test_behind_a_terminate(daemon, lingering):
     daemon.stop()
 
 
+def test_behind_a_statement_that_is_long(daemon, lingering):
+    """The thread has said that it will be long, and closes the socket afterwards."""
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"
+    clients = [daemon.client() for _ in range(32)]
+    with stopped(daemon):
+        for client in clients:
+            client.send(wire.query(rows), wire.terminate())
+            leave_unread(daemon, client, lingering)
+    assert daemon.value("SELECT 1") == "1"
+    for client in clients:
+        client.rest()
+
+
+def test_of_a_session_that_is_killed(daemon, lingering):
+    """It waits for its client to read, so what it was sent lies in its socket."""
+    with daemon.client(database="walpool") as console:
+        for _ in range(4):
+            victim = daemon.client()
+            victim.send(wire.query("SELECT hex(zeroblob(20000000))"))
+            eventually(lambda: victim.socket.recv(1, socket.MSG_PEEK), "the result")
+            send_and_drop(daemon, victim, wire.query("SELECT 1"), lingering())
+            assert console.query(f"KILL {victim.process_id}").tag == "KILL"
+    assert daemon.value("SELECT 1") == "1"
+
+
 def holding(lingering, pair):
     """One end of the pair, in which a socket lies."""
     near, far = pair

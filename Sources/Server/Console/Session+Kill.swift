@@ -23,7 +23,7 @@ extension Session {
                 id, user: introduction?.user ?? "", application: introduction?.applicationName ?? "", introduction?.peer, prefix: "killed_")
             server.log.notice(.killed, "killed by an administrator", metadata: identity.merging(ofVictim) { $1 })
             victim.isKilled.store(true, ordering: .sequentiallyConsistent)
-            if server.end(victim) {
+            if server.end(victim, on: worker) {
                 complete("KILL")
                 return nil
             }
@@ -32,13 +32,15 @@ extension Session {
     }
 
     private func awaitEnd(of id: Int32) throws(WireError) {
-        try poll { table.session(processID: id).map { server.end($0) } ?? true }
+        try poll { table.session(processID: id).map { server.end($0, on: worker) } ?? true }
     }
 }
 
 extension Server {
     /// Ends a session nobody is at work for, with 57P01. False: somebody is.
-    func end(_ session: Session) -> Bool {
+    ///
+    /// - Parameter caller: of the calling thread; nil: it is none of the crew, and nobody watches it.
+    func end(_ session: Session, on caller: Worker?) -> Bool {
         guard table.own(slot: session.slot, generation: session.generation) != nil || pool.withdraw(session.clientID)
         else { return false }
         // What it frees is for others to run: this thread has its own to do.
@@ -46,7 +48,8 @@ extension Server {
         // A notice may be on its way to it, by another thread.
         session.closeParking()
         session.worker = worker
-        session.terminate(ErrorTranslation.wireError(.shutdown))
+        let terminate = { session.terminate(ErrorTranslation.wireError(.shutdown)) }
+        if let caller { caller.atSocket(terminate) } else { SocketWait.interrupting(terminate) }
         worker.handOver()
         return true
     }

@@ -42,6 +42,12 @@ final class Watch: Sendable {
         let thread = Atomic<UInt>(0)
         let threadNumber = Atomic<Int32>(0)
 
+        /// It may be kept by a socket.
+        func interrupt() {
+            let thread = thread.load(ordering: .acquiring)
+            if thread != 0 { SocketWait.interrupt(thread) }
+        }
+
         /// The calling thread starts.
         func isOfThisThread() {
             threadNumber.store(walpool_thread_number(), ordering: .relaxed)
@@ -81,6 +87,11 @@ final class Watch: Sendable {
         return false
     }
 
+    /// While nobody looks any more.
+    func interruptThoseAtSockets() {
+        for note in notes where note.isAtSocket.load(ordering: .relaxed) { note.interrupt() }
+    }
+
     /// What stuck threads were told and do not come to.
     func takeEventsOfStuckThreads() -> [Poller.Event] {
         notes.filter { $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.replies.takeOver() + $0.batch.takeOver() }
@@ -95,11 +106,14 @@ final class Watch: Sendable {
         for note in notes {
             sum &+= note.events.load(ordering: .relaxed)
             let began = note.began.load(ordering: .relaxed)
-            guard began != 0 else { continue }
+            // Who has said that it will be long may be kept by a socket too, and then nobody knows since when.
+            let isAtSocket = note.isAtSocket.load(ordering: .relaxed)
+            guard began != 0 || isAtSocket else { continue }
             isBusy = true
-            guard now.nanoseconds &- began > Self.intervalNanoseconds else { continue }
+            let isLate = now.nanoseconds &- began > Self.intervalNanoseconds
+            if isAtSocket, isLate { note.interrupt() }
+            guard began != 0, isLate else { continue }
             isAnyStuck = true
-            if note.isAtSocket.load(ordering: .relaxed) { SocketWait.interrupt(note.thread.load(ordering: .acquiring)) }
             if !note.isReplaced.exchange(true, ordering: .sequentiallyConsistent) { newlyStuck += 1 }
         }
         if sum == lastSum.exchange(sum, ordering: .relaxed), !isBusy {

@@ -113,6 +113,7 @@ final class Portal {
         var isDescribed: Bool
         var isClosed: Bool
         var isDone: Bool
+        var hasFailed: Bool
         var snapshotLoss: SnapshotLoss?
         var rowsOfExecute: Int
         var encoder: RowEncoder
@@ -123,12 +124,12 @@ final class Portal {
     var description: Description {
         get {
             Description(
-                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, snapshotLoss: snapshotLoss,
+                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
                 rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
-            (isDone, snapshotLoss) = (newValue.isDone, newValue.snapshotLoss)
+            (isDone, hasFailed, snapshotLoss) = (newValue.isDone, newValue.hasFailed, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
             kept = newValue.kept
             analysisOfRun = newValue.analysisOfRun

@@ -146,11 +146,16 @@ extension Session {
     func atSocket<Result>(_ call: () -> Result) -> Result { worker.map { $0.atSocket(call) } ?? call() }
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
-    func flush() -> Bool {
+    ///
+    /// - Parameter isOwned: by the calling thread, whose worker is the session's.
+    func flush(isOwned: Bool = true) -> Bool {
         guard !out.hasHole else { return false }
         while out.count > 0 {
             let bytes = out.readable
-            let sent = atSocket { walpool_send(socket, bytes.baseAddress, bytes.count) }
+            let sent =
+                isOwned
+                ? atSocket { walpool_send(socket, bytes.baseAddress, bytes.count) }
+                : walpool_send(socket, bytes.baseAddress, bytes.count)
             if sent > 0 {
                 out.consume(sent)
                 countSent(sent)

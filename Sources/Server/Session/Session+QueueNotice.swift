@@ -66,7 +66,7 @@ extension Session {
             // thread that parked the session.
             let owned = counters
             counters = nil
-            _ = flush()
+            _ = flush(isOwned: false)
             counters = owned
         }
     }
