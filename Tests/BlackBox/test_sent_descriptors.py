@@ -205,15 +205,13 @@ def test_behind_a_terminate(daemon, lingering):
 
 def test_behind_a_statement_that_is_long(daemon, lingering):
     """The thread has said that it will be long, and closes the socket afterwards."""
-    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"
-    clients = [daemon.client() for _ in range(32)]
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n"
+    clients = [daemon.client() for _ in range(8)]
     with stopped(daemon):
         for client in clients:
             client.send(wire.query(rows), wire.terminate())
             leave_unread(daemon, client, lingering)
     assert daemon.value("SELECT 1") == "1"
-    for client in clients:
-        client.rest()
 
 
 def test_of_a_session_that_is_killed(daemon, lingering):
