@@ -55,6 +55,30 @@ import Testing
         #expect(commits.announced == [isAnnounced])
     }
 
+    /// A session that is ended looks whether it is so just between its COMMIT and the Sync behind it, while the commit is not on the disk:
+    /// nothing of the answer leaves before that.
+    @Test func anEndBetweenTheCommitAndItsSync() throws {
+        let test = try SteppedServer { $0.pool.durability = .pipelined }
+        let client = try test.connect()
+        for statement in ["BEGIN", "INSERT INTO t VALUES(1, 1)"] {
+            client.sendQuery(statement)
+            test.handleAll()
+            #expect(try client.reply().status == "T")
+        }
+        let session = try #require(test.server.table.session(processID: client.processID))
+        session.isKilled.store(true, ordering: .relaxed)
+        let before = [RawClient.parse("COMMIT"), RawClient.bind()]
+        let filling = Array(repeating: RawClient.closePortal("none"), count: SessionTurn.stepsBetweenLooks - before.count - 2)
+        client.send((before + filling + [RawClient.execute(), RawClient.sync]).flatMap { $0 })
+        // One event: the session is at its end, or waits for the sync that is the next thing this thread does.
+        #expect(test.handleNext())
+        let sync = try #require(test.server.pool.pipelinedSync)
+        let hasSynced = sync.meanNanoseconds.load(ordering: .relaxed) > 0
+        #expect(hasSynced || sync.unansweredCount == 1)
+        test.handleAll()
+        #expect(try client.reply().picture == "COMMIT I" && sync.unansweredCount == 0)
+    }
+
     /// It goes on with what came besides, and is watched then.
     @Test func backFromTheDisk() throws {
         let test = try SteppedServer()

@@ -27,6 +27,34 @@ enum SocketWait {
     /// - Parameter thread: pthread_self(3) of one that runs.
     static func interrupt(_ thread: UInt) { pthread_kill(pthread_t(thread), signal) }
 
+    /// Of one thread: it is in a call on a client's socket.
+    ///
+    /// `@unchecked Sendable`: an atomic word, in memory of its own so that sessions reach it without counting references at each call.
+    /// Who makes it deallocates it, when no thread has it any more.
+    struct Mark: @unchecked Sendable {
+        private let word: UnsafeMutablePointer<Atomic<Bool>>
+
+        init() {
+            word = .allocate(capacity: 1)
+            word.initialize(to: Atomic(false))
+        }
+
+        func deallocate() {
+            word.deinitialize(count: 1)
+            word.deallocate()
+        }
+
+        @inline(__always)
+        var isSet: Bool { word.pointee.load(ordering: .relaxed) }
+
+        @inline(__always)
+        func during<Result>(_ call: () -> Result) -> Result {
+            word.pointee.store(true, ordering: .relaxed)
+            defer { word.pointee.store(false, ordering: .relaxed) }
+            return call()
+        }
+    }
+
     private final class Stopping: Sendable {
         let isOver = Atomic<Bool>(false)
     }

@@ -30,8 +30,7 @@ final class Watch: Sendable {
         /// When the event began that it is at, in nanoseconds, or until when it is not to be looked at; 0 while it waits for one.
         let began = Atomic<Int64>(0)
         let events = Atomic<Int>(0)
-        /// It is in a call on a client's socket: see `SocketWait`.
-        let isAtSocket = Atomic<Bool>(false)
+        let socketMark = SocketWait.Mark()
         /// The watcher has had another thread poll in its place: when it is done it joins anew.
         let isReplaced = Atomic<Bool>(false)
         /// The events its thread comes to next.
@@ -41,6 +40,8 @@ final class Watch: Sendable {
         /// The thread, as pthread_self(3) and as the kernel have it; 0 before it has started.
         let thread = Atomic<UInt>(0)
         let threadNumber = Atomic<Int32>(0)
+
+        deinit { socketMark.deallocate() }
 
         /// It may be kept by a socket.
         func interrupt() {
@@ -89,7 +90,7 @@ final class Watch: Sendable {
 
     /// While nobody looks any more.
     func interruptThoseAtSockets() {
-        for note in notes where note.isAtSocket.load(ordering: .relaxed) { note.interrupt() }
+        for note in notes where note.socketMark.isSet { note.interrupt() }
     }
 
     /// What stuck threads were told and do not come to.
@@ -107,7 +108,7 @@ final class Watch: Sendable {
             sum &+= note.events.load(ordering: .relaxed)
             let began = note.began.load(ordering: .relaxed)
             // Who has said that it will be long may be kept by a socket too, and then nobody knows since when.
-            let isAtSocket = note.isAtSocket.load(ordering: .relaxed)
+            let isAtSocket = note.socketMark.isSet
             guard began != 0 || isAtSocket else { continue }
             isBusy = true
             let isLate = now.nanoseconds &- began > Self.intervalNanoseconds

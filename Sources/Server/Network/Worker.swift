@@ -37,6 +37,7 @@ final class Worker: @unchecked Sendable {
     /// Where epoll writes the events there are. A single one is handled at once; several go into `batch` first.
     let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     let counters: ThreadCounters
+    let socketMark: SocketWait.Mark
     let transfers: Transfers
     /// Whose bytes `transfers` has, for as long as that takes.
     var transferring: [Unmanaged<Session>] = []
@@ -62,7 +63,7 @@ final class Worker: @unchecked Sendable {
         self.isOfCrew = isOfCrew
         isLong = !isOfCrew
         note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
-        (batch, replies) = (note.batch, note.replies)
+        (batch, replies, socketMark) = (note.batch, note.replies, note.socketMark)
         transfers = Transfers(usesRing: isOfCrew)
         transferring.reserveCapacity(Transfers.capacity)
         places.reserveCapacity(Transfers.capacity)
@@ -108,11 +109,7 @@ final class Worker: @unchecked Sendable {
 
     /// A call on a client's socket: see `SocketWait`.
     @inline(__always)
-    func atSocket<Result>(_ call: () -> Result) -> Result {
-        note.isAtSocket.store(true, ordering: .relaxed)
-        defer { note.isAtSocket.store(false, ordering: .relaxed) }
-        return call()
-    }
+    func atSocket<Result>(_ call: () -> Result) -> Result { socketMark.during(call) }
 
     /// Between two events: another thread has taken over what the replies waited for. Watched, for a session may end by it.
     private func sendLeftReplies() {

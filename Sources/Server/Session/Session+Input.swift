@@ -143,19 +143,14 @@ extension Session {
 
     /// A call on its socket: see `SocketWait`.
     @inline(__always)
-    func atSocket<Result>(_ call: () -> Result) -> Result { worker.map { $0.atSocket(call) } ?? call() }
+    func atSocket<Result>(_ call: () -> Result) -> Result { socketMark.map { $0.during(call) } ?? call() }
 
     /// Sends what is owed, as far as the socket takes it. False: the client is gone.
-    ///
-    /// - Parameter isOwned: by the calling thread, whose worker is the session's.
-    func flush(isOwned: Bool = true) -> Bool {
+    func flush() -> Bool {
         guard !out.hasHole else { return false }
         while out.count > 0 {
             let bytes = out.readable
-            let sent =
-                isOwned
-                ? atSocket { walpool_send(socket, bytes.baseAddress, bytes.count) }
-                : walpool_send(socket, bytes.baseAddress, bytes.count)
+            let sent = atSocket { walpool_send(socket, bytes.baseAddress, bytes.count) }
             if sent > 0 {
                 out.consume(sent)
                 countSent(sent)

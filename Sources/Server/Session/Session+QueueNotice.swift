@@ -62,12 +62,12 @@ extension Session {
                     message: "waiting for \(what) at place \(place) of its queue",
                     detail: pool.isPausingNow ? "The database is paused." : detail,
                     hint: "SET lock_timeout limits the wait; the statement can be cancelled."))
-            // What the socket does not take now goes out with the reply. It is not counted: the counters are those of the
-            // thread that parked the session.
-            let owned = counters
-            counters = nil
-            _ = flush(isOwned: false)
-            counters = owned
+            // What the socket does not take now goes out with the reply. It is not counted: the counters, and the mark, are
+            // those of the thread that parked the session.
+            let owned = (counters, socketMark)
+            (counters, socketMark) = (nil, nil)
+            _ = flush()
+            (counters, socketMark) = owned
         }
     }
 

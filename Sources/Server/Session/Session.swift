@@ -105,7 +105,9 @@ final class Session: @unchecked Sendable {
     var isAtCatalogs = false
     /// Set by each worker that takes the session, before anything else, and used on that worker's thread only. Not retained, for that
     /// would be two atomic operations at every turn.
-    unowned(unsafe) var worker: Worker? { willSet(next) { counters = next?.counters } }
+    unowned(unsafe) var worker: Worker? { willSet(next) { (counters, socketMark) = (next?.counters, next?.socketMark) } }
+    /// Of the thread the session is on.
+    var socketMark: SocketWait.Mark?
 
     // MARK: Counted
     /// Those of the thread the session is on.
