@@ -22,8 +22,8 @@ struct FileIdentity: Equatable {
 /// file open twice, and one of the file descriptors is closed, … all POSIX advisory locks … are dropped"
 /// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
 ///
-/// The -shm is where SQLite's locks are. When it was deleted, whoever opens the database makes another, and then two write at a time
-/// who do not know of each other.
+/// SQLite's locks are in the -shm. If it is deleted, the next process that opens the database makes a new one, and two processes that do
+/// not see each other's locks write at once.
 public struct DatabaseFiles: Sendable {
     let path: String
     private var database: FileIdentity?
@@ -135,7 +135,9 @@ public struct DatabaseFiles: Sendable {
     /// same timestamp" (https://docs.kernel.org/filesystems/multigrain-ts.html). And where a file system keeps whole
     /// seconds, so does any within that one.
     ///
-    /// - Parameters: in nanoseconds of 1970.
+    /// - Parameters:
+    ///   - modified: the file's time of modification, in nanoseconds since 1970.
+    ///   - now: the same clock's time, in the same unit.
     static func wouldTellOfChange(_ modified: UInt64, now: UInt64) -> Bool {
         let granularity = modified % 1_000_000_000 == 0 ? coarsestNanoseconds : longestTickNanoseconds
         return now > modified && now - modified > granularity

@@ -13,8 +13,8 @@ import Glibc
 /// watched, which may be renamed, or another file system mounted, nor is what is written by a map. So it is for file systems of this
 /// machine only, and takes the place of looking for no longer than `trustedNanoseconds`.
 ///
-/// `@unchecked Sendable`: a descriptor that nobody changes. Of those who have the same one only one may ask, as what has happened
-/// is told once.
+/// `@unchecked Sendable`: a descriptor that nobody changes. Of those who have the same one only one may ask, as asking
+/// takes what has happened.
 final class FileWatch: @unchecked Sendable {
     private let descriptor: Int32
 
@@ -29,8 +29,9 @@ final class FileWatch: @unchecked Sendable {
 
     deinit { close(descriptor) }
 
-    /// Nothing has happened since this was asked before, or since the beginning.
-    var isQuiet: Bool { walpool_watch_is_quiet(descriptor) != 0 }
+    /// Takes what has happened since this was called before, or since the beginning. True: nothing.
+    @discardableResult
+    func takeEvents() -> Bool { walpool_watch_is_quiet(descriptor) != 0 }
 
     /// What it does not tell of is found by looking, after this time at the latest.
     static let trustedNanoseconds: Int64 = 10_000_000

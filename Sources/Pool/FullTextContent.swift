@@ -10,14 +10,24 @@ enum FullTextContent {
             rest = rest[option.upperBound...].drop(while: \.isWhitespace)
             guard isWhole, rest.first == "=" else { continue }
             let name = value(rest.dropFirst().drop(while: \.isWhitespace))
-            return name.isEmpty ? nil : String(name)
+            if !name.isEmpty { return name }
         }
         return nil
     }
 
-    private static func value(_ text: Substring) -> Substring {
-        guard let quote = text.first, "'\"`[".contains(quote) else { return text.prefix(while: isOfWord) }
-        return text.dropFirst().prefix { $0 != (quote == "[" ? "]" : quote) }
+    private static func value(_ text: Substring) -> String {
+        guard let quote = text.first, "'\"`[".contains(quote) else { return String(text.prefix(while: isOfWord)) }
+        let close = quote == "[" ? "]" : quote
+        var (name, rest) = ("", text.dropFirst())
+        while let end = rest.firstIndex(of: close) {
+            name += rest[..<end]
+            rest = rest[rest.index(after: end)...]
+            // Doubled, it stands for itself.
+            guard quote != "[", rest.first == close else { break }
+            name.append(close)
+            rest = rest.dropFirst()
+        }
+        return name
     }
 
     private static func isOfWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }

@@ -130,8 +130,8 @@ final class Maintenance: Sendable {
         state.withLock { state in
             guard state.run == nil, !mustStop else { return false }
             state.isRequested = true
-            // A file that has yet to shrink does so in the end of this one as well.
-            state.step = .vacuum
+            // A copy that is still in the WAL goes first, if it can: with one for each request it would grow past every limit.
+            if state.step != .emptyWAL { state.step = .vacuum }
             defer { state.isJobQueued = true }
             return !state.isJobQueued
         }

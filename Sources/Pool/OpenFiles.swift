@@ -2,8 +2,8 @@ import CLinux
 import SQLite
 import Scheduling
 
-/// What a commit is not acknowledged without: that its files are where they will be found again, as long as they were, and that nobody
-/// has written another database into them.
+/// What is checked before a commit is acknowledged: that the files are still where the next start will look for them, that they are no
+/// shorter than they were, and that nobody has written another database into them.
 struct OpenFiles {
     let places: DatabaseFiles
     /// The database's file when it was last looked at: how long it was, when it was last written to, and some of it. Between checkpoints
@@ -87,7 +87,7 @@ struct OpenFiles {
         guard let watch, let lookedUpAt, !wasCheckpointed,
             now.nanoseconds &- lookedUpAt.nanoseconds < FileWatch.trustedNanoseconds
         else { return false }
-        return watch.isQuiet
+        return watch.takeEvents()
     }
 
     /// The -wal is written to by this process all the time, so that no watch tells of others.
@@ -102,8 +102,9 @@ struct OpenFiles {
     }
 
     private mutating func lookUp(now: Instant, _ marksBefore: WALIndex.CheckpointMarks?) -> SQLiteError? {
-        // What happens from here on it tells of the next time; and until all was seen, nothing that it has told of is forgotten.
-        _ = watch?.isQuiet
+        // First, so that what happens from here on is found the next time. `lookedUpAt` stays nil until everything was looked at, so
+        // nothing that is taken here is lost.
+        watch?.takeEvents()
         lookedUpAt = nil
         guard let status = places.databaseInPlace, let walStatus = places.walInPlace, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.

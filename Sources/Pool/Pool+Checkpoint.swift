@@ -69,7 +69,7 @@ extension Pool {
     private func checkpoint(_ endSnapshots: EndSnapshots) -> (resumptions: [Resumption], again: Bool) {
         let frames = writer.walFrames
         let mode = state.withLock { $0.policy.due(frames: frames.all, copied: frames.copied) } ?? .passive
-        if mode == .gate, !readersHaveLeft(frames.all, endSnapshots) { return ([], true) }
+        if mode == .gate, !drainReaders(frames.all, endSnapshots) { return ([], true) }
         let closed = state.withLock { $0.gateClosing }
         let readersHadLeft = mode == .gate && closeGate(endSnapshots, since: closed)
         if mode == .gate, !readersHadLeft { noteReaders(frames.all) }

@@ -85,7 +85,7 @@ extension Pool {
     /// served.
     ///
     /// - Parameter left: the files of before.
-    func hasWrittenWALAnew(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
+    func writeWALAnew(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
         guard !writer.places.hasWAL, writer.places.obstacle == nil, writer.walFrames.all > writer.walFrames.copied else {
             return try putWALBack(left)
         }

@@ -46,10 +46,10 @@ extension Pool {
     /// Closes the gate and lets writers go on while readers leave, so that writers wait for the copying alone. True once the
     /// readers have left, or are not to be waited for in this way any longer.
     ///
-    /// Reads wait meanwhile, so nobody may have the writer who keeps it for as long as they like: only members of groups,
-    /// and one whose statement turns out to be long opens the gate again (`openGateWhileReadersLeave`). What only prepares a
-    /// statement goes on, or no statement with a new text could write.
-    func readersHaveLeft(_ frames: Int, _ endSnapshots: EndSnapshots) -> Bool {
+    /// New reads wait meanwhile, so only members of groups may get the writer, never a client that could keep it at will. A member whose
+    /// statement turns out to be long opens the gate again (`openGateWhileReadersLeave`). What only prepares a statement goes on, or
+    /// no statement with a new text could write.
+    func drainReaders(_ frames: Int, _ endSnapshots: EndSnapshots) -> Bool {
         let now = MonotonicClock.now
         let (mayGoOn, nobodyWrites) = state.withLock { state in
             state.readerQueue.closeGate()

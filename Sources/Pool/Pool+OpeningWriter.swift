@@ -78,7 +78,7 @@ extension Pool {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost("another -wal has come beside it")
             }
-            if try hasWrittenWALAnew(left) { return try openWriterAgain(filesToOpenAgain()) }
+            if try writeWALAnew(left) { return try openWriterAgain(filesToOpenAgain()) }
             guard !writer.places.haveLostWAL(since: left) else {
                 writer.connection.keepWALWhenClosed()
                 throw DatabaseFiles.lost(

@@ -64,7 +64,7 @@ extension Pool {
     }
 
     /// Only for whoever has the writer, which asks itself before it is released.
-    func writerTellsIfAsked() {
+    func tellOfWriterIfAsked() {
         guard writerMustTell.load(ordering: .relaxed) else { return }
         writerMustTell.store(false, ordering: .relaxed)
         writer.tell(as: PoolCounters.writerIndex)

@@ -9,7 +9,7 @@ import Synchronization
 extension Pool {
     /// Only for whoever has the writer and is about to release it.
     @inline(__always)
-    func writerSnapshotIsKept(now: Instant) {
+    func boundWriterSnapshot(now: Instant) {
         if writerSnapshotIsOld.load(ordering: .relaxed) {
             writerSnapshotIsOld.store(false, ordering: .relaxed)
             writer.endSnapshot()

@@ -33,9 +33,9 @@ extension Pool {
     }
 
     func afterWriting(_ release: (inout State, Instant) -> WriterQueue.Grant?) -> Resumption? {
-        writerTellsIfAsked()
+        tellOfWriterIfAsked()
         let now = MonotonicClock.now
-        writerSnapshotIsKept(now: now)
+        boundWriterSnapshot(now: now)
         let isSuspect = writer.failure != nil
         let frames = writer.walFrames
         // It may have ended while it was idle.

@@ -79,7 +79,7 @@ public final class Pool: Sendable {
         /// How often the writer was opened anew.
         var recoveries = 0
         var pause = PoolPause.none
-        /// Since when the gate is closed while writers go on; see `readersHaveLeft`.
+        /// Since when the gate is closed while writers go on; see `drainReaders`.
         var gateClosing: Instant?
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {

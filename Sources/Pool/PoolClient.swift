@@ -49,6 +49,8 @@ public protocol GroupMember: PoolClient {
     /// Runs the whole transaction on the writer, where a transaction is open already. Its own errors become part of
     /// its reply and undo only its own work.
     func runTransaction(on writer: Writer)
+    /// It has run, and nothing of what it did is left: it was undone, by its statement, its savepoint or itself.
+    var leavesNothing: Bool { get }
     /// The commit failed: the reply after the mark is replaced by this error.
     func commitFailed(_ error: SQLiteError)
     /// The transaction was not run, because the writer's lock could not be had; `reason` is nil when nobody asked to
@@ -61,6 +63,7 @@ public protocol GroupMember: PoolClient {
 extension GroupMember {
     public var groupMember: (any GroupMember)? { self }
     public func returnToQueue() { rewind() }
+    public var leavesNothing: Bool { false }
     public func writerWillBeLong() {}
 }
 

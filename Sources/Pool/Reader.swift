@@ -77,7 +77,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
         if schemaVersion != known { schema.wasSeen(schemaVersion, since: known) { isNewest } }
     }
 
-    /// Looks at the newest commit, and keeps no snapshot where there was none.
+    /// Looks at the newest commit, and keeps no snapshot where there was none. What fails here fails again for who reads with it.
     func look(epoch: Int) {
         let wasLeased = isLeased
         try? refreshSnapshot(epoch: epoch)

@@ -3,8 +3,8 @@ import Glibc
 /// A growable run of bytes that backend messages are encoded into and that the socket is written from.
 ///
 /// One owner at a time: the class is deliberately not `Sendable`; the session that owns it takes it along from
-/// thread to thread. Positions (`start`, `end`, marks) are absolute: they keep their meaning while bytes before
-/// them are sent, and begin again at zero when `consume` has emptied the buffer.
+/// thread to thread. Positions (`start`, `end`, marks) are absolute: they keep their meaning when bytes before
+/// them have been sent, and never come again.
 ///
 /// The stored properties are `@exclusivity(unchecked)`: they are reached from code inlined into other modules,
 /// where the compiler could not remove the dynamic check of every access, and no method calls out to foreign
@@ -82,7 +82,7 @@ public final class OutputBuffer {
         tail = 0
     }
 
-    /// `n` more bytes at the end, uninitialised; nil when the open message may not grow by that much.
+    /// `n` more bytes at the end, uninitialised; nil when the open message may not grow by that much, or there is no memory.
     @inlinable @inline(__always)
     func claim(_ n: Int) -> UnsafeMutableRawPointer? {
         if capacity - tail < n {

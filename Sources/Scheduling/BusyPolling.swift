@@ -6,8 +6,8 @@
 /// hypervisor whose guest waits: its interval "is increased and decreased based on the perceived effectiveness of the polling in an
 /// attempt to limit pointless polling" (https://docs.kernel.org/virt/kvm/halt-polling.html).
 ///
-/// A client that computes for longer between its requests than a thread asks is waited for asleep: after each time in vain, twice as many
-/// waits are slept through at once before it is tried again.
+/// If a client computes for longer than a thread asks, asking is in vain. So after each such time, twice as many waits are slept through
+/// before it is tried again.
 ///
 /// It does so only while every event is a quick one. While commits go on, the disk is what is waited for, and a thread that
 /// asks takes the core from the one that comes back from there.
@@ -24,26 +24,23 @@ public struct BusyPolling: Sendable {
     public static let yieldingLimitNanoseconds: Int64 = 120_000
     /// A wait that was slept through and was not longer than this would have been over while asking, had nobody had to wake up.
     public static let shortWaitNanoseconds: Int64 = 120_000
-    /// The most waits that are slept through at once before it is tried again. In vain each time, that costs a microsecond for each.
-    public static let mostPassedOver = 64
 
     /// Until something is known, nothing speaks for it.
     private var lastWasShort = false
-    /// How many waits are slept through at once since it asked in vain last, and how many of those are left.
-    private var passedOver = 0
-    private var stillPassedOver = 0
+    /// Of waits that are slept through at once.
+    private var backoff = Backoff()
 
     public init() {}
 
     /// Whether to ask, and until when, by a thread that has nothing to do since `now`; nil: it sleeps at once.
     @inline(__always)
     public func end(now: Instant) -> Instant? {
-        lastWasShort && stillPassedOver == 0 ? Instant(nanoseconds: now.nanoseconds &+ Self.limitNanoseconds) : nil
+        lastWasShort && !backoff.passesOver ? Instant(nanoseconds: now.nanoseconds &+ Self.limitNanoseconds) : nil
     }
 
     /// The wait was over while the thread asked.
     @inline(__always)
-    public mutating func found() { passedOver = 0 }
+    public mutating func found() { backoff.succeeded() }
 
     /// The thread slept, and had nothing to do from `since` until `now`.
     ///
@@ -51,11 +48,6 @@ public struct BusyPolling: Sendable {
     @inline(__always)
     public mutating func slept(since: Instant, until now: Instant, askedInVain: Bool) {
         lastWasShort = now.nanoseconds &- since.nanoseconds <= Self.shortWaitNanoseconds
-        if askedInVain {
-            passedOver = min(max(1, passedOver &* 2), Self.mostPassedOver)
-            stillPassedOver = passedOver
-        } else if stillPassedOver > 0 {
-            stillPassedOver &-= 1
-        }
+        if askedInVain { backoff.failed() } else if backoff.passesOver { backoff.passedOver() }
     }
 }

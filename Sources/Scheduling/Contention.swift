@@ -10,8 +10,8 @@ struct Contention: Sendable {
         var until: Instant
     }
 
-    /// Since when somebody has waited without a break; without meaning while nobody waits. Not the first waiter's own time: one who
-    /// gives up leaves the others with the holder.
+    /// Since when somebody has waited without a break; without meaning while nobody waits. If the first waiter gives up, it goes on for the
+    /// others.
     private(set) var since = Instant(nanoseconds: 0)
     /// Waits that ended because everybody had given up, the oldest first.
     private var past: [Wait] = []

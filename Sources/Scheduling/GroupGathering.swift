@@ -25,10 +25,8 @@ public struct GroupGathering: Sendable {
     public private(set) var commitNanoseconds: Int64 = 0
     /// What a member's run takes, without the commit: a moving mean over about eight groups.
     public private(set) var memberNanoseconds: Int64 = 0
-    /// Groups that will not be waited for, because clients did not come back in time.
-    private var skips = 0
-    /// What `skips` is set to when they do not come back again.
-    private var backoff = 0
+    /// Of groups that are not waited for, because clients did not come back in time.
+    private var backoff = Backoff()
 
     /// Nobody waits longer for others than a commit takes, and never longer than this.
     static let longestWaitNanoseconds: Int64 = 1_000_000
@@ -41,8 +39,6 @@ public struct GroupGathering: Sendable {
     static let answerNanoseconds: Int64 = 3_000
     /// Fewer are not worth it.
     static let fewestMembers = 4
-    /// Groups that are begun at once after clients did not come back, at the most: then it is tried again, in case they do now.
-    static let longestBackoff = 64
     /// No time is believed to be longer, so that sums of them stay far from overflow.
     static let longestNanoseconds: Int64 = 1_000_000_000
 
@@ -85,8 +81,8 @@ public struct GroupGathering: Sendable {
         guard answered >= Self.fewestMembers, waiting < limit,
             commitNanoseconds > Int64(answered) * Self.gatherNanoseconds
         else { return nil }
-        guard skips == 0 else {
-            skips -= 1
+        guard !backoff.passesOver else {
+            backoff.passedOver()
             return nil
         }
         return Plan(
@@ -98,11 +94,6 @@ public struct GroupGathering: Sendable {
     /// two transactions), the next groups are not waited for, and ever more of them.
     public mutating func gathered(_ members: Int, of plan: Plan) {
         let missing = plan.members - members
-        if missing * 2 > plan.answered {
-            backoff = min(max(1, backoff * 2), Self.longestBackoff)
-            skips = backoff
-        } else {
-            backoff = 0
-        }
+        if missing * 2 > plan.answered { backoff.failed() } else { backoff.succeeded() }
     }
 }

@@ -13,13 +13,15 @@ public struct Instant: Comparable, Hashable, Sendable {
     /// The instant `milliseconds` later; no sum of a clock and a setting can trap here.
     @inlinable public func advanced(byMilliseconds milliseconds: Int64) -> Instant {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? .distantFuture : advanced(byNanoseconds: product)
+        guard !overflow else { return milliseconds > 0 ? .distantFuture : Instant(nanoseconds: .min) }
+        return advanced(byNanoseconds: product)
     }
 
     /// The same in nanoseconds.
     @inlinable public func advanced(byNanoseconds interval: Int64) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(interval)
-        return overflow ? .distantFuture : Instant(nanoseconds: sum)
+        guard !overflow else { return interval > 0 ? .distantFuture : Instant(nanoseconds: .min) }
+        return Instant(nanoseconds: sum)
     }
 
     /// From `earlier` to this, rounded towards zero; below zero if `earlier` is later.

@@ -57,8 +57,8 @@ public struct PollerCensus: Sendable {
     /// `synchronous = pipelined` a sync of what the writer's holder before has committed.
     public static let longBesideReaders = 3
 
-    /// How many threads there have to be: with all of those at work, one that polls, or nobody would hear of a cancel or of the timer,
-    /// and one that watches over it.
+    /// How many threads there have to be. Even with all of these at long work one must poll, or nobody would hear of a cancel or of the
+    /// timer, and one must watch over the one that polls.
     public static func threads(cores: Int, readers: Int) -> Int { max(cores + 1, readers + longBesideReaders) + 2 }
 
     /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.

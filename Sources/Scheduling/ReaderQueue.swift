@@ -47,16 +47,6 @@ public struct ReaderQueue: Sendable {
     /// Clients that wait here.
     public var waitingCount: Int { waiting.count }
 
-    /// Asks for a reader. Returns a connection's index; nil means: wait for a later grant.
-    public mutating func request(
-        _ client: ClientID, now: Instant, deadline: Instant = .distantFuture, passesPause: Bool = false
-    ) -> Int? {
-        if let index = take() { return index }
-        if passesPause, let index = takePassing() { return index }
-        enqueue(client, deadline: deadline, now: now, passesPause: passesPause)
-        return nil
-    }
-
     /// A free connection, if nobody waits for one.
     public mutating func take() -> Int? {
         guard waiting.isEmpty, !isRestricted else { return nil }

@@ -26,6 +26,8 @@ public struct Program: @unchecked Sendable {
     public init(_ expression: Expression) {
         var list: [Operation] = []
         Self.compile(expression, into: &list)
+        // What draws a value does not look at each push.
+        precondition(Self.depth(of: list) <= Self.deepestStack, "the parser limits how deep an expression may be")
         let memory = UnsafeMutablePointer<Operation>.allocate(capacity: list.count)
         memory.initialize(from: list, count: list.count)
         operations = UnsafePointer(memory)
@@ -34,6 +36,19 @@ public struct Program: @unchecked Sendable {
 
     /// More than an expression can need: the parser limits how deep it may be.
     static let deepestStack = 64
+
+    private static func depth(of list: [Operation]) -> Int {
+        var (depth, most) = (0, 0)
+        for operation in list {
+            switch operation {
+            case .key: continue
+            case .arithmetic: depth -= 1
+            default: depth += 1
+            }
+            most = max(most, depth)
+        }
+        return most
+    }
 
     private static func compile(_ expression: Expression, into list: inout [Operation]) {
         switch expression {

@@ -42,9 +42,9 @@ extension MicroPath {
             var queue = ReaderQueue(limit: 1)
             let index = queue.take() ?? 0
             var sum = 0
-            for client in 0..<8 { _ = queue.request(client, now: Instant(nanoseconds: 0)) }
+            for client in 0..<8 { queue.enqueue(client, deadline: .distantFuture) }
             for number in 0..<count {
-                _ = queue.request(number, now: Instant(nanoseconds: Int64(number)))
+                queue.enqueue(number, deadline: .distantFuture, now: Instant(nanoseconds: Int64(number)))
                 sum &+= queue.release(index) ?? 0
             }
             return sum

@@ -3,6 +3,7 @@
 import pytest
 
 from groups_fixtures import db, Group, ids, insert  # noqa: F401 (fixtures)
+from interleaving import outcome
 
 
 @pytest.mark.parametrize("position", [0, 3, 7])
@@ -130,3 +131,35 @@ def test_a_statement_that_fails_leaves_nothing(db, name, how):
         assert found.count("INSERT 0 1") == int(written) and all("ERROR" in each for each in found if each != "INSERT 0 1")
         assert db.value("SELECT count(*) FROM u") == written
     assert [client.query(f"SELECT * FROM {table}").check().texts for table in tables] == before
+
+
+@pytest.mark.parametrize("mode", ["full", "pipelined"])
+def test_members_that_were_all_undone_write_nothing(start_daemon, mode):
+    """SQLite has changed pages for each of them and changed them back, and COMMIT would write those."""
+    db = start_daemon(options=["--synchronous", mode])
+    db.run("CREATE TABLE x (a NOT NULL, b)", "INSERT INTO x SELECT value, hex(zeroblob(500)) FROM generate_series(1, 1000)")
+    failing = "UPDATE x SET b = 'changed', a = nullif(a, 1000)"
+    console = db.client(database="walpool")
+
+    def frames():
+        return int(dict(console.query("SHOW WAL").check().texts)["frames"])
+
+    before = frames()
+    assert before > 200
+    client = db.client()
+    assert client.query(failing).state == client.extended(failing).state == "23502"
+    assert client.query(f"INSERT INTO x VALUES (0, 0); {failing}").state == "23502"
+    undone = "BEGIN; UPDATE x SET b = 'changed', a = a + 1; ROLLBACK"
+    assert outcome(client.query(undone)) == "BEGIN; UPDATE 1000; ROLLBACK"
+    group = Group(db)
+    for sql in (failing, f"INSERT INTO x VALUES (0, 0); {failing}", failing):
+        group.add(sql)
+    assert [found.split("; ")[-1] for found in group.outcomes()] == ["ERROR 23502"] * 3
+    assert frames() == before
+    assert db.value("SELECT count(*) || ' ' || sum(a) || ' ' || sum(b = 'changed') FROM x") == "1000 500500 0"
+    # One that writes is enough.
+    group = Group(db)
+    for sql in (failing, "INSERT INTO x VALUES (1001, '')", failing):
+        group.add(sql)
+    assert group.outcomes() == ["ERROR 23502", "INSERT 0 1", "ERROR 23502"]
+    assert frames() > before and db.value("SELECT count(*) FROM x") == "1001"

@@ -267,3 +267,45 @@ def test_many_checks_without_names(daemon, client):
     names = [name for name, in client.query("SELECT conname FROM pg_catalog.pg_constraint WHERE contype = 'c'").check().texts]
     assert len(set(names)) == len(names) == count
     assert {"checked_check", "checked_check1", f"checked_check{count - 1}"} <= set(names)
+
+
+# Two ways to write "é" in Unicode.
+COMPOSED, APART = "\u00e9", "e\u0301"
+
+
+def test_names_that_differ_in_composition_only(daemon, client):
+    """SQLite has two tables, and Swift's strings are equal: the places of the one's columns were looked up in the other."""
+    client.query(f'CREATE TABLE "{APART}" (z PRIMARY KEY); CREATE TABLE "{COMPOSED}" (x, y, z PRIMARY KEY, "{APART}", "{COMPOSED}")').check()
+    client.query(f'CREATE INDEX "i{APART}" ON "{APART}" (z); CREATE INDEX "i{COMPOSED}" ON "{COMPOSED}" (z, x)').check()
+    client.query(f'CREATE TABLE r (a REFERENCES "{APART}", b REFERENCES "{COMPOSED}" (z))').check()
+    answers(daemon)
+    columns = "SELECT attname FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relname = $1 AND attnum > 0 ORDER BY attnum"
+    for table, found in [(APART, ["z"]), (COMPOSED, ["x", "y", "z", APART, COMPOSED]), ("i" + APART, ["z"]), ("i" + COMPOSED, ["z", "x"])]:
+        assert [name for name, in client.extended(columns, [table]).check().texts] == found
+    oids = client.query("SELECT oid, relname FROM pg_class WHERE relkind IN ('r', 'i') AND oid >= 16384").check().texts
+    assert len({oid for oid, _ in oids}) == len(oids)
+    keys = client.query("SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' ORDER BY conkey").check().texts
+    assert {name.strip('"') for name, in keys} == {APART, COMPOSED}
+    # Where a column stands in its table.
+    described = client.extended(f'SELECT "{COMPOSED}", "{APART}" FROM "{COMPOSED}"').check().of("T")[0].columns
+    assert [column.attribute for column in described] == [5, 4]
+
+
+def test_names_that_are_no_text(start_daemon, tmp_path):
+    """Only another program makes these. To the catalogs they are repaired, and then alike."""
+    import sqlite3
+    database = tmp_path / "foreign.db"
+    with sqlite3.connect(database) as other:
+        other.execute("CREATE TABLE aXX (x, y, z PRIMARY KEY)")
+        other.execute("CREATE TABLE aYY (z PRIMARY KEY)")
+        other.execute("CREATE TABLE t (a)")
+        other.execute("PRAGMA writable_schema = ON")
+        for old, new in [("XX", "FF"), ("YY", "FE")]:
+            for column in ("name", "tbl_name", "sql"):
+                other.execute(f"UPDATE sqlite_schema SET {column} = CAST(replace(CAST({column} AS BLOB), ?, x'{new}') AS TEXT) "
+                              f"WHERE {column} LIKE ?", [old.encode(), f"%{old}%"])
+    other.close()
+    daemon = start_daemon(database)
+    client = daemon.client()
+    answers(daemon)
+    assert client.value("SELECT count(*) FROM pg_catalog.pg_class WHERE relkind = 'r'") in ("2", "3")

@@ -122,7 +122,8 @@ def test_set_config_with_parameters(shared):
         client.query("COMMIT").check()
         assert client.value("SHOW lock_timeout") == "0"
         for sql, value, state in [("'nosuch'", "1", "42704"), ("'statement_timeout'", "soon", "22023"), ("'server_version'", "16", "55P02"),
-                                  ("'transaction_isolation'", "serializable", "0A000")]:
+                                  ("'transaction_isolation'", "serializable", "0A000"), ("'Transaction_Isolation'", "serializable", "0A000"),
+                                  ("'role'", "postgres", "42501"), ("'Session_Authorization'", "postgres", "42501")]:
             reply = client.extended(f"SELECT set_config({sql}, $1, false)", [value])
             assert reply.state == state, reply.errors
             assert client.query("SELECT 1").value == "1"
@@ -153,3 +154,28 @@ def test_set_config_for_many_rows(shared):
         client.query("SET app.x = 'old'").check()
         assert client.query("SELECT set_config('app.x', 'new', true), 1").rows[0][0] == b"new"
         assert client.value("SHOW app.x") == "old"
+
+
+@pytest.mark.parametrize("name", ["role", "ROLE", "session_authorization"])
+def test_nobody_becomes_another_user(shared, name):
+    """There are no others: who asks for one is told, however they ask."""
+    for user, state in [("postgres", "42501"), ("tester", None), ("none", None)]:
+        reply = shared.raw().start(user="tester", database=shared.name, **{name: user})
+        assert reply.state == state, (user, reply.errors)
+        reply = shared.raw().start(user="tester", database=shared.name, options=f"-c {name}={user}")
+        assert reply.state == state, (user, reply.errors)
+    with shared.client(user="tester") as client:
+        for sql in [f"SET {name} = 'postgres'", f"SELECT set_config('{name}', 'postgres', false)"]:
+            assert client.query(sql).state == "42501"
+        client.query(f"SET {name} = 'tester'").check()
+
+
+def test_resets_tell_of_what_has_changed(shared):
+    """"ParameterStatus messages will be generated whenever the active value changes for any of the parameters"
+    (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC), and for no others."""
+    with shared.client() as client:
+        for reset in ("RESET ALL", "DISCARD ALL", "BEGIN; RESET ALL; COMMIT"):
+            assert not client.query(reset).check().of("S")
+            client.query("SET application_name = 'other'").check()
+            assert [each.body for each in client.query(reset).check().of("S")] == [b"application_name\0\0"]
+            assert client.value("SHOW application_name") == ""

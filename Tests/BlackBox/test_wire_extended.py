@@ -366,3 +366,18 @@ def test_empty_statements_before_the_one_of_parse(client, before):
     assert client.extended(before + "ROLLBACK").check().status == "I"
     assert client.extended(before + "CREATE TABLE serial (id SERIAL)").state == client.query("CREATE TABLE serial (id SERIAL)").state
     assert client.extended("; SELECT 1; SELECT 2").state == "42601"
+
+
+def test_names_that_differ_in_composition_only(shared):
+    """They are two to PostgreSQL, and to SQLite; Swift's strings are equal."""
+    composed, apart = "\u00e9", "e\u0301"
+    with shared.client() as client:
+        messages = [wire.parse(f"SELECT '{which}'", name=name) + wire.bind(statement=name, portal=name)
+                    for which, name in [("first", composed), ("second", apart)]]
+        reply = client.ask(*messages, wire.execute(composed), wire.execute(apart), wire.close_statement(composed), wire.bind(statement=apart),
+                           wire.execute()).check()
+        assert reply.texts == [("first",), ("second",), ("second",)]
+        client.query("DROP TABLE IF EXISTS n; CREATE TABLE n (i)").check()
+        client.query(f'BEGIN; SAVEPOINT "{composed}"; INSERT INTO n VALUES (1); SAVEPOINT "{apart}"; INSERT INTO n VALUES (2)').check()
+        assert client.value(f'ROLLBACK TO "{composed}"; SELECT count(*) FROM n') == "0"
+        client.query("COMMIT").check()

@@ -9,6 +9,10 @@ import Testing
         ("create virtual table f using fts5(title, content=note, content_rowid='id')", "note"),
         ("CREATE VIRTUAL TABLE f USING fts4(content=[my notes], title)", "my notes"),
         ("CREATE VIRTUAL TABLE f USING fts5(title, content_rowid = id, content='n')", "n"),
+        ("CREATE VIRTUAL TABLE f USING fts5(title, content='it''s')", "it's"),
+        ("CREATE VIRTUAL TABLE f USING fts5(title, content=\"a\"\"b\")", "a\"b"),
+        ("CREATE VIRTUAL TABLE f USING fts5(title, content=[a]]b])", "a"),
+        ("CREATE VIRTUAL TABLE f USING fts5(content='', content='n')", "n"),
         // Without rows of its own, or only a column of that name.
         ("CREATE VIRTUAL TABLE f USING fts5(title, content='')", nil),
         ("CREATE VIRTUAL TABLE f USING fts5(content, tokenize='porter')", nil),

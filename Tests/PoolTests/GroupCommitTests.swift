@@ -63,6 +63,29 @@ import Testing
         #expect(test.commits == before + 1 && [first, failing, last].allSatisfy { $0.runs == 1 })
     }
 
+    /// Their statements have changed pages and changed them back, and nobody has anything to commit.
+    @Test(
+        arguments: [
+            [["INSERT INTO t VALUES(10, 10), (11, 11), (12, 1)"]],
+            [["INSERT INTO t VALUES(10, 10)", "INSERT INTO t VALUES(11, 1)"]],
+            [["INSERT INTO t VALUES(10, 10), (11, 11), (12, 1)"], ["INSERT INTO t VALUES(10, 10)", "INSERT INTO t VALUES(11, 1)"]],
+        ])
+    func membersThatWereAllUndoneWriteNothing(_ members: [[String]]) throws {
+        let test = try TestPool()
+        _ = test.run([test.member("INSERT INTO t VALUES(1, 1)")])
+        let (commits, frames) = (test.commits, test.pool.writer.walFrames.all)
+
+        let failing = members.enumerated().map { FakeMember(100 + $0, $1) }
+        let result = test.run(failing)
+
+        #expect(result.finished.count == members.count && failing.allSatisfy { $0.error?.extendedCode == 2067 && $0.runs == 1 })
+        #expect(test.commits == commits && test.pool.writer.walFrames.all == frames)
+        #expect(test.pool.writer.connection.isAutocommit)
+        let next = test.member("INSERT INTO t VALUES(2, 2)")
+        _ = test.run([next])
+        #expect(try next.succeeded && test.lookFromOutside("SELECT id FROM t") == [["1"], ["2"]])
+    }
+
     // MARK: A killed group
 
     enum Killer: String, CaseIterable {

@@ -88,6 +88,25 @@ import Testing
     }
 
     /// Whoever reads an older snapshot goes on to; the file shrinks when it is done.
+    ///     the job's thread                       another
+    ///     VACUUM's copy is in the WAL
+    ///                                            asks for a VACUUM
+    ///     empties the WAL
+    ///     VACUUM's copy is in the WAL
+    ///     empties the WAL
+    @Test func askedForWhileItsCopyIsInTheWAL() throws {
+        let test = try punched()
+        var next = requested(test)
+        var frames: [Int] = []
+        while case .job(.maintenance)? = next {
+            #expect(test.pool.run(.maintenance).isEmpty)
+            frames.append(test.pool.writer.walFrames.all)
+            if frames.count == 1 { #expect(requested(test) == nil) }
+            next = test.pool.releaseWriter()
+        }
+        #expect(frames.map { $0 > 0 } == [true, false, true, false])
+    }
+
     @Test func aPinnedSnapshotStaysValid() throws {
         let test = try punched()
         let index = try #require(test.pool.requestReader(test.member(), deadline: .distantFuture).value)

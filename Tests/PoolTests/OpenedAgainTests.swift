@@ -95,7 +95,7 @@ import Testing
         try files.removeItem(atPath: test.path + "-wal")
         let outsider = isRead ? try Outsider(test.path) : nil
         if let outsider { #expect(outsider.run("SELECT count(*) FROM parent") == "[(0,)]") }
-        #expect(try test.pool.hasWrittenWALAnew(left))
+        #expect(try test.pool.writeWALAnew(left))
         try test.pool.openWriterAgain(test.pool.filesToOpenAgain())
         #expect(test.pool.writer.knownFiles.places.problem == nil)
         commit(3...3, test)

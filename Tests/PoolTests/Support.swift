@@ -124,6 +124,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
     private(set) var commitError: SQLiteError?
     private(set) var refusal: (reason: StopReason?, error: SQLiteError)?
     private(set) var isLong = false
+    private(set) var leavesNothing = false
     /// Its statement runs. Until then it is prepared, which is stopped by another error, where the machine is slow enough for the
     /// question to come.
     private(set) var isPrepared = false
@@ -156,6 +157,7 @@ final class FakeMember: GroupMember, @unchecked Sendable {
 
     func runTransaction(on writer: Writer) {
         runs += 1
+        leavesNothing = false
         onRun()
         do {
             if statements.count > 1 { try writer.beginMemberSavepoint() }
@@ -168,7 +170,9 @@ final class FakeMember: GroupMember, @unchecked Sendable {
             if statements.count > 1 { try writer.releaseMemberSavepoint() }
         } catch let error as SQLiteError {
             self.error = error
-            if statements.count > 1 && !writer.connection.isAutocommit { try? writer.rollbackMemberSavepoint() }
+            guard !writer.connection.isAutocommit else { return }
+            if statements.count > 1 { try? writer.rollbackMemberSavepoint() }
+            leavesNothing = true
         } catch {}
     }
 

@@ -32,6 +32,6 @@ import Testing
             reads.ended(inVain: true)
         }
         // Behind 1, 2, 4 … 32 that were passed over, and then behind 64 each time.
-        #expect(looks == 7 + (1_000 - 7 - 63) / (SpeculativeReads.mostPassedOver + 1))
+        #expect(looks == 7 + (1_000 - 7 - 63) / (Backoff.most + 1))
     }
 }

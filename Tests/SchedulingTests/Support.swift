@@ -48,3 +48,13 @@ extension WriterQueue {
         return pictures.joined(separator: " ")
     }
 }
+
+extension ReaderQueue {
+    /// Asks for a reader as `Pool.requestReader` does: a connection's index, or nil for one that waits from then on.
+    mutating func request(_ client: ClientID, now: Instant, deadline: Instant = .distantFuture, passesPause: Bool = false) -> Int? {
+        if let index = take() { return index }
+        if passesPause, let index = takePassing() { return index }
+        enqueue(client, deadline: deadline, now: now, passesPause: passesPause)
+        return nil
+    }
+}

@@ -268,7 +268,7 @@ import Testing
         // Kept by clients, so a change is a change of the protocol.
         #expect(CatalogOID.hash("book") == CatalogOID.hash("BOOK"))
         #expect(CatalogOID.hash("book") >= 16_384 && CatalogOID.hash("book") < 1 << 31)
-        let all = CatalogOID.assign((0..<100_000).map { "table \($0)" })
+        let all = CatalogOID.assign((0..<100_000).map { ExactName("table \($0)") })
         #expect(Set(all.values).count == 100_000)
     }
 

@@ -33,6 +33,20 @@ import Testing
         #expect(Set(drawn).count == drawn.count)
     }
 
+    /// Whatever the parser lets pass has room on the stack.
+    @Test func theDeepestExpressions() throws {
+        for step in ["client + client * (", "-(", "client - -client * (", "(client + client) * ("] {
+            var text = "client"
+            var deepest = text
+            while (try? ExpressionParser.parse(text, variables: [:])) != nil {
+                deepest = text
+                text = step + text + ")"
+            }
+            #expect(deepest.count > 20 * step.count / 3)
+            _ = try Self.numbers(deepest, 1, client: 1)
+        }
+    }
+
     @Test func uniform() throws {
         let drawn = try Self.numbers("uniform(-2, 2)", 50_000)
         for value in Int64(-2)...2 {

@@ -15,7 +15,7 @@ extension CatalogContents {
         let name = "\(table)_\(column)_seq"
         var found = name
         var number = 0
-        while relationOIDs[found] != nil {
+        while relationOIDs[ExactName(found)] != nil {
             number += 1
             found = name + String(number)
         }

@@ -12,7 +12,7 @@ struct CatalogContents: Sendable {
 
     private(set) var rows: [(table: String, values: [String: CatalogValue])] = []
     private(set) var relations: [UInt32: String] = [:]
-    private(set) var relationOIDs: [String: UInt32] = [:]
+    private(set) var relationOIDs: [ExactName: UInt32] = [:]
     /// By their tables.
     private(set) var sequences: [UInt32: IdentitySequence] = [:]
     private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
@@ -25,7 +25,7 @@ struct CatalogContents: Sendable {
     private var tablesByName: [FoldedName: ServedSchema.Table] = [:]
     private var tablesWithTriggers: Set<FoldedName> = []
     /// By table and column, from 1: keys may name thousands of columns thousands of times.
-    private var columnPlaces: [String: [FoldedName: Int]] = [:]
+    private var columnPlaces: [FoldedName: [FoldedName: Int]] = [:]
     /// By their tables' names, and by their columns': a foreign key may name them in any order.
     private var keysByColumns: [FoldedName: [Set<FoldedName>: CatalogKey]] = [:]
 
@@ -37,15 +37,15 @@ struct CatalogContents: Sendable {
     }
 
     init(_ schema: ServedSchema) {
-        var keys: [String: [CatalogKey]] = [:]
+        var keys: [FoldedName: [CatalogKey]] = [:]
         var names = UniqueNames(schema.tables.map(\.name))
         for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
         for table in schema.tables where !table.isView {
-            keys[table.name] = CatalogKey.keys(of: table).map { key in
+            keys[table.name.foldedName] = CatalogKey.keys(of: table).map { key in
                 // A key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
                 guard key.kind == .primaryKey || key.kind == .unique else { return key }
                 var key = key
-                if names.all.contains(key.name) { key.name = table.name + "_" + key.name }
+                if names.all.contains(ExactName(key.name)) { key.name = table.name + "_" + key.name }
                 key.name = names.take(key.name)
                 return key
             }
@@ -53,19 +53,19 @@ struct CatalogContents: Sendable {
         tablesByName = Dictionary(
             schema.tables.map { ($0.name.foldedName, $0) }, uniquingKeysWith: { first, _ in first })
         for (name, found) in keys {
-            keysByColumns[name.foldedName] = Dictionary(
+            keysByColumns[name] = Dictionary(
                 found.lazy.filter { $0.kind == .primaryKey || $0.kind == .unique }.map { (Set($0.columns.map { $0.foldedName }), $0) },
                 uniquingKeysWith: { first, _ in first })
         }
         for table in schema.tables {
-            columnPlaces[table.name] = Dictionary(
+            columnPlaces[table.name.foldedName] = Dictionary(
                 table.columns.enumerated().map { ($1.name.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
         }
         tablesWithTriggers = Set(schema.triggers.map { $0.table.foldedName })
         relationOIDs = CatalogOID.assign(names.all)
-        for (name, oid) in relationOIDs { relations[oid] = name }
+        for (name, oid) in relationOIDs { relations[oid] = name.text }
         addFixed()
-        for table in schema.tables { add(table, keys[table.name] ?? [], schema) }
+        for table in schema.tables { add(table, keys[table.name.foldedName] ?? [], schema) }
         for trigger in schema.triggers { add(trigger) }
     }
 
@@ -75,9 +75,11 @@ struct CatalogContents: Sendable {
         let parts = bytes.withUTF8 { bytes in
             SQLLexer(UnsafeRawBufferPointer(bytes)).filter(\.isIdentifierLike).map(\.name)
         }
-        guard let last = parts.last, parts.count == 1 || parts[parts.count - 2] == "main" else { return nil }
+        guard parts.count == 1 || parts.count > 1 && parts[parts.count - 2] == "main", let last = parts.last.map(ExactName.init)
+        else { return nil }
         if let oid = relationOIDs[last] { return oid }
-        return relationOIDs.first { $0.key.foldedName.text == last }?.value ?? sequences.values.first { $0.name == last }?.oid
+        return relationOIDs.first { ExactName($0.key.text.foldedName.text) == last }?.value
+            ?? sequences.values.first { ExactName($0.name) == last }?.oid
     }
 
     /// The OID that is meant by an OID, by its digits, or by a name, which may be a catalog's.
@@ -150,7 +152,7 @@ struct CatalogContents: Sendable {
     // MARK: Tables
 
     private mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
-        let oid = Int(relationOIDs[table.name]!)
+        let oid = Int(relationOIDs[ExactName(table.name)]!)
         let rowType = Int(CatalogOID.hash("row type of " + table.name))
         let checks = keys.filter { $0.kind == .check }.count
         add(
@@ -175,7 +177,7 @@ struct CatalogContents: Sendable {
         let identity = addSequence(of: table, oid)
         let generated = table.columns.contains(where: \.isGenerated) ? TableDefinition(table.sql).generated : [:]
         for (index, column) in table.columns.enumerated() {
-            let isIdentity = column.name == identity
+            let isIdentity = column.name.foldedName == identity?.foldedName
             add(
                 column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid),
                 isIdentity: isIdentity,
@@ -244,9 +246,9 @@ struct CatalogContents: Sendable {
     }
 
     private mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
-        let oid = Int(relationOIDs[name]!), relation = Int(relationOIDs[table.name]!)
+        let oid = Int(relationOIDs[ExactName(name)]!), relation = Int(relationOIDs[ExactName(table.name)]!)
         let numbers = index.columns.map { column in
-            column.name.flatMap { columnPlaces[table.name]?[$0.foldedName] } ?? 0
+            column.name.flatMap { columnPlaces[table.name.foldedName]?[$0.foldedName] } ?? 0
         }
         let texts = Self.expressions(of: index)
         let (condition, count) = (Self.condition(of: index), index.columns.count)
@@ -287,10 +289,10 @@ struct CatalogContents: Sendable {
     // MARK: Constraints
 
     private mutating func add(_ key: CatalogKey, of table: ServedSchema.Table, _ schema: ServedSchema) {
-        let relation = Int(relationOIDs[table.name]!)
+        let relation = Int(relationOIDs[ExactName(table.name)]!)
         let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
         func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
-            let found = names.compactMap { columnPlaces[table.name]?[$0.foldedName] }
+            let found = names.compactMap { columnPlaces[table.name.foldedName]?[$0.foldedName] }
             return .text("[" + found.map { String($0) }.joined(separator: ",") + "]")
         }
         var values: [String: CatalogValue] = [
@@ -303,7 +305,7 @@ struct CatalogContents: Sendable {
         case .primaryKey, .unique:
             if let index = key.index { add(index, named: key.name, of: table, isPrimary: key.kind == .primaryKey) }
             values["contype"] = key.kind == .primaryKey ? "p" : "u"
-            values["conindid"] = .int(Int(relationOIDs[key.name]!))
+            values["conindid"] = .int(Int(relationOIDs[ExactName(key.name)]!))
             constraintDefinitions[UInt32(oid)] = (key.kind == .primaryKey ? "PRIMARY KEY (" : "UNIQUE (") + list + ")"
         case .check:
             values["contype"] = "c"
@@ -315,12 +317,14 @@ struct CatalogContents: Sendable {
             let named = foreign.to.compactMap { $0 }
             let to = named.count == foreign.to.count ? named : target.primaryKey
             // PostgreSQL has no key that refers to columns that are not there, or to another number of columns than its own.
-            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name]?[$0.foldedName] != nil }) else { return }
+            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name.foldedName]?[$0.foldedName] != nil }) else {
+                return
+            }
             values["contype"] = "f"
-            values["confrelid"] = .int(relationOIDs[target.name].map { Int($0) } ?? 0)
+            values["confrelid"] = .int(relationOIDs[ExactName(target.name)].map { Int($0) } ?? 0)
             // By this index pgjdbc and ODBC's driver find the key that is referred to.
             let referred = keysByColumns[foreign.table.foldedName]?[Set(to.map { $0.foldedName })]
-            values["conindid"] = .int(referred.flatMap { relationOIDs[$0.name] }.map { Int($0) } ?? 0)
+            values["conindid"] = .int(referred.flatMap { relationOIDs[ExactName($0.name)] }.map { Int($0) } ?? 0)
             values["confkey"] = columnNumbers(to, target)
             let places = referred.map { key in
                 Dictionary(key.columns.enumerated().map { ($1.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })

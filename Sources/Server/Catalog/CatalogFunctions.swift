@@ -123,9 +123,10 @@ enum CatalogFunctions {
     private static func registerCursors(on connection: Connection) {
         // The connection owns its functions and their callbacks, so a function must not own those; and it is called by that
         // connection's statements only.
-        let cursors = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?()?.cursors() ?? [:] }
-        connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().keys.sorted())) }
-        connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.statement) }
-        connection.register("pg_cursor_is_binary", 1, .volatile) { $0.answer(cursors()[$0.text(0)]?.isBinary ?? false) }
+        let cursors = { [unowned(unsafe) callbacks = connection.callbacks] in callbacks.sessionFacts?()?.cursors() ?? [] }
+        let cursor = { (name: String) in cursors().first { ExactName($0.name) == ExactName(name) } }
+        connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().map(\.name).sorted())) }
+        connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursor($0.text(0))?.statement) }
+        connection.register("pg_cursor_is_binary", 1, .volatile) { $0.answer(cursor($0.text(0))?.isBinary ?? false) }
     }
 }

@@ -66,20 +66,21 @@ extension ServedSchema.Table {
 
 /// A name used twice gets a number, as in PostgreSQL.
 struct UniqueNames {
-    private(set) var all: Set<String>
+    private(set) var all: Set<ExactName>
     /// Where to go on: thousands of CHECKs without a name would else each be compared with all before them.
-    private var numbers: [String: Int] = [:]
+    private var numbers: [ExactName: Int] = [:]
 
-    init(_ names: some Sequence<String>) { all = Set(names) }
+    init(_ names: some Sequence<String>) { all = Set(names.map { ExactName($0) }) }
 
-    mutating func formUnion(_ names: some Sequence<String>) { all.formUnion(names) }
+    mutating func formUnion(_ names: some Sequence<String>) { all.formUnion(names.map { ExactName($0) }) }
 
     mutating func take(_ name: String) -> String {
-        var unique = name
+        let wanted = ExactName(name)
+        var unique = wanted
         while !all.insert(unique).inserted {
-            numbers[name, default: 0] += 1
-            unique = name + String(numbers[name]!)
+            numbers[wanted, default: 0] += 1
+            unique = ExactName(name + String(numbers[wanted]!))
         }
-        return unique
+        return unique.text
     }
 }

@@ -16,11 +16,11 @@ enum CatalogOID {
     }
 
     /// Every name's OID. Of two names with one hash the later in order gets the next number that is free.
-    static func assign(_ names: some Sequence<String>) -> [String: UInt32] {
+    static func assign(_ names: some Sequence<ExactName>) -> [ExactName: UInt32] {
         var taken: Set<UInt32> = []
-        var result: [String: UInt32] = [:]
+        var result: [ExactName: UInt32] = [:]
         for name in names.sorted() {
-            var oid = hash(name)
+            var oid = hash(name.text)
             while !taken.insert(oid).inserted { oid = oid + 1 < past ? oid + 1 : first }
             result[name] = oid
         }

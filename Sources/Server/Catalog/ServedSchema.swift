@@ -59,8 +59,8 @@ struct ServedSchema {
     init(_ connection: Connection) throws(SQLiteError) {
         let kinds = try Self.rows(
             connection, "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'", [])
-        let shadows = Set(kinds.filter { $0[1] == "shadow" }.map { $0[0] ?? "" })
-        let withoutRowid = Set(kinds.filter { $0[2] == "1" }.map { $0[0] ?? "" })
+        let shadows = Set(kinds.filter { $0[1] == "shadow" }.map { ExactName($0[0] ?? "") })
+        let withoutRowid = Set(kinds.filter { $0[2] == "1" }.map { ExactName($0[0] ?? "") })
         let objects = try Self.rows(
             connection,
             """
@@ -68,14 +68,14 @@ struct ServedSchema {
             WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name
             """, [])
         let indexTexts = Dictionary(
-            objects.filter { $0[0] == "index" }.map { ($0[1] ?? "", $0[3] ?? "") }, uniquingKeysWith: { first, _ in first })
+            objects.filter { $0[0] == "index" }.map { (ExactName($0[1] ?? ""), $0[3] ?? "") }, uniquingKeysWith: { first, _ in first })
         for object in objects {
-            guard let type = object[0], let name = object[1], let sql = object[3], !shadows.contains(name) else { continue }
+            guard let type = object[0], let name = object[1], let sql = object[3], !shadows.contains(ExactName(name)) else { continue }
             switch type {
             case "table", "view":
                 var table = Table(name: name, isView: type == "view", sql: sql)
                 table.columns = (try? Self.columns(connection, name)) ?? []
-                table.hasRowid = !withoutRowid.contains(name)
+                table.hasRowid = !withoutRowid.contains(ExactName(name))
                 if type == "table" {
                     table.indexes = try Self.indexes(connection, name, indexTexts)
                     table.foreignKeys = try Self.foreignKeys(connection, name)
@@ -99,7 +99,7 @@ struct ServedSchema {
     }
 
     private static func indexes(
-        _ connection: Connection, _ table: String, _ texts: [String: String]
+        _ connection: Connection, _ table: String, _ texts: [ExactName: String]
     ) throws(SQLiteError) -> [Index] {
         var indexes: [Index] = []
         for row in try rows(connection, "SELECT name, \"unique\", origin FROM pragma_index_list(?1) ORDER BY seq DESC", [table]) {
@@ -109,7 +109,7 @@ struct ServedSchema {
             indexes.append(
                 Index(
                     name: name, isUnique: row[1] == "1", origin: row[2] ?? "c",
-                    columns: columns.map { IndexColumn(name: $0[0], isDescending: $0[1] == "1") }, sql: texts[name]))
+                    columns: columns.map { IndexColumn(name: $0[0], isDescending: $0[1] == "1") }, sql: texts[ExactName(name)]))
         }
         return indexes
     }

@@ -24,7 +24,7 @@ struct CopyEncoder {
 
     let options: CopyOptions
     let columns: [Column]
-    /// Whether numbers, truths and blobs have to be looked through like texts.
+    /// Whether numbers, booleans and blobs have to be looked through like texts.
     private let meetsNumbers: Bool
 
     /// What they are made of.

@@ -48,7 +48,7 @@ extension Session {
         guard !portal.isDescribed, let analysis = portal.analysis else { return }
         let format = options.wireFormat
         portal.encoder = makeEncoder(analysis, { _ in format }, format == .binary ? firstRow(of: portal) : nil)
-        // What is sent is what each value is, so that it can be read back into any column: a computed truth is 1 or 0.
+        // What is sent is what each value is, so that it can be read back into any column: a computed boolean is 1 or 0.
         for (index, column) in analysis.columns.enumerated() where column.type == .fixed(.bool) && column.declared == nil {
             portal.encoder.columns[index].type = portal.encoder.isAllText ? .text : .int8
         }
@@ -80,7 +80,7 @@ extension Session {
             do { hasRow = try statement.step() == .row } catch {
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
-            if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: run.isOnWriter) {
+            if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
                 return false

@@ -80,7 +80,7 @@ final class InputBuffer {
         count -= range.count
     }
 
-    /// Frees the memory when nothing is in it and it is larger than an idle session should keep.
+    /// Gives memory back: all of it when nothing is in it, otherwise what is above `limit`, where the contents leave that much.
     func releaseMemory(above limit: Int) {
         guard count <= limit, capacity > limit else { return }
         if count > 0 {

@@ -4,8 +4,8 @@ import POSIX
 import Pool
 import Synchronization
 
-/// What a call on a client's socket may wait for, though it asks not to wait: it drops the last of a socket that a client has sent
-/// (`SentDescriptors`), or that lay in one which it closes, or which the kernel's collector of those has found. With SO_LINGER "a
+/// Even a call that asks not to wait may wait at a client's socket. It may drop the last reference to a socket that the client has sent
+/// (`SentDescriptors`), that was queued in one which it closes, or that the kernel's collector of those has found. With SO_LINGER "a
 /// close(2) or shutdown(2) will not return until all queued messages for the socket have been successfully sent or the linger timeout
 /// has been reached" (socket(7)), and the timeout is the client's to choose.
 ///

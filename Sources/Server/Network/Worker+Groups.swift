@@ -14,7 +14,7 @@ extension Worker {
         take(members)
         let began = MonotonicClock.now
         let finished = pool.commitGroup(members) { member in
-            (member as? Session)?.replyAfterGroup()
+            self.session(member).replyAfterGroup()
             self.ready.enqueue(.answered(member))
         }
         isBackFromDisk()
@@ -33,7 +33,7 @@ extension Worker {
     /// The sessions are this thread's now, which is about to wait for the disk.
     private func take(_ members: [any GroupMember]) {
         for member in members {
-            guard let session = member as? Session else { continue }
+            let session = session(member)
             session.closeParking()
             session.worker = self
             session.noteEndOfWait()
@@ -126,7 +126,7 @@ extension Worker {
     private func answer(_ members: ArraySlice<any GroupMember>, syncsOn: Bool = false) {
         isAnswering = members.count > 1 || syncsOn
         for member in members {
-            guard let session = member as? Session else { continue }
+            let session = session(member)
             // What it counts, it counts on this thread.
             session.worker = self
             // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
@@ -158,7 +158,7 @@ extension Worker {
         while true {
             handOver()
             if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-            let (synced, goesOn, recovery) = pool.syncUnanswered(commit) { ($0 as? Session)?.worker = self }
+            let (synced, goesOn, recovery) = pool.syncUnanswered(commit) { self.session($0).worker = self }
             counters.setMark(MonotonicClock.now)
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.

@@ -69,6 +69,7 @@ extension Worker {
         while let event = replies.take() {
             let session = table.session(ownedBy: event)
             let reply = session.out.readable
+            // One type of transfer for both directions; this one is only read from.
             transfers.add(session.socket, UnsafeMutableRawPointer(mutating: reply.baseAddress!), count: reply.count)
             transferring.append(Unmanaged.passUnretained(session))
         }

@@ -338,11 +338,11 @@ final class Worker: @unchecked Sendable {
         counters.setMark(MonotonicClock.now)
         switch resumption {
         case .reader(let client, let index):
-            guard let session = client as? Session else { return }
+            let session = session(client)
             session.readerIndex = index
             session.resume(self)
         case .transaction(let client):
-            guard let session = client as? Session else { return }
+            let session = session(client)
             session.hasWriterGrant = true
             session.resume(self)
         case .group(let members):
@@ -352,11 +352,11 @@ final class Worker: @unchecked Sendable {
         case .unsynced(let commit):
             sync(commit)
         case .answered(let client):
-            (client as? Session)?.continueAfterGroup(self)
+            session(client).continueAfterGroup(self)
         case .owned(let client):
-            (client as? Session)?.takeUp(self)
+            session(client).takeUp(self)
         case .stopped(let client, let reason):
-            (client as? Session)?.waitEnded(self, reason)
+            session(client).waitEnded(self, reason)
         case .job(let job):
             willBeLong()
             SQLiteLibrary.beginOwnWork()
@@ -364,6 +364,13 @@ final class Worker: @unchecked Sendable {
             for next in pool.run(job, endSnapshots: { server.endSnapshots(before: $0, self) }) { enqueue(next) }
             releaseWriter()
         }
+    }
+
+    /// The pool knows its clients as no more than that, and has no others. What it has granted must not be lost silently.
+    @inline(__always)
+    func session(_ client: any PoolClient) -> Session {
+        guard let session = client as? Session else { preconditionFailure("the pool's clients are sessions") }
+        return session
     }
 
     func releaseWriter() {

@@ -9,7 +9,7 @@ extension Analysis {
         /// By number.
         var parameters: [Int]
 
-        /// A truth is bound as 1 or 0.
+        /// A boolean is bound as 1 or 0.
         func holds(of types: [ParameterType]) -> Bool {
             parameters.allSatisfy { $0 <= types.count && [.int8, .bool].contains(types[$0 - 1].type.stored) }
         }
@@ -23,8 +23,8 @@ extension Analysis {
         var declared: String?
         /// What it is announced as with result_typing = declared, where that is another type.
         var ownType: TypeOID?
-        /// By its form it is a truth if its columns are.
-        var isPerhapsTruth = false
+        /// By its form it is a boolean if its columns are.
+        var isPerhapsBoolean = false
         /// The same, if these parameters are all integers.
         var assumedOfIntegers: IfIntegers?
         /// An open column's only source: the parameter of this number.
@@ -49,7 +49,7 @@ extension Analysis {
             for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
                 columns[index].type = ColumnType(static: types[index])
                 columns[index].ownType = types[index]?.ownType
-                columns[index].isPerhapsTruth = types[index] == .perhapsBool
+                columns[index].isPerhapsBoolean = types[index] == .perhapsBool
             }
         }
         return columns
@@ -76,7 +76,7 @@ extension Analysis {
                 columns[index].type = .fixed(.float8)
             }
             if columns[index].declared == nil, let certain = result.certain { columns[index].type = .fixed(certain) }
-            if columns[index].isPerhapsTruth, result.isOfTruths { columns[index].type = .fixed(.bool) }
+            if columns[index].isPerhapsBoolean, result.isOfBooleans { columns[index].type = .fixed(.bool) }
         }
     }
 

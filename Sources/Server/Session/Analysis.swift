@@ -33,11 +33,10 @@ final class Analysis: Sendable {
     let inferredTypes: [ParameterType]
     /// The program was asked.
     let isDeep: Bool
-    /// What the columns' types are was for the program to say, so that another schema may have others by the same names and
-    /// declarations.
+    /// The columns' types were found in the compiled program, so another schema may give others to the same names and declarations.
     let hasComputedTypes: Bool
-    /// Whether a column is a truth was for the program to say.
-    var mayHoldTruths: Bool { columns.contains(where: \.isPerhapsTruth) }
+    /// Whether a column is a boolean was for the program to say.
+    var mayHoldBooleans: Bool { columns.contains(where: \.isPerhapsBoolean) }
     /// The RowDescription for text format, when no column is open: the commonest reply, encoded once.
     let textDescription: [UInt8]?
     let textEncoder: RowEncoder

@@ -8,8 +8,8 @@ struct GroupMembership {
     var markedEnd = 0
     /// When its statement is to end, as it was then.
     var markedDeadline = Instant.distantFuture
-    /// What its clients had been told of its portals then.
-    var markedPortals: [(portal: Portal, description: Portal.Description)] = []
+    /// How far its portals were then, and what its client had been told of them.
+    var markedPortals: [(portal: Portal, progress: Portal.Progress)] = []
     /// What the connection had counted by then.
     var totalChangesAtMark: Int64 = 0
     /// Its whole transaction is one statement.
@@ -18,6 +18,8 @@ struct GroupMembership {
     var leftovers = Session.Leftovers.none
     /// Its transaction has ended, well or not, and nothing of it is left to undo.
     var hasEnded = false
+    /// It was undone, and the group's transaction has nothing of it.
+    var leavesNothing = false
     /// Its transaction is part of the commit that is being made.
     var isInCommit = false
     /// SHOW WRITER names it: see Logging/Session+LockWait.

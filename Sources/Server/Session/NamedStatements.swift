@@ -10,7 +10,7 @@ struct NamedStatements {
         var bytes: Int
     }
 
-    private var entries: [String: Entry] = [:]
+    private var entries: [ExactName: Entry] = [:]
     private(set) var bytes = 0
     /// What was asked for last. A client that runs a statement again and again has its name looked up twice each time: when it has
     /// arrived, and when it is bound.
@@ -20,7 +20,7 @@ struct NamedStatements {
     var count: Int { entries.count }
 
     @inline(__always)
-    subscript(name: String) -> PreparedStatement? { entries[name]?.statement }
+    subscript(name: String) -> PreparedStatement? { entries[ExactName(name)]?.statement }
 
     /// As the client wrote the name.
     mutating func named(_ name: UnsafeRawBufferPointer) -> PreparedStatement? {
@@ -31,7 +31,6 @@ struct NamedStatements {
         return statement
     }
 
-    /// Byte by byte. Strings of another spelling are equal, too, and are looked up.
     private static func isSame(_ name: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
         name.utf8.withContiguousStorageIfAvailable { name in
             name.count == bytes.count && memcmp(name.baseAddress!, bytes.baseAddress!, bytes.count) == 0
@@ -42,14 +41,14 @@ struct NamedStatements {
         remove(name)
         statement.name = name
         let taken = statement.keptBytes
-        entries[name] = Entry(statement: statement, bytes: taken)
+        entries[ExactName(name)] = Entry(statement: statement, bytes: taken)
         bytes += taken
     }
 
     /// False: there is none of that name.
     @discardableResult
     mutating func remove(_ name: String) -> Bool {
-        guard let entry = entries.removeValue(forKey: name) else { return false }
+        guard let entry = entries.removeValue(forKey: ExactName(name)) else { return false }
         bytes -= entry.bytes
         if last === entry.statement { last = nil }
         return true
@@ -65,7 +64,7 @@ struct NamedStatements {
             let taken = entry.statement.keptBytes
             bytes += taken - entry.bytes
             entries[key]?.bytes = taken
-            name = key
+            name = key.text
         }
         return name
     }

@@ -58,7 +58,7 @@ final class Portal {
     var isCursor: Bool { statement.query === query && !(analysis?.columns.isEmpty ?? true) }
     /// It has been begun and has rows, or a failure, left to tell.
     var isBegun: Bool { run != nil || kept != nil }
-    /// The client has asked what its columns are, and takes what other portals of its statement give for the same.
+    /// The client has described this portal, and decodes other portals of its statement by the same types.
     private(set) var announces = false
     /// Its columns are what an earlier portal of its statement announced.
     var keepsAnnouncedTypes = false
@@ -68,8 +68,8 @@ final class Portal {
         statement.announceOfPortal(encoder.columns.map(\.type))
     }
 
-    /// Open columns get their types from rows, until those are sent: so it is said again when some were. Not if Describe of the statement
-    /// came between.
+    /// Open columns take their types from the rows sent so far, so they are announced again when some were sent; not if Describe of the
+    /// statement came between.
     func announceAgain() {
         if statement.announcedTypes != nil { announce() }
     }
@@ -108,9 +108,11 @@ final class Portal {
     /// The statement it is for turns out to be a call of this one.
     func become(_ statement: PreparedStatement) { self.statement = statement }
 
-    /// What the client was told of it.
-    struct Description {
+    /// How far it is, and what the client was told of it: what a group's member finds again when it runs again.
+    struct Progress {
         var isDescribed: Bool
+        var announces: Bool
+        var keepsAnnouncedTypes: Bool
         var isClosed: Bool
         var isDone: Bool
         var hasFailed: Bool
@@ -121,14 +123,16 @@ final class Portal {
         var analysisOfRun: Analysis?
     }
 
-    var description: Description {
+    var progress: Progress {
         get {
-            Description(
-                isDescribed: isDescribed, isClosed: isClosed, isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
+            Progress(
+                isDescribed: isDescribed, announces: announces, keepsAnnouncedTypes: keepsAnnouncedTypes, isClosed: isClosed,
+                isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
                 rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
+            (announces, keepsAnnouncedTypes) = (newValue.announces, newValue.keepsAnnouncedTypes)
             (isDone, hasFailed, snapshotLoss) = (newValue.isDone, newValue.hasFailed, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
             kept = newValue.kept

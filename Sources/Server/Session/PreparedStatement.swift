@@ -22,7 +22,7 @@ final class PreparedStatement {
     private(set) var announcedTypes: [TypeOID]?
     /// What the columns of FETCH, EXECUTE or a question to the catalogs were told as, which depends on more than the statement.
     var toldTypes: [TypeOID]?
-    /// The EXECUTE that calls it. What the client is told of the call it is told of that one, as long as it has it.
+    /// The EXECUTE that calls this statement. What is announced for the call is noted there too, as long as the client keeps it.
     private weak var caller: PreparedStatement?
     private(set) var isCalled = false
     /// The client was told its parameters' types, and writes its values accordingly.
@@ -104,12 +104,12 @@ final class PreparedStatement {
         (caller.announcedTypes, caller.toldTypes) = (types, types)
     }
 
-    /// What a portal's columns must be that is not described itself: of a statement that was, and a portal of it too, only what both said
-    /// the same of, for nobody knows by which the client reads.
+    /// The types that a portal's columns must have when the portal itself was not described. If both its statement and an earlier portal
+    /// were described, its rows must fit both, because nobody knows by which of them the client reads.
     var typesToKeep: [TypeOID]? { toldTypes ?? (isDescribed ? announcedTypes : nil) }
 
-    /// What is calculated of parameters that are told as bigint was announced as bigint. To SQLite 1.5 would be right for them, too, and
-    /// what is made of that would be none: a text must be an integer then, as in PostgreSQL (22P02).
+    /// A result computed from bigint parameters was announced as bigint. SQLite would take '1.5' for such a parameter, and then the result
+    /// would be no bigint. So a parameter's text must be an integer, as in PostgreSQL (22P02).
     private func requireIntegers() {
         guard announcedTyping != .text else { return }
         for column in analysis?.columns ?? [] where column.type == .open {

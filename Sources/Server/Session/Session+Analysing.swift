@@ -87,7 +87,7 @@ extension Session {
             try Analysis(lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: depth)
         }
         var found = try analysis(isDeep ? depth(connection) : nil)
-        if !found.isDeep, found.mayHoldTruths { found = try analysis(depth(connection)) }
+        if !found.isDeep, found.mayHoldBooleans { found = try analysis(depth(connection)) }
         // An analysis that was stopped is not whole, and would be shared with all sessions.
         if let reason = connection.stopReason { throw stopError(reason) }
         if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError.outOfMemory) }

@@ -42,7 +42,7 @@ extension Session {
         case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
         case .session(.showAll): describe(["name", "setting", "description"], formats)
         case .session(.fetch(let fetch)):
-            guard !fetch.isMove, let portal = state.portals[fetch.name], portal.isCursor, let analysis = portal.analysis else {
+            guard !fetch.isMove, let portal = state.portals[ExactName(fetch.name)], portal.isCursor, let analysis = portal.analysis else {
                 return out.noData()
             }
             portal.changeFormats(formats)

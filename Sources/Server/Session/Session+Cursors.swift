@@ -46,7 +46,7 @@ extension Session {
             portal.resultFormats = [.binary]
             portal.isBinaryCursor = true
         }
-        state.portals[cursor.name] = portal
+        state.portals[ExactName(cursor.name)] = portal
         try requireRoom(for: portal)
         complete("DECLARE CURSOR")
         return nil

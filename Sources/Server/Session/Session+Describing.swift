@@ -16,7 +16,7 @@ extension Session {
             guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
                 let type = parameters[number - 1].type.stored
             else { continue }
-            // The integer in the first row does not tell a truth.
+            // The integer in the first row does not tell a boolean.
             if firstRow == nil || type == .bool { encoder.columns[index].type = type }
             if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }
         }
@@ -38,7 +38,7 @@ extension Session {
         return encoder
     }
 
-    /// The client reads what it is sent by what it was told, and SET result_typing came between.
+    /// The client decodes rows by the types it was told: they are refused if `result_typing` has changed since.
     @inline(__always)
     func requireAnnouncedTyping(of portal: Portal) throws(WireError) {
         guard !portal.isDescribed, let typing = portal.statement.announcedTyping, typing != state.settings.typing.results else { return }

@@ -147,7 +147,8 @@ extension Session {
     private func describe(_ portal: Portal) throws(WireError) -> Wait? {
         try becomeCalled(portal)
         guard case .sqlite = portal.statement.query.kind else {
-            if case .session(.fetch(let fetch)) = portal.statement.query.kind, !fetch.isMove, let cursor = state.portals[fetch.name],
+            if case .session(.fetch(let fetch)) = portal.statement.query.kind, !fetch.isMove,
+                let cursor = state.portals[ExactName(fetch.name)],
                 cursor.isCursor
             {
                 // As for any query, the first row decides what open columns are.

@@ -46,13 +46,14 @@ extension Session {
     }
 
     /// For pg_cursors.
-    var cursors: @Sendable () -> [String: SessionFacts.Cursor] {
-        guard !state.portals.isEmpty else { return { [:] } }
-        let open = state.portals.mapValues { (query: $0.statement.query, isBinary: $0.isBinaryCursor) }
+    var cursors: @Sendable () -> [SessionFacts.Cursor] {
+        guard !state.portals.isEmpty else { return { [] } }
+        let open = state.portals.map { (name: $0.text, query: $1.statement.query, isBinary: $1.isBinaryCursor) }
         return {
-            open.mapValues { cursor in
+            open.map { cursor in
                 let text = cursor.query.source ?? cursor.query.text
-                return SessionFacts.Cursor(statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary)
+                return SessionFacts.Cursor(
+                    name: cursor.name, statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary)
             }
         }
     }

@@ -9,6 +9,7 @@ extension Session: GroupMember {
         member.markedEnd = out.end
         marks.commit = out.end
         member.hasEnded = false
+        member.leavesNothing = false
         member.isInCommit = true
         member.totalChangesAtMark = pool.writer.connection.totalChanges
         member.leftovers = .none
@@ -22,8 +23,8 @@ extension Session: GroupMember {
         }
         member.markedState = state
         member.markedPortals.removeAll(keepingCapacity: true)
-        if let portal = state.unnamedPortal { member.markedPortals.append((portal, portal.description)) }
-        for portal in state.portals.values { member.markedPortals.append((portal, portal.description)) }
+        if let portal = state.unnamedPortal { member.markedPortals.append((portal, portal.progress)) }
+        for portal in state.portals.values { member.markedPortals.append((portal, portal.progress)) }
     }
 
     func rewind() {
@@ -31,9 +32,9 @@ extension Session: GroupMember {
         guard let marked = member.markedState else { preconditionFailure("what is run again has been marked for that") }
         state = marked
         notePassage()
-        for (portal, description) in member.markedPortals {
+        for (portal, progress) in member.markedPortals {
             portal.makeFresh()
-            portal.description = description
+            portal.progress = progress
         }
         // Its portal holds the statement that ran last: the one to run again is looked up anew.
         state.query?.hasStarted = false
@@ -134,12 +135,15 @@ extension Session: GroupMember {
             // statement whose result could not be sent, and what SQLite did not foresee. Then the group has to go. So it has when
             // the statement was stopped: SQLite may call it interrupted after its last instruction, and DDL counts no changes.
             if connection.totalChanges != member.totalChangesAtMark || writer.stopReason != nil || mayHaveLeftSomething {
-                writer.rollback()
+                return writer.rollback()
             }
-            return
+        } else {
+            do { try writer.rollbackMemberSavepoint() } catch { return writer.rollback() }
         }
-        do { try writer.rollbackMemberSavepoint() } catch { writer.rollback() }
+        member.leavesNothing = true
     }
+
+    var leavesNothing: Bool { member.leavesNothing }
 
     /// What a single statement may have left behind, as far as its error says. Once it has completed it is `.possible` as well: a later
     /// message of its pipeline may fail, and definitions count no changes.

@@ -4,7 +4,8 @@ import SQLite
 
 /// Results that are kept in memory: taking them there, and giving them from there.
 extension Session {
-    /// What keeps a portal's rows from being kept is said of the statement that made it necessary, or else where they end.
+    /// Where it is reported that a portal's rows cannot be kept: as the error of the statement that made keeping them necessary, or at the
+    /// end of the portal's own rows.
     enum KeepingFailure { case isTheStatements, isThePortals }
 
     /// Reads what is left of a portal's rows and gives back what it ran on.
@@ -70,7 +71,7 @@ extension Session {
             }
             portal.rowsOfExecute += 1
             kept.step()
-            if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: true) { return .full }
+            if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: true) { return .full }
         }
         guard let error = kept.error else { return .end }
         // As many as were asked for were there.

@@ -52,7 +52,7 @@ extension Session {
                 state.inputPosition = next
                 return nil
             }
-            if try isTurnOver() { return .turn }
+            if try countTowardsTurn() { return .turn }
             return try handle(type, body, range, next)
         }
     }
@@ -118,7 +118,7 @@ extension Session {
             guard flush() else { return .closed }
             if writerMode == .none, !hasWriterGrant { return out.count >= SessionLimits.flushBytes ? .output : nil }
         }
-        // A session that has the writer waits for no client, nor does one that has just been given it: nobody would take it away again.
+        // A session that has the writer, or has just been given it, waits for no client: nobody would take the writer away from it.
         guard out.count < SessionLimits.writerResultBytes else {
             throw WireError(
                 severity: .fatal, state: .programLimitExceeded,

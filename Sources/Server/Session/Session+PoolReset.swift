@@ -11,21 +11,17 @@ extension Session {
         """
 
     /// Answers that text and says true. Not in a transaction, where it has more to heed.
-    func answersPoolReset(_ sql: UnsafeRawBufferPointer) -> Bool {
+    func answerPoolReset(_ sql: UnsafeRawBufferPointer) -> Bool {
         let known = UnsafeRawBufferPointer(start: Self.poolReset.utf8Start, count: Self.poolReset.utf8CodeUnitCount)
         guard sql.count == known.count, !isConsole, !state.transaction.isExplicit, writerMode == .none,
             sql.elementsEqual(known)
         else { return false }
         closePortals()
-        let before = state.settings
-        state.settings = defaults
         try? answer(
             ChatterQuery(question: .advisoryUnlockAll, column: "pg_advisory_unlock_all"), formats: [], describes: true)
         out.commandComplete("CLOSE CURSOR ALL")
         out.commandComplete("UNLISTEN")
-        // "ParameterStatus messages will be generated whenever the active value changes for any of the parameters":
-        // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
-        for name in Settings.reported where before.value(name) != defaults.value(name) { report(name) }
+        goBack(to: defaults)
         out.commandComplete("RESET")
         return true
     }

@@ -11,7 +11,7 @@ extension Session {
         try requireNewPortal(text)
         let portal = Portal(name: text, statement: statement)
         portal.savepointDepth = state.transaction.savepoints.count
-        state.portals[text] = portal
+        state.portals[ExactName(text)] = portal
         return portal
     }
 
@@ -30,7 +30,7 @@ extension Session {
     }
 
     func requireNewPortal(_ name: String) throws(WireError) {
-        guard state.portals[name] == nil else {
+        guard state.portals[ExactName(name)] == nil else {
             throw WireError(state: .duplicateCursor, message: "cursor \"\(name)\" already exists")
         }
         guard state.portals.count < SessionLimits.portals else {
@@ -77,15 +77,15 @@ extension Session {
     }
 
     func portal(_ name: String) throws(WireError) -> Portal {
-        if let portal = state.portals[name] { return portal }
+        if let portal = state.portals[ExactName(name)] { return portal }
         throw .noPortal(name)
     }
 
     func closePortal(_ name: String) {
-        guard let portal = name.isEmpty ? state.unnamedPortal : state.portals[name] else { return }
+        guard let portal = name.isEmpty ? state.unnamedPortal : state.portals[ExactName(name)] else { return }
         finish(portal)
         portal.isClosed = true
-        if !name.isEmpty { state.portals[name] = nil }
+        if !name.isEmpty { state.portals[ExactName(name)] = nil }
     }
 
     /// Ends the portals opened after a savepoint. Those before it that have failed cannot be run any more, as in PostgreSQL.
@@ -96,7 +96,7 @@ extension Session {
             // One that failed in the middle of an Execute or FETCH has sent rows that it would count again.
             let hasFailed = portal.hasFailed || portal.rowsOfExecute > 0
             if portal.savepointDepth > depth {
-                closePortal(name)
+                closePortal(name.text)
             } else if hasFailed {
                 finish(portal)
                 portal.fail()

@@ -74,7 +74,7 @@ extension Session {
                 portal.fail()
                 throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
             }
-            if out.count >= SessionLimits.flushBytes, try isFull(filled, isOnWriter: run.isOnWriter) {
+            if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
                 return .full
@@ -101,10 +101,10 @@ extension Session {
         return skipped
     }
 
-    /// Sends what there is; true when the client must take some of it before there is more. On the writer, which
+    /// Sends what there is; true: the client must take some of it before there is more. On the writer, which
     /// never waits for a client, results are kept instead, up to a limit; `filled` is what the buffer had before the row, so
     /// that a socket that takes nothing is tried again for every so many bytes, and not for every row.
-    func isFull(_ filled: Int, isOnWriter: Bool) throws(WireError) -> Bool {
+    func flushRows(_ filled: Int, isOnWriter: Bool) throws(WireError) -> Bool {
         if isOnWriter, out.count / SessionLimits.flushBytes == filled / SessionLimits.flushBytes { return false }
         // What is in the buffer before a group's commit must not leave it.
         if writerMode != .group, !flush() {

@@ -15,7 +15,7 @@ extension Session {
             try keepRowsOfWrites()
             try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
         }
-        state.transaction.savepoints.append(name)
+        state.transaction.savepoints.append(ExactName(name))
     }
 
     func release(_ name: String) throws(WireError) {
@@ -25,7 +25,7 @@ extension Session {
             try onWriter("RELEASE s\(index)")
         }
         state.transaction.savepoints.removeSubrange(index...)
-        // What was opened after it is its surroundings' now.
+        // Portals opened after it now belong to the savepoint around it, or to the transaction.
         for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
     }
 
@@ -43,7 +43,7 @@ extension Session {
 
     private func savepointIndex(_ name: String, _ command: String) throws(WireError) -> Int {
         try requireBlock(command)
-        if let index = state.transaction.savepoints.lastIndex(of: name) { return index }
+        if let index = state.transaction.savepoints.lastIndex(of: ExactName(name)) { return index }
         throw WireError(
             state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
     }

@@ -119,21 +119,21 @@ extension Session {
 
     private func executed(_ name: UnsafeRawBufferPointer, _ portals: Named) -> Query? {
         if let query = portals[name] { return query }
-        return (name.isEmpty ? state.unnamedPortal : state.portals[String(decoding: name, as: UTF8.self)])?.statement.query
+        return (name.isEmpty ? state.unnamedPortal : state.portals[ExactName(String(decoding: name, as: UTF8.self))])?.statement.query
     }
 
     /// What the messages ahead will have named. Most give no name, and then nothing is looked up.
     private struct Named {
         private var unnamed: Query?
-        private var named: [String: Query] = [:]
+        private var named: [ExactName: Query] = [:]
 
         mutating func set(_ name: UnsafeRawBufferPointer, _ query: Query) {
-            if name.isEmpty { unnamed = query } else { named[String(decoding: name, as: UTF8.self)] = query }
+            if name.isEmpty { unnamed = query } else { named[ExactName(String(decoding: name, as: UTF8.self))] = query }
         }
 
         subscript(_ name: UnsafeRawBufferPointer) -> Query? {
             if name.isEmpty { return unnamed }
-            return named.isEmpty ? nil : named[String(decoding: name, as: UTF8.self)]
+            return named.isEmpty ? nil : named[ExactName(String(decoding: name, as: UTF8.self))]
         }
     }
 }

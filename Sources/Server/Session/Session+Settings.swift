@@ -7,16 +7,12 @@ extension Session {
     /// - Parameter isInStatement: a function sets it in the middle of a statement, perhaps for each of a million rows. The
     ///   client hears of it when the statement is over.
     func set(_ name: String, _ values: [String]?, isLocal: Bool, isInStatement: Bool = false) throws(WireError) {
+        let name = name.lowercased()
         if name == "transaction_isolation" || name == "transaction_read_only" {
             return try setTransactionMode(name, values?.joined(separator: " ") ?? "")
         }
         try requireSessionSetting(name)
-        if name == "session_authorization" || name == "role" {
-            guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
-                throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
-            }
-            return
-        }
+        if try isOfUser(name, values) { return }
         if isLocal && !state.transaction.isExplicit {
             if !isInStatement {
                 out.notice(
@@ -37,6 +33,15 @@ extension Session {
             try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
         }
         if isInStatement { noteToReport(name) } else { report(name) }
+    }
+
+    /// Whether it is the user's name that is set. There is no other that a session may have.
+    func isOfUser(_ name: String, _ values: [String]?) throws(WireError) -> Bool {
+        guard name == "session_authorization" || name == "role" else { return false }
+        guard values == nil || values == ["none"] || values == ["default"] || values == [userName] else {
+            throw WireError(state: .insufficientPrivilege, message: "permission denied to set \(name)")
+        }
+        return true
     }
 
     /// Those that are reported are few.
@@ -122,8 +127,7 @@ extension Session {
         closePortals()
         closeUnnamed()
         state.statements.removeAll()
-        state.settings = defaults
-        Settings.reported.forEach(report)
+        goBack(to: defaults)
     }
 
     func deallocate(_ name: String?) throws(WireError) {
@@ -131,10 +135,9 @@ extension Session {
         guard state.statements.remove(name) else { throw .noPreparedStatement(name) }
     }
 
-    func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) -> Wait? {
+    func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) {
         guard let value = shown(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
         answer([name], [[value]], tag: "SHOW", formats, describes)
-        return nil
     }
 
     func shown(_ name: String) -> String? {

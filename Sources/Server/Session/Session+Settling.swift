@@ -82,6 +82,7 @@ extension Session {
     }
 
     func disownAndArm() {
+        // This thread's own, which lives as long: without a reference counted at every turn.
         let worker = worker.map { Unmanaged.passUnretained($0) }
         self.worker = nil
         let interest = arming.interest

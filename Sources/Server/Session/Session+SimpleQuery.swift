@@ -10,7 +10,7 @@ extension Session {
         try ForeignQuotes.checkComments(message.sql)
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
-        if answersPoolReset(message.sql) {
+        if answerPoolReset(message.sql) {
             state.inputPosition = next
             endStatement()
             readyForQuery()
@@ -49,7 +49,7 @@ extension Session {
             // A few bytes may be answered by many, and there may be two million of them.
             if !query.hasStarted, state.copyIn == nil {
                 if let wait = try waitForClientToRead() { return wait }
-                if try isTurnOver() { return .turn }
+                if try countTowardsTurn() { return .turn }
             }
             if let wait = try runStatement(of: query) { return wait }
             finishStatement(isFollowed: query.next < query.statements.count - 1)

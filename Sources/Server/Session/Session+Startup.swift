@@ -127,6 +127,7 @@ extension Session {
 
     private func takeSetting(_ name: String, _ value: String) throws(WireError) {
         do {
+            if try isOfUser(name.lowercased(), [value]) { return }
             try defaults.set(name, [value])
             try access.limits.check(defaults)
         } catch {

@@ -116,9 +116,8 @@ extension Session {
         return false
     }
 
-    /// Whether there was something for it. While the session waits for more of a pipeline of many short statements, which is where a
-    /// cancel finds it that its thread comes to first, it is for the next of them, if that has been sent: a client that waits is at
-    /// nothing, and its cancel comes too late.
+    /// Whether there was anything to cancel. Between two statements of a pipeline a cancel is for the next one, if that has been sent: of
+    /// many short statements it mostly finds the session there. If nothing more was sent, it comes too late.
     private func noteCancel() -> Bool {
         while true {
             let found = activity.load(ordering: .sequentiallyConsistent)

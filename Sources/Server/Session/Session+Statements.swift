@@ -56,7 +56,8 @@ extension Session {
         let (formats, describes) = (invocation.formats ?? [], invocation.describes)
         switch statement {
         case .show(let name):
-            return try show(name, formats, describes)
+            try show(name, formats, describes)
+            return nil
         case .showAll:
             showAll(formats, describes)
             return nil
@@ -110,8 +111,8 @@ extension Session {
             try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
-            try change { settings throws(WireError) in settings = defaults }
-            Settings.reported.forEach(report)
+            if state.transaction.settingsToKeep != nil { state.transaction.settingsToKeep = defaults }
+            goBack(to: defaults)
         case .discard(let what):
             try discard(what)
         case .deallocate(let name):
@@ -121,7 +122,7 @@ extension Session {
                 _ = try portal(name)
                 closePortal(name)
             } else {
-                for name in state.portals.keys { closePortal(name) }
+                for name in state.portals.keys { closePortal(name.text) }
             }
         case .unlisten:
             break

@@ -136,7 +136,9 @@ extension Session {
         releaseReaderIfUnused()
     }
 
-    /// These settings hold again, and the client hears of those that PostgreSQL reports.
+    /// These settings hold again, and the client hears of those that PostgreSQL reports: "ParameterStatus messages will be generated
+    /// whenever the active value changes for any of the parameters",
+    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
     func goBack(to settings: Settings) {
         // Nearly always nothing was set. Equal is not the same, though: text may be composed in two ways.
         guard settings != state.settings else { return state.settings = settings }

@@ -4,9 +4,9 @@ import Scheduling
 
 /// How long a session is at what it has received before others get its thread.
 ///
-/// One Query message may have two million statements, and one read may bring thousands of messages. What runs on a connection is
-/// bounded by how many of those there are, and is asked whether it shall stop; SET, SHOW, ROLLBACK and whatever else a session
-/// answers by itself need none.
+/// One Query message may have two million statements, and one read may bring thousands of messages. Those that run on a connection are
+/// bounded by the number of connections, and can be stopped. SET, SHOW, ROLLBACK and whatever else a session answers by itself need
+/// no connection, so nothing else would bound them.
 struct SessionTurn {
     /// Statements and messages so far.
     var steps = 0
@@ -23,7 +23,7 @@ extension Session {
     /// Before a statement or message: whether others come first now. Throws where the session is
     /// ended or its transaction's time is over; a statement that runs asks for the other reasons itself.
     @inline(__always)
-    func isTurnOver() throws(WireError) -> Bool {
+    func countTowardsTurn() throws(WireError) -> Bool {
         turn.steps &+= 1
         guard turn.steps % SessionTurn.stepsBetweenLooks == 0 else { return false }
         return try lookAtTurn()

@@ -15,7 +15,7 @@ extension Session {
             return nil
         }
         if let loss = state.transaction.snapshotLoss { throw snapshotError(loss) }
-        if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.snapshotError }
+        if state.transaction.pinsSnapshot, let reader, !reader.isNewest { throw Self.concurrentUpdate }
         if !state.transaction.pinsSnapshot { releaseReaderIfUnused() }
         let shape = segmentShape()
         member.isSingleStatement = shape == .single
@@ -59,14 +59,14 @@ extension Session {
             guard reader?.isNewest ?? true else {
                 pool.writer.rollback()
                 releaseWriter()
-                throw Self.snapshotError
+                throw Self.concurrentUpdate
             }
             releaseReaderIfUnused()
         }
         try establishSavepoints()
     }
 
-    static let snapshotError = WireError(
+    static let concurrentUpdate = WireError(
         state: .serializationFailure, message: "could not serialize access due to concurrent update",
         detail: "Another transaction wrote since this one's snapshot began.",
         hint: "Run the transaction again; READ COMMITTED or BEGIN IMMEDIATE does not meet this.")
@@ -100,9 +100,9 @@ extension Session {
         }
     }
 
-    /// With synchronous = pipelined others write while the commit is on its way to the disk. Where the reply is complete with it, or with
-    /// the Sync behind it, the session is parked until then; otherwise its thread waits. One such thread does so beside the writer; who
-    /// comes to it meanwhile waits with the writer, as without pipelining: so they never take all threads.
+    /// With synchronous = pipelined others may write while this commit goes to the disk. If nothing but ReadyForQuery follows, the session
+    /// is parked until then; otherwise its thread waits. Only one thread may wait without the writer. Any other keeps the writer
+    /// meanwhile, as with `full`, so that such commits never take all threads.
     private func leave(_ commit: UnsyncedCommit) throws(WireError) {
         guard !isLastOfItsReply else {
             releaseWriter()

@@ -103,8 +103,8 @@ final class Session: @unchecked Sendable {
     var hasSimpleStatement = false
     /// It is at a private connection of the catalogs: see `reasonOfOwnConnection`.
     var isAtCatalogs = false
-    /// Set by each worker that takes the session, before anything else, and used on that worker's thread only. Not retained, for that
-    /// would be two atomic operations at every turn.
+    /// Set by each worker that takes the session, before anything else, and used on that worker's thread only, which keeps it until the
+    /// thread ends. Not retained, for that would be two atomic operations at every turn.
     unowned(unsafe) var worker: Worker? { willSet(next) { (counters, socketMark) = (next?.counters, next?.socketMark) } }
     /// Of the thread the session is on.
     var socketMark: SocketWait.Mark?

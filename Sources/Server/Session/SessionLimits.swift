@@ -20,8 +20,8 @@ enum SessionLimits {
     static let typeListCharacters = 200
     /// What a socket is read with at a time.
     static let readBytes = 16 << 10
-    /// So much of a message that is not whole yet is a sign that its client is not idle: what the shortest read is for. A client that
-    /// is at it sends that in microseconds; one that is stuck and drips a byte at a time does not for hours (`InputActivity`).
+    /// A client that has sent this much of an unfinished message is not idle. It is one read: an active client sends it in
+    /// microseconds, one that drips a byte at a time takes hours (`InputActivity`).
     static let activeBytes = 16 << 10
     /// An idle session gives memory beyond this back.
     static let idleBufferBytes = 16 << 10

@@ -4,7 +4,8 @@ import SQLite
 
 /// Everything a session remembers between messages that a transaction run again must find as it was.
 ///
-/// A value: going back is an assignment.
+/// A value: going back is an assignment, but for portals and statements, which are objects; how far portals were is remembered beside
+/// it (`Portal.Progress`).
 struct SessionState {
     /// How far the input has been handled, in bytes from the start of the input buffer.
     var inputPosition = 0
@@ -12,7 +13,7 @@ struct SessionState {
     var settings: Settings
     var statements = NamedStatements()
     var unnamedStatement: PreparedStatement?
-    var portals: [String: Portal] = [:]
+    var portals: [ExactName: Portal] = [:]
     var unnamedPortal: Portal?
     var counters = ChangeCounters.Values()
     /// After an error in the extended protocol: "the backend reads and discards messages until a Sync is reached".
@@ -55,7 +56,7 @@ struct Transaction {
     var snapshotLoss: SnapshotLoss?
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
     /// name that differs only in case are told apart as PostgreSQL does.
-    var savepoints: [String] = []
+    var savepoints: [ExactName] = []
     var deadline = Instant.distantFuture
     /// To be restored by ROLLBACK.
     var settingsAtBegin: Settings?

@@ -1,6 +1,6 @@
 import PostgresWire
 
-/// What a client names and is not there, in PostgreSQL's words.
+/// Errors for names of which there is nothing, in PostgreSQL's words.
 extension WireError {
     static func noPreparedStatement(_ name: String) -> WireError {
         WireError(state: .invalidSQLStatementName, message: "prepared statement \"\(name)\" does not exist")

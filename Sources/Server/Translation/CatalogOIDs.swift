@@ -6,11 +6,11 @@ import SQLite
 /// SQLite has no such numbers, and clients keep them: so they depend on the names alone and are the same after a
 /// restart, a VACUUM or a restore. A pure function of all names, so whoever has the names can number the objects.
 struct CatalogOIDs: Sendable {
-    private let numbers: [String: UInt32]
+    private let numbers: [ExactName: UInt32]
 
     /// - Parameter names: of all tables, views and indexes of sqlite_schema, in any order.
     init(names: some Sequence<String>) {
-        numbers = CatalogOID.assign(Set(names.map(\.foldedName.text)))
+        numbers = CatalogOID.assign(Set(names.map { ExactName($0.foldedName.text) }))
     }
 
     /// The names are those of the schema as the connection sees it.
@@ -25,30 +25,30 @@ struct CatalogOIDs: Sendable {
     /// What is not in the schema has its number all the same, so that nothing depends on who asks first.
     subscript(_ name: String) -> UInt32 {
         let name = name.foldedName.text
-        return numbers[name] ?? CatalogOID.hash(name)
+        return numbers[ExactName(name)] ?? CatalogOID.hash(name)
     }
-
 }
 
 extension CatalogOIDs {
     /// Numbers the columns that are a table's: its OID, and the column's place in it from 1.
     func fill(_ columns: inout [Analysis.Column], of statement: Statement, on connection: Connection) {
-        var places: [String: [String: Int16]] = [:]
+        var places: [FoldedName: [FoldedName: Int16]] = [:]
         for index in columns.indices {
             guard let table = statement.columnTableName(index), let name = statement.columnOriginName(index)
             else { continue }
-            if places[table] == nil { places[table] = Self.places(table, connection) }
+            let key = table.foldedName
+            if places[key] == nil { places[key] = Self.places(table, connection) }
             columns[index].tableOID = self[table]
-            columns[index].attributeNumber = places[table]?[name] ?? 0
+            columns[index].attributeNumber = places[key]?[name.foldedName] ?? 0
         }
     }
 
-    private static func places(_ table: String, _ connection: Connection) -> [String: Int16] {
-        var result: [String: Int16] = [:]
+    private static func places(_ table: String, _ connection: Connection) -> [FoldedName: Int16] {
+        var result: [FoldedName: Int16] = [:]
         // Without an answer the columns have no number, which the protocol allows.
         guard let statement = try? tableInformation(table, connection) else { return [:] }
         while (try? statement.step()) == .row {
-            result[String(decoding: statement.text(1), as: UTF8.self)] = Int16(truncatingIfNeeded: statement.integer(0) + 1)
+            result[String(decoding: statement.text(1), as: UTF8.self).foldedName] = Int16(truncatingIfNeeded: statement.integer(0) + 1)
         }
         return result
     }

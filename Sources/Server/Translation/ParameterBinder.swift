@@ -20,7 +20,7 @@ enum ParameterBinder {
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
         case .array: try bindArray(bytes, slot, parameter.type, statement)
-        case .truth: try bindText(bytes, slot, .bool, statement)
+        case .boolean: try bindText(bytes, slot, .bool, statement)
         case .number: try bindNumber(bytes, slot, to: statement)
         case .numberIfPossible:
             if try !bindNumberIfPossible(bytes, slot, statement) { try bindValidText(bytes, slot, statement) }
@@ -139,7 +139,7 @@ enum ParameterBinder {
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
-            if parameter.rule == .truth { return try bindText(bytes, slot, .bool, statement) }
+            if parameter.rule == .boolean { return try bindText(bytes, slot, .bool, statement) }
             if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
             try bindValidText(bytes, slot, statement)
         default:

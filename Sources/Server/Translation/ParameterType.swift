@@ -16,7 +16,7 @@ struct ParameterType: Equatable, Sendable {
         /// It must be a number, integer or real, because nothing would convert it.
         case number
         /// A boolean, of which the client says that it is text: `$1::boolean` is a cast then.
-        case truth
+        case boolean
         /// A number if it looks like one, for `untyped_parameters = number`.
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
@@ -95,7 +95,7 @@ extension ParameterType {
         self = .undetermined
         let casts = Self.united(uses.flatMap(\.casts))
         let isStored = uses.contains(where: \.isStored)
-        // What is made of a value for the client says nothing of what is to be stored.
+        // How a value is returned does not decide how it is to be stored.
         var needs = uses.flatMap { isStored ? $0.needs : $0.needs + $0.resultNeeds }
         var conversions = uses.flatMap(\.conversions)
         if uses.contains(where: \.isStoredAsBytes) {
@@ -160,7 +160,7 @@ extension ParameterType {
                 continue
             }
             guard type.isNumber, result.isNumber else { return nil }
-            // What is counted with a real is a real; what is also a truth is a number.
+            // What is counted with a real is a real; what is also a boolean is a number.
             let pair = [type, result]
             if let other = pair.first(where: { $0 != .bool }), pair.contains(.bool) {
                 result = other

@@ -92,7 +92,7 @@ struct RowEncoder {
         if columns[index].format == .text {
             switch (found, type) {
             case (.integer, .bool):
-                out.fieldBoolText(try truth(row.integer(index), index))
+                out.fieldBoolText(try boolean(row.integer(index), index))
             case (.integer, .int8), (.integer, .text), (.integer, .float8):
                 out.fieldIntegerText(row.integer(index))
             case (.real, .float8), (.real, .text):
@@ -109,7 +109,7 @@ struct RowEncoder {
         } else {
             switch (found, type) {
             case (.integer, .bool):
-                out.fieldBoolBinary(try truth(row.integer(index), index))
+                out.fieldBoolBinary(try boolean(row.integer(index), index))
             case (.integer, .int8):
                 out.fieldBinary(row.integer(index))
             case (.integer, .float8):
@@ -142,7 +142,7 @@ struct RowEncoder {
         return ColumnMismatch(column: index, found: found, announced: type, isOverflow: isOverflow)
     }
 
-    private func truth(_ value: Int64, _ index: Int) throws(ColumnMismatch) -> Bool {
+    private func boolean(_ value: Int64, _ index: Int) throws(ColumnMismatch) -> Bool {
         guard value == 0 || value == 1 else {
             throw ColumnMismatch(column: index, found: .integer, announced: .bool)
         }

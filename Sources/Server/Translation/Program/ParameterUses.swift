@@ -86,7 +86,7 @@ struct ParameterUses {
             if value.isConverted {
                 if let type = other.type { addConverted(value, Affinity(of: type), type) }
             } else if affinity.converts {
-                // `CHECK (flag IN (0, 1))` makes no integer of a truth.
+                // `CHECK (flag IN (0, 1))` makes no integer of a boolean.
                 addConverted(value, affinity, other.origins == .digit && affinity == .numeric ? nil : other.type)
             } else {
                 addUnconverted(value, like: other)

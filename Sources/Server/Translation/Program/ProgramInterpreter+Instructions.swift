@@ -26,7 +26,7 @@ extension ProgramInterpreter {
         case .copy:
             for (index, value) in registers.values(p1, p3 + 1).enumerated() { registers.set(p2 + index, value) }
         case .shallowCopy: registers.set(p2, registers.value(p1))
-        case .zeroOrNull: registers.set(p2, .truth)
+        case .zeroOrNull: registers.set(p2, .boolean)
         case .intCopy, .offsetLimit: registers.set(p2, .integerOrNull)
         // It makes P3 NULL when it jumps, and else P3 is computed next.
         case .ifNullRow: registers.set(p3, .null)
@@ -65,11 +65,11 @@ extension ProgramInterpreter {
             registers.set(p3, ProgramValue([.text, .null], .text))
         case .and, .or:
             note { uses in for value in [left, right] { uses.need(value, .bool) } }
-            registers.set(p3, .truth)
+            registers.set(p3, .boolean)
         case .bitNot, .not, .isTrue:
             let type: TypeOID = instruction.opcode == .bitNot ? .int8 : .bool
             note { $0.need(right, type) }
-            registers.set(p2, instruction.opcode == .bitNot ? .integerOrNull : .truth)
+            registers.set(p2, instruction.opcode == .bitNot ? .integerOrNull : .boolean)
         case .branchIf, .branchIfNot: note { $0.need(right, .bool) }
         case .isNull, .notNull, .haltIfNull:
             let value = registers.value(instruction.opcode == .haltIfNull ? p3 : p1)

@@ -19,7 +19,7 @@ struct ProgramTypes: Sendable {
         /// Integers and reals, and nothing else.
         var isNumber = false
         /// It is from columns declared BOOLEAN, and 0 or 1 where it is not.
-        var isOfTruths = false
+        var isOfBooleans = false
         /// Parameters that may be there as they came, beside something else.
         var others: [Int] = []
         /// Parameters that have a say in what number it is, and what it is announced as if all of these are integers, and else.
@@ -97,7 +97,7 @@ extension ProgramTypes.Result {
         default: break
         }
         likely = value.type
-        isOfTruths = value.origins.contains(.boolean) && !value.origins.contains(.other)
+        isOfBooleans = value.origins.contains(.boolean) && !value.origins.contains(.other)
         if case .type(let type) = value.declared { declared = type }
     }
 

@@ -27,7 +27,7 @@ extension ProgramValue {
     /// SQLite's scalar functions: what they return by name, or by their first argument.
     static func result(ofFunction name: String, _ arguments: [ProgramValue]) -> ProgramValue {
         switch name {
-        case "like", "glob", "starts_with": return .truth
+        case "like", "glob", "starts_with": return .boolean
         case "abs": return arguments.first.map { arithmetic($0, $0) } ?? ProgramValue([.integer, .real, .null], nil)
         case "nullif":
             // It is the first argument, where it is anything.
@@ -78,7 +78,7 @@ extension ProgramValue {
         case .text: self.init([.text, .null], .text)
         case .bytea: self.init([.blob, .null], .bytea)
         case .textOrBytes: self.init([.text, .blob, .null], .text)
-        case .perhapsTruth: self = .unknown
+        case .perhapsBoolean: self = .unknown
         }
     }
 }

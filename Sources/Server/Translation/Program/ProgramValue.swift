@@ -12,7 +12,7 @@ struct ProgramValue: Equatable, Sendable {
         static let any: Classes = [.null, .integer, .real, .text, .blob]
     }
 
-    /// Where values come from, as far as it tells truths from numbers.
+    /// Where values come from, as far as it tells booleans from numbers.
     struct Origins: OptionSet, Sendable {
         let rawValue: UInt8
         /// 0 or 1: as a number, or of a comparison.
@@ -88,7 +88,7 @@ struct ProgramValue: Equatable, Sendable {
     }()
     static let integer = ProgramValue(.integer, .int8)
     static let integerOrNull = ProgramValue([.integer, .null], .int8)
-    static let truth: ProgramValue = {
+    static let boolean: ProgramValue = {
         var value = integerOrNull
         value.origins = .digit
         return value

@@ -1,12 +1,11 @@
 import PostgresWire
 
-/// What is in each register where a program is at.
+/// What is in each register at one place of a program.
 ///
-/// Each place that a program jumps to has all of them, and from one such place to the next few are others: `SELECT
-/// coalesce($1, a), …` has a jump, and a register, for each of its columns. So they are kept in rows, and rows in blocks,
-/// which places share as long as nothing is written there; and arrays that share their storage are equal without a look at
-/// what is in them. What a jump costs is then what was written since the last one, and not what the statement has of
-/// columns. Those of parameters are mostly not even that: `ConstantRegisters`.
+/// Every jump's target has a full set of registers, and most of them are as they were at the target before: `SELECT coalesce($1, a), …`
+/// has a jump, and a register, for each of its columns. So they are kept in rows, and rows in blocks, which targets share until one is
+/// written; and arrays that share their storage compare equal without being read. A jump then costs what was written since the last one,
+/// and not the number of the statement's columns. Registers of parameters mostly cost not even that: `ConstantRegisters`.
 struct Registers {
     /// Those that are not constant, at their numbers.
     private var blocks: [[[ProgramValue]]] = []

@@ -6,8 +6,8 @@ import PostgresWire
 /// (https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes), and its kind is enough.
 struct ExpressionClassifier {
     let table: TokenTable
-    /// What cannot be told beside truths is left to the columns' declarations, and not given up.
-    var seeksTruths = false
+    /// What cannot be told beside booleans is left to the columns' declarations, and not given up.
+    var seeksBooleans = false
     /// Deeper nesting is not followed; it keeps the stack bounded whatever a client sends.
     private static let depthLimit = 24
 
@@ -17,7 +17,7 @@ struct ExpressionClassifier {
         guard !inner.isEmpty else { return nil }
         switch rootOperator(inner) {
         case .undecided: return nil
-        case .truth: return .bool
+        case .boolean: return .bool
         case .bitwise: return .int8
         case .arithmetic: return .numeric
         case .text: return .text
@@ -34,7 +34,7 @@ struct ExpressionClassifier {
         return low..<high
     }
 
-    private enum Root: Int { case none, text, arithmetic, bitwise, truth, undecided }
+    private enum Root: Int { case none, text, arithmetic, bitwise, boolean, undecided }
 
     private func rootOperator(_ range: Range<Int>) -> Root {
         var root = Root.none
@@ -92,7 +92,7 @@ struct ExpressionClassifier {
         case .operatorOrPunctuation:
             if token.isSymbol("||") || token.isSymbol("->") { return .text }
             if token.isSymbol("->>") { return .undecided }
-            if token.isComparison { return .truth }
+            if token.isComparison { return .boolean }
             // A unary plus changes nothing; it is the primary's business.
             guard isBinary, token.isArithmetic else { return .none }
             return token.isBitwise ? .bitwise : .arithmetic
@@ -101,9 +101,9 @@ struct ExpressionClassifier {
                 || token.matches("in") || token.matches("between") || token.matches("isnull")
                 || token.matches("notnull")
             {
-                return .truth
+                return .boolean
             }
-            if isBinary, token.matches("like") || token.matches("glob") { return .truth }
+            if isBinary, token.matches("like") || token.matches("glob") { return .boolean }
             // REGEXP and MATCH call functions that may return anything.
             if isBinary, token.matches("regexp") || token.matches("match") { return .undecided }
             return token.matches("case") || token.matches("select") || token.matches("with")
@@ -182,12 +182,12 @@ struct ExpressionClassifier {
         case "coalesce", "ifnull": return merged(arguments, depth, dropping: 0)
         case "min", "max", "greatest", "least":
             let found = merged(arguments, depth, dropping: 0)
-            return found == .perhapsTruth ? nil : found
+            return found == .perhapsBoolean ? nil : found
         case "iif": return merged(arguments, depth, dropping: 1)
         case "nullif":
             let found = part(firstArgument(arguments), depth)
-            // What is compared with a number or a text is no truth.
-            return found == .perhapsTruth && merged(arguments, depth, dropping: 0) != found ? nil : found
+            // What is compared with a number or a text is no boolean.
+            return found == .perhapsBoolean && merged(arguments, depth, dropping: 0) != found ? nil : found
         case "substr", "substring":
             return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes
         default: return ExpressionClass(function: function)
@@ -230,7 +230,7 @@ struct ExpressionClassifier {
     }
 
     private func part(_ range: Range<Int>, _ depth: Int) -> ExpressionClass? {
-        classify(range, depth: depth + 1) ?? (seeksTruths ? .perhapsTruth : nil)
+        classify(range, depth: depth + 1) ?? (seeksBooleans ? .perhapsBoolean : nil)
     }
 
     /// What follows each THEN, and the ELSE; without one it may be NULL, as everything may.

@@ -7,8 +7,8 @@ enum ExpressionClass: Sendable, Equatable {
     case numeric
     /// Text or, for a blob argument, a blob: substr() and its like.
     case textOrBytes
-    /// A truth if that is what the columns in it are declared as: `coalesce(flag, false)`. Only where it is asked for.
-    case perhapsTruth
+    /// A boolean if that is what the columns in it are declared as: `coalesce(flag, false)`. Only where it is asked for.
+    case perhapsBoolean
 
     var isInteger: Bool { self == .int8 || self == .bool }
     var isNumber: Bool { isInteger || self == .float8 || self == .numeric }
@@ -18,7 +18,7 @@ enum ExpressionClass: Sendable, Equatable {
     func merged(_ other: ExpressionClass) -> ExpressionClass? {
         if self == other || other == .null { return self }
         if self == .null { return other }
-        if (self == .perhapsTruth && other == .bool) || (self == .bool && other == .perhapsTruth) { return .perhapsTruth }
+        if (self == .perhapsBoolean && other == .bool) || (self == .bool && other == .perhapsBoolean) { return .perhapsBoolean }
         if isInteger, other.isInteger { return .int8 }
         if isNumber, other.isNumber { return .numeric }
         return nil

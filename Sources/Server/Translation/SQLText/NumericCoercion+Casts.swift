@@ -7,7 +7,7 @@ extension NumericCoercion {
         let hint =
             switch type.lowercased() {
             case "boolean", "bool":
-                "'true'::boolean and $1::boolean are read as PostgreSQL reads them. Of a number x <> 0 is the truth, of a text "
+                "'true'::boolean and $1::boolean are read as PostgreSQL reads them. Of a number x <> 0 is the boolean, of a text "
                     + "x IN ('t', 'true')."
             case "json", "jsonb": "json(x) checks a text and leaves out its spaces, and $1::\(type) gives a parameter its type."
             case "bytea": "CAST(x AS BLOB) takes a text's bytes, and '\\x6162'::bytea is read as PostgreSQL reads it."
@@ -39,12 +39,12 @@ extension NumericCoercion {
         guard let found, found < close, let type = refusedType(found, close, table) else { return nil }
         let operand = (index + 2)..<(found - 1)
         if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
-        return isBoolean(table.tokens[found]) && isTruth(operand, table) ? nil : type
+        return isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
     }
 
-    /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a truth to SQLite.
+    /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a boolean to SQLite.
     /// What only the schema tells may be the text 'true'.
-    private static func isTruth(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
+    private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
         if operand.count == 1, isNumbered(table.tokens[operand.lowerBound]) { return true }
         let found = ExpressionClassifier(table: table).classify(operand)
         return found == .null || found?.isNumber ?? false

@@ -52,7 +52,7 @@ extension PostgresSpelling {
     private mutating func typed(_ literal: Argument, _ end: Int) throws(WireError) -> Argument? {
         guard let type = typeName(end) else { return lexer.next() == nil ? literal : nil }
         guard lexer.next() == nil else { return nil }
-        // A truth is no date, and PostgreSQL has no such cast.
+        // A boolean is no date, and PostgreSQL has no such cast.
         if literal.type == .bool, type.type != .bool { return nil }
         return try canonical(Argument(text: literal.text, type: type.type))
     }

@@ -8,7 +8,7 @@ extension PostgresSpelling {
         let before = lexer
         guard var found = oneTypeName(start) else { return nil }
         while let next = oneTypeName(found.end) {
-            // A number or a truth as text is another text than it was written as.
+            // A number or a boolean as text is another text than it was written as.
             guard next.type == found.type || found.type.isCharacters || (next.type.isCharacters && found.type.isStoredAsText)
             else {
                 lexer = before

@@ -154,7 +154,7 @@ struct PostgresSpelling {
                 string(text, content: content, from: token.start, isEscaped: true)
             case .identifier where token.matches("array") && last?.isSymbol(".") != true && bracketEnd(behind: token) != nil:
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
-            case .identifier where token.matches("cast"): truth(token)
+            case .identifier where token.matches("cast"): boolean(token)
             case .identifier where token.matches("any") || token.matches("all"):
                 if let last, !quantified(last, token, depth) { return false }
             case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
@@ -241,7 +241,7 @@ struct PostgresSpelling {
     }
 
     /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.
-    private mutating func truth(_ cast: SQLToken) {
+    private mutating func boolean(_ cast: SQLToken) {
         var ahead = lexer
         guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), NumericCoercion.isNumbered(operand),
             ahead.next()?.matches("as") == true, let type = ahead.next(), NumericCoercion.isBoolean(type),

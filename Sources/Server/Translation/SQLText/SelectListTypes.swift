@@ -19,7 +19,7 @@ enum SelectListTypes {
     static func infer(_ statement: UnsafeRawBufferPointer, columnCount: Int) -> [StaticType?]? {
         let table = TokenTable(statement)
         guard let items = items(table) else { return nil }
-        let classifier = ExpressionClassifier(table: table, seeksTruths: true)
+        let classifier = ExpressionClassifier(table: table, seeksBooleans: true)
         func type(_ item: Range<Int>) -> StaticType? {
             let expression = withoutAlias(item, table)
             return now(expression, table) ?? classifier.classify(expression).flatMap(StaticType.init)
@@ -134,7 +134,7 @@ extension StaticType {
         case .float8: self = .float8
         case .text: self = .text
         case .bytea: self = .bytea
-        case .perhapsTruth: self = .perhapsBool
+        case .perhapsBoolean: self = .perhapsBool
         case .numeric, .textOrBytes: return nil
         }
     }
