@@ -69,6 +69,7 @@ extension Server {
                 }
             }
             if table.count > 0 { pauseForSessions() }
+            crew.watch.interruptThoseAtSockets()
         }
     }
 

@@ -142,6 +142,38 @@ def test_what_several_send_is_received_together(daemon, lingering):
     assert bystander.value("SELECT 7") == "7"
 
 
+def test_what_comes_together_after_a_rest(daemon, lingering):
+    """Nobody watched the thread that received it."""
+    for _ in range(8):
+        sender, other, one = daemon.client(), daemon.client(), lingering()
+        daemon.settle()
+        with stopped(daemon):
+            other.send(wire.query("SELECT 5"))
+            send_and_drop(daemon, sender, wire.query("SELECT 6"), one)
+        assert other.reply().value == "5"
+        refused(sender)
+
+
+def test_with_a_signal_that_was_blocked(start_daemon, old_kernel, monkeypatch, lingering):
+    """By whoever has started the daemon: the one that ends the wait."""
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(old_kernel / "no_pass_rights.so"))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])
+        try:
+            daemon = start_daemon()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    bystander = daemon.client()
+    sockets = daemon.sockets
+    senders = [daemon.client() for _ in range(SENDERS)]
+    for sender in senders:
+        send_and_drop(daemon, sender, wire.query("SELECT 6"), lingering())
+    for sender in senders:
+        refused(sender)
+    assert bystander.value("SELECT 7") == "7"
+    eventually(lambda: daemon.sockets == sockets, "the end of what was sent")
+
+
 def test_the_holder_of_the_writer_sends_some(daemon, lingering):
     holder, other = daemon.client(), daemon.client()
     holder.query("CREATE TABLE t (x)").check()
@@ -212,6 +244,39 @@ def test_behind_a_statement_that_is_long(daemon, lingering):
             client.send(wire.query(rows), wire.terminate())
             leave_unread(daemon, client, lingering)
     assert daemon.value("SELECT 1") == "1"
+
+
+def nobody_is_kept(daemon):
+    """By a socket, without anything that would make anybody look: only what the kernel's functions say that threads sleep in."""
+    def kept():
+        return [where for task in Path(f"/proc/{daemon.pid}/task").iterdir()
+                if (where := (task / "wchan").read_text()) in ("wait_woken", "sk_stream_wait_close")]
+
+    daemon.settle()
+    eventually(lambda: not kept(), "the end of the session")
+
+
+def test_behind_a_statement_that_is_long_and_the_only_one(daemon, lingering):
+    """Nothing else happens meanwhile, so nobody looked any more when it was done."""
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n"
+    client = daemon.client()
+    with stopped(daemon):
+        client.send(wire.query(rows), wire.terminate())
+        leave_unread(daemon, client, lingering)
+    assert client.reply().value == "2000000"
+    nobody_is_kept(daemon)
+    daemon.stop()
+
+
+def test_behind_a_command_of_the_console(daemon, lingering):
+    """It has a thread of its own, which nobody watches."""
+    client = daemon.client(database="walpool")
+    with stopped(daemon):
+        client.send(wire.query("CHECKPOINT"), wire.terminate())
+        leave_unread(daemon, client, lingering)
+    assert client.reply().tag == "CHECKPOINT"
+    nobody_is_kept(daemon)
+    daemon.stop()
 
 
 def test_of_a_session_that_is_killed(daemon, lingering):

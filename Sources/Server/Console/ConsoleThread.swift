@@ -7,8 +7,8 @@ import POSIX
 
 /// A thread of a console session's own, for what takes long: the crew's threads are for the clients.
 ///
-/// From its start to its end it owns the session, as a worker would, and at the end it goes on with what else the client
-/// has sent. A cancel, a timeout, a client that hangs up and a stop of the daemon reach it as they reach a running
+/// From its start to its end it owns the session, as a worker would. What else the client has sent is for the crew again, whose threads
+/// are watched (`SocketWait`). A cancel, a timeout, a client that hangs up and a stop of the daemon reach it as they reach a running
 /// statement: by `reasonToStop`, which whatever it does asks.
 enum ConsoleThread {
     typealias Body = @Sendable (Session) throws(WireError) -> Void
@@ -45,7 +45,7 @@ enum ConsoleThread {
         // Before the client hears of it: it may ask for the next one at once.
         server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
         worker.counters.setMark(MonotonicClock.now)
-        session.resume(worker)
+        session.resumeOnCrew(from: worker)
         worker.handOver()
         SQLiteLibrary.endWork()
     }

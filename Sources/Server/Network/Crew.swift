@@ -101,6 +101,9 @@ final class Crew: @unchecked Sendable {
         }
         while calls == 0 && !isStopping {
             switch watch.look(now: MonotonicClock.now) {
+            case .nothingHappens where census.long > 0:
+                // A thread at long work is not watched while it is at it, and may be kept by a socket when it is done.
+                wait(nanoseconds: Watch.quietNanoseconds)
             case .nothingHappens:
                 watcherIsNeeded.wait(mutex)
             case .allIsWell:

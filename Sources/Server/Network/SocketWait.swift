@@ -17,12 +17,23 @@ enum SocketWait {
     private static let signal = SIGURG
 
     /// Once in a process, before the first thread that may be interrupted. System calls go on where they can.
-    static let canBeInterrupted: Bool = {
+    private static let hasHandler: Bool = {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
         action.sa_flags = SA_RESTART
         return sigaction(signal, &action, nil) == 0
     }()
+
+    /// Before the calling thread's first call on a client's socket. Whoever started the process may have blocked the signal, which is
+    /// inherited: "A child created via fork(2) inherits a copy of its parent's signal mask; the signal mask is preserved across
+    /// execve(2)", signal(7).
+    static func letThisThreadBeInterrupted() {
+        guard hasHandler else { return }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
 
     /// - Parameter thread: pthread_self(3) of one that runs.
     static func interrupt(_ thread: UInt) { pthread_kill(pthread_t(thread), signal) }
@@ -61,7 +72,8 @@ enum SocketWait {
 
     /// Runs `body`, which closes sockets on a thread that nobody watches, and interrupts it again and again.
     static func interrupting(_ body: () -> Void) {
-        guard canBeInterrupted else { return body() }
+        letThisThreadBeInterrupted()
+        guard hasHandler else { return body() }
         let (stopping, thread) = (Stopping(), UInt(pthread_self()))
         let interrupter = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes) {
             while !stopping.isOver.load(ordering: .acquiring) {

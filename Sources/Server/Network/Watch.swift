@@ -24,6 +24,8 @@ final class Watch: Sendable {
     static let announcedNanoseconds = PollerCensus.windowNanoseconds / 2 - intervalNanoseconds
     /// So many looks at which nothing had happened since the last, and the watcher sleeps until something does.
     private static let quietLooks = 25
+    /// While others are at long work, it looks again after as long.
+    static let quietNanoseconds = Int64(quietLooks) * intervalNanoseconds
 
     /// What one thread notes.
     final class Note: Sendable {
@@ -88,7 +90,7 @@ final class Watch: Sendable {
         return false
     }
 
-    /// While nobody looks any more.
+    /// Where nobody may be looking: the watcher sleeps, or has ended.
     func interruptThoseAtSockets() {
         for note in notes where note.socketMark.isSet { note.interrupt() }
     }

@@ -20,6 +20,8 @@ extension Worker {
                 batch.put(Poller.Event(owned: session.token), at: place)
                 continue
             }
+            // Before its socket is emptied: a cancel is for what was in there.
+            session.resumeActivity()
             places.append(place)
             transfers.add(session.socket, room.baseAddress!, count: room.count)
             transferring.append(Unmanaged.passUnretained(session))
@@ -27,7 +29,6 @@ extension Worker {
         receiveAll()
         for index in transferring.indices {
             let session = transferring[index].takeUnretainedValue()
-            if transfers.result(index) > 0 { session.resumeActivity() }
             session.due = .received(transfers.result(index))
             batch.put(Poller.Event(owned: session.token), at: places[index])
         }
@@ -39,7 +40,7 @@ extension Worker {
     /// Watched, if it is between two events: see `SocketWait`.
     private func receiveAll() {
         let isBetweenEvents = note.began.load(ordering: .relaxed) == 0
-        if isBetweenEvents { note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed) }
+        if isBetweenEvents { watchFrom(MonotonicClock.now) }
         atSocket { transfers.receive() }
         if isBetweenEvents { note.began.store(0, ordering: .relaxed) }
     }

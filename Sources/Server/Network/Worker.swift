@@ -87,7 +87,7 @@ final class Worker: @unchecked Sendable {
 
     private func main() {
         note.isOfThisThread()
-        _ = SocketWait.canBeInterrupted
+        SocketWait.letThisThreadBeInterrupted()
         guard crew.joinOrStandBy() else { return }
         var now = MonotonicClock.now
         while true {
@@ -113,7 +113,7 @@ final class Worker: @unchecked Sendable {
 
     /// Between two events: another thread has taken over what the replies waited for. Watched, for a session may end by it.
     private func sendLeftReplies() {
-        note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+        watchFrom(MonotonicClock.now)
         sendAllReplies()
         handOverIfAny()
         note.began.store(0, ordering: .relaxed)
@@ -215,6 +215,12 @@ final class Worker: @unchecked Sendable {
         counters.setTime(now)
         eventBegan = now.nanoseconds
         SQLiteLibrary.beginWork()
+        watchFrom(now)
+    }
+
+    /// The watcher looks at this thread, even if it has been asleep.
+    @inline(__always)
+    func watchFrom(_ now: Instant) {
         note.began.store(now.nanoseconds, ordering: .relaxed)
         // Only this thread writes it.
         note.events.store(note.events.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)

@@ -113,6 +113,19 @@ extension Session {
 
     /// The session was parked and has what it waited for; the calling worker owns it.
     func resume(_ worker: Worker) {
+        noteResumption(worker)
+        settle(advance())
+    }
+
+    /// The same on a thread that is no one of the crew's: one of those goes on.
+    func resumeOnCrew(from worker: Worker) {
+        noteResumption(worker)
+        due = .turn
+        self.worker = nil
+        server.ready.enqueue(.owned(self))
+    }
+
+    private func noteResumption(_ worker: Worker) {
         closeParking()
         self.worker = worker
         let isForReader = readerIndex != nil && !hasWriterGrant
@@ -121,7 +134,6 @@ extension Session {
         noteEndOfWait(forReader: isForReader)
         noteRunning()
         countWait(forReader: isForReader)
-        settle(advance())
     }
 
     /// The session was taken out of a queue, so its statement fails; the calling worker owns it.
