@@ -1,19 +1,19 @@
 /// The options of the command line, for --help and walpoold(8): those that stand for a key of the configuration file, and
 /// these few that do not.
-public struct CommandOption: Sendable {
+package struct CommandOption: Sendable {
     /// Without its dashes.
-    public let name: String
+    package let name: String
     /// What follows it, if something does.
-    public let argument: String?
+    package let argument: String?
     /// A sentence, without its full stop.
-    public let summary: String
+    package let summary: String
     /// Whole sentences, for the manual.
-    public let details: String
+    package let details: String
 
     /// As --help and the manual list them.
-    public static let all: [CommandOption] = [config, checkConfig] + keys + [version, help]
+    package static let all: [CommandOption] = [config, checkConfig] + keys + [version, help]
 
-    public static func named(_ name: String) -> CommandOption? { all.first { $0.name == name } }
+    package static func named(_ name: String) -> CommandOption? { all.first { $0.name == name } }
 
     private static let keys = ConfigurationKey.all.compactMap { key in
         key.option.map { name in
@@ -45,7 +45,7 @@ public struct CommandOption: Sendable {
 
 extension ConfigurationKey {
     /// For --help: the summary and the default.
-    public var helpText: String {
+    package var helpText: String {
         let text = defaultInWords ?? defaultValue?.plainText ?? "none"
         return text == "none" ? summary : "\(summary) (default: \(text))"
     }

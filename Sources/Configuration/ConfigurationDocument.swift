@@ -2,20 +2,20 @@ import POSIX
 import TOMLKit
 
 /// A key with its value and its line.
-public struct ConfigurationEntry: Equatable, Sendable {
-    public let line: Int
-    public let key: String
-    public let value: ConfigurationValue
+package struct ConfigurationEntry: Equatable, Sendable {
+    package let line: Int
+    package let key: String
+    package let value: ConfigurationValue
 }
 
 /// One `[[section]]`, or the keys before the first of them.
-public struct ConfigurationTable: Equatable, Sendable {
-    public let name: String
+package struct ConfigurationTable: Equatable, Sendable {
+    package let name: String
     /// Of its header.
-    public let line: Int
-    public internal(set) var entries: [ConfigurationEntry] = []
+    package let line: Int
+    package internal(set) var entries: [ConfigurationEntry] = []
 
-    public subscript(key: String) -> ConfigurationEntry? { entries.first { $0.key == key } }
+    package subscript(key: String) -> ConfigurationEntry? { entries.first { $0.key == key } }
 }
 
 /// What a text says, expression by expression, and what of it is no TOML.

@@ -1,8 +1,8 @@
 /// The example file: every key with what it is for, commented out, at its default.
-public enum ConfigurationExample {
+package enum ConfigurationExample {
     private static let width = 100
 
-    public static var text: String {
+    package static var text: String {
         var lines = comment(
             """
             walpoold's configuration, in TOML (https://toml.io). Every key is here, at its default where it has one, as a \

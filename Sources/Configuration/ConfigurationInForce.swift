@@ -1,26 +1,26 @@
 import Server
 
 /// The settings the daemon works with: those of its start, with what reloads have changed since.
-public struct ConfigurationInForce: Sendable {
+package struct ConfigurationInForce: Sendable {
     private let started: StartSettings
-    public private(set) var settings: StartSettings
+    package private(set) var settings: StartSettings
     /// The socket, where the service manager made it.
     private let socket: SocketInForce?
 
-    public init(_ started: StartSettings, socket: SocketInForce? = nil) {
+    package init(_ started: StartSettings, socket: SocketInForce? = nil) {
         self.started = started
         self.socket = socket
         settings = started
     }
 
     /// What a reload has come to, a line each, for people.
-    public struct Changes: Equatable, Sendable {
-        public var changed: [String] = []
-        public var needRestart: [String] = []
+    package struct Changes: Equatable, Sendable {
+        package var changed: [String] = []
+        package var needRestart: [String] = []
     }
 
     /// Takes over what can be changed of settings that have just been read.
-    public mutating func take(_ read: StartSettings) -> Changes {
+    package mutating func take(_ read: StartSettings) -> Changes {
         var next = read
         var changes = Changes()
         if read.server.maximumSessions > started.server.sessionRoom {
@@ -55,7 +55,7 @@ public struct ConfigurationInForce: Sendable {
     }
 
     /// What is in force of a key.
-    public func value(of key: ConfigurationKey) -> ConfigurationValue? {
+    package func value(of key: ConfigurationKey) -> ConfigurationValue? {
         if let socket, SocketInForce.has(key) { return socket.values[key.name] }
         return key.value(key.change == .restart ? started : settings)
     }
@@ -63,7 +63,7 @@ public struct ConfigurationInForce: Sendable {
     private static func shown(_ value: ConfigurationValue?) -> String { value?.text ?? "(not set)" }
 
     /// For SHOW CONFIG.
-    public var rows: [ConfigurationRow] {
+    package var rows: [ConfigurationRow] {
         ConfigurationKey.all.map { key in
             ConfigurationRow(
                 key: key.name, value: value(of: key)?.plainText,

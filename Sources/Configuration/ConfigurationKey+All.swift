@@ -1,9 +1,9 @@
 /// The keys of all parts. A part adds its keys in a file of its own in Keys/ and its list here.
 extension ConfigurationKey {
-    public static let all: [ConfigurationKey] = groups.flatMap(\.keys)
+    package static let all: [ConfigurationKey] = groups.flatMap(\.keys)
 
     /// In the order of the example file and the manual, under their titles.
-    public static let groups: [(title: String, keys: [ConfigurationKey])] = [
+    package static let groups: [(title: String, keys: [ConfigurationKey])] = [
         ("The database and its socket", serving),
         ("Readers and the writer", working),
         ("The WAL and checkpoints", checkpointing),
@@ -16,10 +16,10 @@ extension ConfigurationKey {
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    public static func named(_ name: String) -> ConfigurationKey? { byName[name] }
+    package static func named(_ name: String) -> ConfigurationKey? { byName[name] }
 }
 
 /// The sections of all parts.
 extension ConfigurationSection {
-    public static let all: [ConfigurationSection] = [access]
+    package static let all: [ConfigurationSection] = [access]
 }

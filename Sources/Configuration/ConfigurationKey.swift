@@ -4,9 +4,9 @@ import Server
 ///
 /// The parser of the file, the command line, --help, the example file, the man pages, RELOAD and SHOW CONFIG all work from
 /// the one list of these, `ConfigurationKey.all`.
-public struct ConfigurationKey: Sendable {
+package struct ConfigurationKey: Sendable {
     /// When a value that is changed in the file comes into effect.
-    public enum Change: String, Sendable {
+    package enum Change: String, Sendable {
         /// At SIGHUP or RELOAD, for everybody.
         case reload
         /// At SIGHUP or RELOAD, for sessions that begin afterwards.
@@ -15,23 +15,23 @@ public struct ConfigurationKey: Sendable {
         case restart
     }
 
-    public let name: String
+    package let name: String
     /// What it takes, in words for the manual: "an integer from 1 to 1000".
-    public let form: String
-    public let change: Change
+    package let form: String
+    package let change: Change
     /// A sentence, without its full stop: for --help.
-    public let summary: String
+    package let summary: String
     /// Whole sentences, for the manual and the example file; none where the summary says it all.
-    public let details: String
+    package let details: String
     /// The default in words, where it is not a value.
-    public let defaultInWords: String?
+    package let defaultInWords: String?
     /// What the example file shows for a key that has no default.
-    public let example: ConfigurationValue?
+    package let example: ConfigurationValue?
     /// The option of the command line that sets it too, without its dashes.
-    public internal(set) var option: String?
+    package internal(set) var option: String?
 
     /// Its value in these settings; nil: it has none.
-    public let value: @Sendable (StartSettings) -> ConfigurationValue?
+    package let value: @Sendable (StartSettings) -> ConfigurationValue?
     /// Puts a value into the settings, or says what is wrong with it. The first argument is what the user knows the key by.
     let set: @Sendable (String, ConfigurationValue, inout StartSettings) throws(StartError) -> Void
 
@@ -59,11 +59,11 @@ public struct ConfigurationKey: Sendable {
         return key
     }
 
-    public var defaultValue: ConfigurationValue? { value(StartSettings()) }
+    package var defaultValue: ConfigurationValue? { value(StartSettings()) }
 }
 
 extension ConfigurationKey {
-    public typealias Path<Value> = any WritableKeyPath<StartSettings, Value> & Sendable
+    package typealias Path<Value> = any WritableKeyPath<StartSettings, Value> & Sendable
 
     static func wrong(_ name: String, _ expected: String, _ value: ConfigurationValue) -> StartError {
         StartError("\(name) must be \(expected), not \(value.text)")

@@ -1,22 +1,22 @@
 /// Something wrong in a configuration, and where.
-public struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
+package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
     /// Counted from 1; 0 is the file as a whole.
-    public let line: Int
-    public let message: String
+    package let line: Int
+    package let message: String
 
-    public init(line: Int, _ message: String) {
+    package init(line: Int, _ message: String) {
         self.line = line
         self.message = message
     }
 
-    public var description: String { line == 0 ? message : "\(line): \(message)" }
+    package var description: String { line == 0 ? message : "\(line): \(message)" }
 }
 
 /// Everything that is wrong with what the daemon is to start with, a line each.
-public struct ConfigurationError: Error, Equatable, Sendable {
-    public let lines: [String]
+package struct ConfigurationError: Error, Equatable, Sendable {
+    package let lines: [String]
 
-    public init(_ lines: [String]) { self.lines = lines }
+    package init(_ lines: [String]) { self.lines = lines }
 
     /// Nobody reads further, and a reload writes them into the log.
     private static let lineLimit = 100

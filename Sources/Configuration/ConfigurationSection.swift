@@ -5,17 +5,17 @@ import Server
 /// The section's own part of the program turns its tables into settings: `read` gets them with their lines, all of them at
 /// once, and adds a problem for each thing that is wrong. A key of a table that is not in `keys`, and one that is there
 /// twice, is a problem already.
-public struct ConfigurationSection: Sendable {
+package struct ConfigurationSection: Sendable {
     /// A key in such a table, for the manual and the example file.
-    public struct Key: Sendable {
-        public let name: String
+    package struct Key: Sendable {
+        package let name: String
         /// What it takes, in words.
-        public let form: String
-        public let summary: String
+        package let form: String
+        package let summary: String
         /// A text is one of the values it takes.
-        public let takesText: Bool
+        package let takesText: Bool
 
-        public init(_ name: String, form: String, _ summary: String, takesText: Bool = true) {
+        package init(_ name: String, form: String, _ summary: String, takesText: Bool = true) {
             self.name = name
             self.form = form
             self.summary = summary
@@ -23,19 +23,19 @@ public struct ConfigurationSection: Sendable {
         }
     }
 
-    public let name: String
-    public let change: ConfigurationKey.Change
-    public let summary: String
+    package let name: String
+    package let change: ConfigurationKey.Change
+    package let summary: String
     /// Whole sentences, for the manual and the example file.
-    public let details: String
-    public let keys: [Key]
+    package let details: String
+    package let keys: [Key]
     /// TOML for the example file, whole tables; it comes out as a comment.
-    public let example: String
+    package let example: String
     /// What the settings hold of it, in a few words that differ when it does: a reload compares and tells them.
     let shown: @Sendable (StartSettings) -> String
     let read: @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
 
-    public init(
+    package init(
         _ name: String, change: ConfigurationKey.Change, _ summary: String, details: String, keys: [Key], example: String,
         shown: @escaping @Sendable (StartSettings) -> String,
         read: @escaping @Sendable ([ConfigurationTable], inout StartSettings, inout [ConfigurationProblem]) -> Void
@@ -53,13 +53,13 @@ public struct ConfigurationSection: Sendable {
 
 /// Reading the values of a table: each says what is wrong, with the line, and is nil then.
 extension ConfigurationTable {
-    public func string(_ key: String, _ problems: inout [ConfigurationProblem]) -> String? {
+    package func string(_ key: String, _ problems: inout [ConfigurationProblem]) -> String? {
         guard let entry = self[key] else { return nil }
         guard case .string(let text) = entry.value else { return wrong(entry, "a string", &problems) }
         return text
     }
 
-    public func integer(_ key: String, _ range: ClosedRange<Int>, _ problems: inout [ConfigurationProblem]) -> Int? {
+    package func integer(_ key: String, _ range: ClosedRange<Int>, _ problems: inout [ConfigurationProblem]) -> Int? {
         guard let entry = self[key] else { return nil }
         guard case .integer(let number) = entry.value, range.contains(number) else {
             return wrong(entry, "an integer from \(range.lowerBound) to \(range.upperBound)", &problems)
@@ -67,14 +67,14 @@ extension ConfigurationTable {
         return number
     }
 
-    public func boolean(_ key: String, _ problems: inout [ConfigurationProblem]) -> Bool? {
+    package func boolean(_ key: String, _ problems: inout [ConfigurationProblem]) -> Bool? {
         guard let entry = self[key] else { return nil }
         guard case .boolean(let isOn) = entry.value else { return wrong(entry, "true or false", &problems) }
         return isOn
     }
 
     /// A time, as the file's other times.
-    public func milliseconds(
+    package func milliseconds(
         _ key: String, upTo longest: Int64 = Int64(Int32.max), _ problems: inout [ConfigurationProblem]
     ) -> Int64? {
         guard let entry = self[key] else { return nil }

@@ -1,7 +1,7 @@
 import TOMLKit
 
 /// A value of the configuration file, or of the command line.
-public enum ConfigurationValue: Equatable, Sendable {
+package enum ConfigurationValue: Equatable, Sendable {
     case string(String)
     case integer(Int)
     case boolean(Bool)
@@ -10,7 +10,7 @@ public enum ConfigurationValue: Equatable, Sendable {
     case other(String)
 
     /// As TOML writes it.
-    public var text: String {
+    package var text: String {
         switch self {
         case .string(let string): Self.quoted(string)
         case .integer(let number): String(number)
@@ -21,7 +21,7 @@ public enum ConfigurationValue: Equatable, Sendable {
     }
 
     /// As it is typed into the command line.
-    public var plainText: String {
+    package var plainText: String {
         if case .string(let string) = self { return string }
         return text
     }

@@ -1,8 +1,8 @@
 /// The manual pages walpoold(8) and walpoold.toml(5), in man(7)'s macros, from the texts that --help and the example file
 /// have too.
-public enum ManualPage {
+package enum ManualPage {
     /// walpoold(8).
-    public static func daemon(version: String) -> String {
+    package static func daemon(version: String) -> String {
         var page = Roff(title: "walpoold", section: 8, version: version)
         page.section("NAME")
         page.text("walpoold - serves one SQLite database over the PostgreSQL wire protocol")
@@ -125,7 +125,7 @@ public enum ManualPage {
     }
 
     /// walpoold.toml(5).
-    public static func file(version: String) -> String {
+    package static func file(version: String) -> String {
         var page = Roff(title: "walpoold.toml", section: 5, version: version)
         page.section("NAME")
         page.text("walpoold.toml - configuration of walpoold(8)")

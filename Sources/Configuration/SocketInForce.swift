@@ -4,7 +4,7 @@ import Server
 
 /// What a socket that the service manager made has of what socket_directory, port and socket_mode say of one that the daemon
 /// makes: they are not applied to it.
-public struct SocketInForce: Sendable {
+package struct SocketInForce: Sendable {
     private let path: String
     /// Of these keys, what is so. An abstract socket has no directory and no permissions, and one of another name has no port.
     let values: [String: ConfigurationValue]
@@ -12,7 +12,7 @@ public struct SocketInForce: Sendable {
     /// The keys, each with the setting of a socket unit that says the same.
     private static let unitSettings = ["socket_directory": "ListenStream", "port": "ListenStream", "socket_mode": "SocketMode"]
 
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
         var values: [String: ConfigurationValue] = [:]
         values["port"] = InheritedSocket.port(inPath: path).map { .integer($0) }
@@ -26,7 +26,7 @@ public struct SocketInForce: Sendable {
     static func has(_ key: ConfigurationKey) -> Bool { unitSettings[key.name] != nil }
 
     /// What the file or the command line says and the socket has not, a line each.
-    public func notApplied(_ settings: StartSettings) -> [String] {
+    package func notApplied(_ settings: StartSettings) -> [String] {
         ConfigurationKey.all.compactMap { key in
             guard let unitSetting = Self.unitSettings[key.name], settings.given.contains(key.name), let wanted = key.value(settings),
                 !isSame(wanted, values[key.name])

@@ -7,7 +7,7 @@ import Server
 extension StartSettings {
     /// The directory of the socket, made unless it is there. It is our own: nobody else may put a socket there for our
     /// clients to find.
-    public func makeSocketDirectory() throws(StartError) {
+    package func makeSocketDirectory() throws(StartError) {
         guard mustMakeSocketDirectory else { return }
         let path = Directory.of(server.socketPath)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -20,12 +20,12 @@ extension StartSettings {
     /// be serving this very database.
     ///
     /// - Parameter hasSocket: the service manager has made the socket.
-    public func problems(hasSocket: Bool) -> [String] {
+    package func problems(hasSocket: Bool) -> [String] {
         [problemOfDatabase(), hasSocket ? nil : problemOfSocket(), problemOfBackups()].compactMap { $0 }
     }
 
     /// What would go wrong, and that only when another machine or another program comes along; nil: nothing is known to.
-    public func doubtOfDatabase() -> String? { doubtOfFileSystem() ?? doubtOfLinks() }
+    package func doubtOfDatabase() -> String? { doubtOfFileSystem() ?? doubtOfLinks() }
 
     /// A file's -wal is called after the name by which it is opened, so by another name there is another one:
     /// https://www.sqlite.org/howtocorrupt.html, "Multiple links to the same file".
@@ -83,7 +83,7 @@ extension StartSettings {
     }
 
     /// What would keep the socket from being made.
-    public func problemOfSocket() -> String? {
+    package func problemOfSocket() -> String? {
         let path = server.socketPath
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }
@@ -96,7 +96,7 @@ extension StartSettings {
     }
 
     /// What would make BACKUP fail. The daemon starts all the same: a disk that is away at the moment must not keep clients out.
-    public func problemOfBackups() -> String? {
+    package func problemOfBackups() -> String? {
         server.backupDirectory.flatMap { Self.problemOfDirectory("backup_directory", $0) }
     }
 

@@ -4,31 +4,31 @@ import Pool
 import Server
 
 /// What the defaults, the configuration file and the command line come to, in this order.
-public struct StartSettings: Sendable {
-    public var database: String?
-    public var name: String?
-    public var socketDirectory: String?
-    public var port = 5432
-    public var logLevel = LogLevel.info
+package struct StartSettings: Sendable {
+    package var database: String?
+    package var name: String?
+    package var socketDirectory: String?
+    package var port = 5432
+    package var logLevel = LogLevel.info
     /// The socket's directory is to be made, and to be this user's alone.
-    public private(set) var mustMakeSocketDirectory = false
+    package private(set) var mustMakeSocketDirectory = false
     /// Nothing names a database and nothing needs to: the service manager will. Only when settings are checked without it.
-    public private(set) var databaseOfService: String?
+    package private(set) var databaseOfService: String?
     /// The keys that the file or the command line has.
-    public internal(set) var given: Set<String> = []
+    package internal(set) var given: Set<String> = []
     /// Its paths and the database's name are filled in last, by `init(file:options:)`.
-    public var server = ServerConfiguration(databasePath: "", databaseName: "", socketPath: "")
+    package var server = ServerConfiguration(databasePath: "", databaseName: "", socketPath: "")
 
     /// Nothing but defaults.
     init() {}
 
     /// An option of the command line that stands for a key.
-    public typealias Option = (key: String, value: ConfigurationValue)
+    package typealias Option = (key: String, value: ConfigurationValue)
 
     /// - Parameters:
     ///   - file: The configuration file's path.
     ///   - isForService: they are only checked, and may be those of a service that has a STATE_DIRECTORY.
-    public init(file: String?, options: [Option], isForService: Bool = false) throws(ConfigurationError) {
+    package init(file: String?, options: [Option], isForService: Bool = false) throws(ConfigurationError) {
         var problems: [String] = []
         if let file {
             do { try ConfigurationFile(path: file).apply(to: &self) } catch { problems += error.lines }
@@ -46,7 +46,7 @@ public struct StartSettings: Sendable {
 
     /// The configuration file that is to be read, if there is one. A database on the command line is served as the command
     /// line says: the system's file is another's.
-    public static func file(
+    package static func file(
         given: String?, database: String?, exists: (String) -> Bool = { access($0, F_OK) == 0 || errno == EACCES }
     ) -> String? {
         if let given { return given }
@@ -109,4 +109,4 @@ public struct StartSettings: Sendable {
 }
 
 /// swift-log's levels.
-public typealias LogLevel = Logger.Level
+package typealias LogLevel = Logger.Level

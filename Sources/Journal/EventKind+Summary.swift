@@ -1,7 +1,7 @@
 /// What each kind means, for walpoold(8).
 extension EventKind {
     /// A sentence, without its full stop.
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .started: "The daemon serves its database; what the administrator should know then"
         case .stopping: "A signal or a command asks the daemon to stop"

@@ -4,7 +4,7 @@
 /// types, if this is desirable … developers can generate a new ID for this purpose with systemd-id128 new"
 /// (https://www.freedesktop.org/software/systemd/man/systemd.journal-fields.html). One that was released stays as it is
 /// and is never given to another kind.
-public enum EventKind: String, CaseIterable, Sendable {
+package enum EventKind: String, CaseIterable, Sendable {
     case started
     case stopping
     case stopped
@@ -37,7 +37,7 @@ public enum EventKind: String, CaseIterable, Sendable {
     case linesLeftOut = "lines_left_out"
 
     /// 32 hexadecimal digits, as the journal wants them.
-    public var messageID: String {
+    package var messageID: String {
         switch self {
         case .started: "b31dc12500cd4b60a42721694d0b8d93"
         case .stopping: "f6726860d73641c5a539efef0e2756e7"
@@ -74,5 +74,5 @@ public enum EventKind: String, CaseIterable, Sendable {
 }
 
 extension EventKind: CustomStringConvertible {
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }

@@ -2,10 +2,10 @@
 ///
 /// The log's reader may be slow or have stopped: a pipe whose reader hangs, a journal that is stopped. Then the
 /// newest lines are left out and counted. The oldest are kept, because they say how it began.
-public struct LogBacklog: Sendable {
+package struct LogBacklog: Sendable {
     /// A second of a busy daemon's lines; with long statements in all of them the bytes come first.
-    public static let entryLimit = 2_000
-    public static let byteLimit = 4 << 20
+    package static let entryLimit = 2_000
+    package static let byteLimit = 4 << 20
 
     private var records: [LogRecord] = []
     private var bytes = 0
@@ -13,13 +13,13 @@ public struct LogBacklog: Sendable {
     private let entryLimit: Int
     private let byteLimit: Int
 
-    public init(entryLimit: Int = entryLimit, byteLimit: Int = byteLimit) {
+    package init(entryLimit: Int = entryLimit, byteLimit: Int = byteLimit) {
         (self.entryLimit, self.byteLimit) = (entryLimit, byteLimit)
     }
 
-    public var isEmpty: Bool { records.isEmpty && leftOut == 0 }
+    package var isEmpty: Bool { records.isEmpty && leftOut == 0 }
 
-    public mutating func append(_ record: LogRecord) {
+    package mutating func append(_ record: LogRecord) {
         let size = record.byteCount
         // Once one was left out, so are those behind it until all is written: no gap that is not marked as one.
         guard leftOut == 0, records.count < entryLimit, bytes + size <= byteLimit else { return leftOut += 1 }
@@ -28,7 +28,7 @@ public struct LogBacklog: Sendable {
     }
 
     /// All that waits, and how many lines were left out after it.
-    public mutating func takeAll() -> (records: [LogRecord], leftOut: Int) {
+    package mutating func takeAll() -> (records: [LogRecord], leftOut: Int) {
         defer { (records, bytes, leftOut) = ([], 0, 0) }
         return (records, leftOut)
     }

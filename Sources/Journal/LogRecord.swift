@@ -2,22 +2,22 @@ import Glibc
 import Logging
 
 /// One thing to be logged: as a line a person reads, and as fields for the journal.
-public struct LogRecord: Sendable {
+package struct LogRecord: Sendable {
     /// A field of the journal's: "NAME=value", the value being any bytes.
-    public struct Field: Equatable, Sendable {
-        public var name: String
-        public var value: String
+    package struct Field: Equatable, Sendable {
+        package var name: String
+        package var value: String
     }
 
-    public var level: Logger.Level
+    package var level: Logger.Level
     /// When it was logged, since 1970: it may be written later.
-    public var microseconds = Self.now
+    package var microseconds = Self.now
     /// Without its end, and without anything in front that says how important it is.
-    public var line: String
+    package var line: String
     /// Empty unless they were asked for.
-    public var fields: [Field] = []
+    package var fields: [Field] = []
 
-    public init(level: Logger.Level, line: String) { (self.level, self.line) = (level, line) }
+    package init(level: Logger.Level, line: String) { (self.level, self.line) = (level, line) }
 
     private static var now: Int64 {
         var time = timespec()
@@ -26,7 +26,7 @@ public struct LogRecord: Sendable {
     }
 
     /// - Parameter withFields: the journal takes them; a terminal has no use for them.
-    public init(_ event: LogEvent, metadata: Logger.Metadata, withFields: Bool) {
+    package init(_ event: LogEvent, metadata: Logger.Metadata, withFields: Bool) {
         level = event.level
         var metadata = metadata.merging(event.metadata ?? [:]) { $1 }
         let kind = metadata.removeValue(forKey: Logger.kindKey)
@@ -74,7 +74,7 @@ extension LogRecord.Field {
 
 extension Logger.Level {
     /// "<N>, N from 0 to 7": https://www.freedesktop.org/software/systemd/man/sd-daemon.html
-    public var syslogPriority: Int {
+    package var syslogPriority: Int {
         switch self {
         case .trace, .debug: 7
         case .info: 6
@@ -88,7 +88,7 @@ extension Logger.Level {
 
 extension LogRecord {
     /// The gap in a log whose reader was too slow.
-    public init(linesLeftOut count: Int, withFields: Bool, file: String = #fileID, line: UInt = #line) {
+    package init(linesLeftOut count: Int, withFields: Bool, file: String = #fileID, line: UInt = #line) {
         self.init(
             LogEvent(
                 level: .warning, message: "lines were left out: whoever reads the log is too slow",

@@ -1,14 +1,14 @@
 /// Text as it may stand in a line of the log.
 ///
 /// Values come from clients: they must not end a line, look like other fields, or move a terminal's cursor.
-public enum LogText {
+package enum LogText {
     /// The longest value in a line or a field; what is longer is cut, and says so.
-    public static let longestValueBytes = 4096
+    package static let longestValueBytes = 4096
     /// Stands where something was cut off.
     static let ellipsis = "…"
 
     /// The value as it is where nothing in it could be mistaken, else between quotation marks.
-    public static func quoted(_ value: String) -> String {
+    package static func quoted(_ value: String) -> String {
         let isPlain =
             !value.isEmpty
             && value.utf8.allSatisfy {
@@ -28,7 +28,7 @@ public enum LogText {
     }
 
     /// Text of our own, in which a name from outside may stand.
-    public static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
         for scalar in text.unicodeScalars { result.unicodeScalars.append(isUnsafe(scalar) ? " " : scalar) }
@@ -36,7 +36,7 @@ public enum LogText {
     }
 
     /// The start of a long value, cut between two characters.
-    public static func cut(_ value: String, toBytes limit: Int = longestValueBytes) -> String {
+    package static func cut(_ value: String, toBytes limit: Int = longestValueBytes) -> String {
         guard value.utf8.count > limit else { return value }
         var end = value.utf8.index(value.utf8.startIndex, offsetBy: limit)
         // Not every byte begins a character: going back at most three finds one that does.

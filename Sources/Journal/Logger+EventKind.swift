@@ -2,44 +2,44 @@ import Logging
 
 /// A line of a kind. The kind travels among the metadata, under a key of its own, so that any `LogHandler` will do.
 extension Logger {
-    public static let kindKey = "kind"
+    package static let kindKey = "kind"
 
-    public func debug(
+    package func debug(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
         log(.debug, kind, message(), metadata(), file, function, line)
     }
 
-    public func info(
+    package func info(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
         log(.info, kind, message(), metadata(), file, function, line)
     }
 
-    public func notice(
+    package func notice(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
         log(.notice, kind, message(), metadata(), file, function, line)
     }
 
-    public func warning(
+    package func warning(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
         log(.warning, kind, message(), metadata(), file, function, line)
     }
 
-    public func error(
+    package func error(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
         log(.error, kind, message(), metadata(), file, function, line)
     }
 
-    public func critical(
+    package func critical(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
@@ -47,7 +47,7 @@ extension Logger {
     }
 
     /// A line whose level is known only when it is written.
-    public func log(
+    package func log(
         level: Level, _ kind: EventKind, _ message: @autoclosure () -> Message,
         metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
         line: UInt = #line

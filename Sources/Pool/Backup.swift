@@ -7,10 +7,10 @@ import Scheduling
 ///
 /// It reads through a connection of its own, so it takes no reader from anybody, and writers go on beside it. But its
 /// snapshot keeps the WAL from beginning anew for as long as the copying takes.
-public final class Backup: Sendable {
+package final class Backup: Sendable {
     /// The file's, in the directory for backups.
-    public let name: String
-    public let began = MonotonicClock.now
+    package let name: String
+    package let began = MonotonicClock.now
     private let database: String
     private let files: ServedFiles
     private let settings: ConnectionSettings
@@ -23,22 +23,22 @@ public final class Backup: Sendable {
     private static let pauseMilliseconds = 1
 
     /// Where a backup is. `done` and `failed` are its ends.
-    public enum Phase: String, Sendable { case copying, checking, syncing, done, failed }
+    package enum Phase: String, Sendable { case copying, checking, syncing, done, failed }
 
     /// How far a backup is, for whoever asked for it or looks.
-    public struct Status: Sendable {
-        public var phase = Phase.copying
+    package struct Status: Sendable {
+        package var phase = Phase.copying
         /// Of the snapshot; 0 before it is taken.
-        public var pages = 0
-        public var copiedPages = 0
+        package var pages = 0
+        package var copiedPages = 0
         /// Of all pages.
-        public var bytes = 0
+        package var bytes = 0
         /// nil while it is under way.
-        public var ended: Instant?
+        package var ended: Instant?
         /// Why it has failed, if it has.
-        public var error: BackupError?
+        package var error: BackupError?
         /// What else the check of the copy has found, in words, or why it was not one of all of it.
-        public var remark: String?
+        package var remark: String?
         /// Why it shall end, if it shall.
         fileprivate(set) var cancellation: String?
     }
@@ -52,14 +52,14 @@ public final class Backup: Sendable {
     }
 
     /// As it is now. Takes a lock of its own.
-    public var status: Status { box.withLock { $0 } }
+    package var status: Status { box.withLock { $0 } }
 
     /// While it has its snapshot, and so holds back checkpoints: since when.
-    public var snapshotBegan: Instant? { status.phase == .copying ? snapshots.began : nil }
+    package var snapshotBegan: Instant? { status.phase == .copying ? snapshots.began : nil }
 
     /// Ends it as soon as it looks, unless it has its copy already: then it is in nobody's way. `why` is for whoever asked
     /// for the backup.
-    public func cancel(_ why: String) {
+    package func cancel(_ why: String) {
         box.withLock { status in
             if status.phase == .copying { status.cancellation = why }
         }

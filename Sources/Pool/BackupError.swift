@@ -2,7 +2,7 @@ import Glibc
 import SQLite
 
 /// Why there is no backup. Nothing is left of one that failed.
-public enum BackupError: Error, Sendable {
+package enum BackupError: Error, Sendable {
     /// The name cannot be a backup's; in words for the person who chose it.
     case unusableName(String)
     /// Another one is being made: to this name.
@@ -23,7 +23,7 @@ public enum BackupError: Error, Sendable {
 }
 
 extension BackupError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .unusableName(let why): "this cannot be a backup's name: \(why)"
         case .alreadyRunning(let name): "a backup to \"\(name)\" is being made"
@@ -40,12 +40,12 @@ extension BackupError: CustomStringConvertible {
 }
 
 /// What a backup may be called: a plain file name in the one directory there is for backups.
-public enum BackupName {
+package enum BackupName {
     /// A name may have 255 bytes on Linux's file systems; the temporary file's has 16 more, SQLite's beside it 8 more.
     static let longestBytes = 200
     /// Beside a database of the name before it, SQLite would take such a file for a part of that database, and a hot
     /// journal is rolled back into it: https://www.sqlite.org/howtocorrupt.html section 1.4.
-    public static let reservedEndings = ["-wal", "-shm", "-journal"]
+    package static let reservedEndings = ["-wal", "-shm", "-journal"]
 
     static func require(_ name: String) throws(BackupError) {
         guard !name.isEmpty else { throw .unusableName("it is empty") }

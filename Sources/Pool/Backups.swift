@@ -5,7 +5,7 @@ import SQLite
 import Scheduling
 
 /// The backups of one database: at most one at a time, since each reads the whole file and holds back checkpoints.
-public final class Backups: Sendable {
+package final class Backups: Sendable {
     private let database: String
     private let files: ServedFiles
     private let settings: ConnectionSettings
@@ -20,18 +20,18 @@ public final class Backups: Sendable {
     }
 
     /// What has become of them since the start.
-    public struct Counts: Sendable {
-        public var succeeded = 0
-        public var failed = 0
-        public var lastSuccess: Success?
+    package struct Counts: Sendable {
+        package var succeeded = 0
+        package var failed = 0
+        package var lastSuccess: Success?
     }
 
     /// One that was made.
-    public struct Success: Sendable {
+    package struct Success: Sendable {
         /// Seconds since 1970.
-        public var at: Int64
-        public var durationMilliseconds: Int64
-        public var bytes: Int
+        package var at: Int64
+        package var durationMilliseconds: Int64
+        package var bytes: Int
     }
 
     init(database: String, files: ServedFiles, settings: ConnectionSettings, log: Logger) {
@@ -42,16 +42,16 @@ public final class Backups: Sendable {
     }
 
     /// The one that is being made.
-    public var running: Backup? { state.withLock { $0.running } }
+    package var running: Backup? { state.withLock { $0.running } }
     /// The last that has ended, well or not.
-    public var last: Backup? { state.withLock { $0.last } }
-    public var counts: Counts { state.withLock { $0.counts } }
+    package var last: Backup? { state.withLock { $0.last } }
+    package var counts: Counts { state.withLock { $0.counts } }
 
     /// Makes one, on the calling thread, which should be one of its own.
     ///
     /// - Parameters:
     ///   - onCopy: called when all is copied; returns what is wrong with the files that were read, if anything is.
-    public func make(
+    package func make(
         _ name: String, in directory: String, for owner: any StatementOwner, onStep: (Backup.Status) -> Void = { _ in },
         onCopy: () -> SQLiteError? = { nil }
     ) throws(BackupError) -> Backup.Status {
@@ -102,7 +102,7 @@ public final class Backups: Sendable {
     }
 
     /// Removes what backups of killed daemons have left in the directory.
-    public func removeStale(in directory: String) {
+    package func removeStale(in directory: String) {
         for name in BackupFile.removeStale(in: directory) {
             log.notice(.backupTrouble, "removed an unfinished backup", metadata: ["file": "\(directory)/\(name)"])
         }

@@ -2,33 +2,33 @@ import SQLite
 import Scheduling
 
 /// What is remembered of checkpoints, for the console and the log.
-public struct CheckpointHistory: Sendable {
+package struct CheckpointHistory: Sendable {
     /// How a checkpoint ended.
-    public struct Outcome: Sendable {
-        public var mode: CheckpointPolicy.Mode
+    package struct Outcome: Sendable {
+        package var mode: CheckpointPolicy.Mode
         /// Frames that were in the WAL and how many of them are in the database file now; both 0 once it is empty.
-        public var frames: Int
-        public var copiedFrames: Int
+        package var frames: Int
+        package var copiedFrames: Int
         /// Somebody was in the way.
-        public var isBusy: Bool
-        public var milliseconds: Int64
-        public var ended: Instant
+        package var isBusy: Bool
+        package var milliseconds: Int64
+        package var ended: Instant
 
-        public var isComplete: Bool { !isBusy && frames == copiedFrames }
+        package var isComplete: Bool { !isBusy && frames == copiedFrames }
     }
 
-    public var last: Outcome?
+    package var last: Outcome?
     /// Why the last attempt failed, if it did.
-    public var lastError: SQLiteError?
-    public var completed = 0
-    public var incomplete = 0
-    public var failed = 0
+    package var lastError: SQLiteError?
+    package var completed = 0
+    package var incomplete = 0
+    package var failed = 0
     /// How often new reads had to wait.
-    public var gateClosings = 0
+    package var gateClosings = 0
     /// Snapshots and statements that were ended because the gate would not wait longer.
-    public var snapshotsEnded = 0
+    package var snapshotsEnded = 0
 
-    public var attempts: Int { completed + incomplete + failed }
+    package var attempts: Int { completed + incomplete + failed }
 
     mutating func record(_ outcome: Outcome) {
         last = outcome
@@ -44,13 +44,13 @@ public struct CheckpointHistory: Sendable {
 }
 
 /// The WAL as it is now.
-public struct WALStatus: Sendable {
-    public var frames: Int
-    public var copiedFrames: Int
-    public var frameBytes: Int
-    public var limitBytes: Int
-    public var isGateClosed: Bool
-    public var checkpoints: CheckpointHistory
+package struct WALStatus: Sendable {
+    package var frames: Int
+    package var copiedFrames: Int
+    package var frameBytes: Int
+    package var limitBytes: Int
+    package var isGateClosed: Bool
+    package var checkpoints: CheckpointHistory
     /// The oldest snapshot that a client keeps: when it began and whose it is.
-    public var oldestSnapshot: (began: Instant, client: ClientID)?
+    package var oldestSnapshot: (began: Instant, client: ClientID)?
 }

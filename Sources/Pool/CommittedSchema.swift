@@ -5,13 +5,13 @@ import Synchronization
 /// changes" (https://www.sqlite.org/fileformat2.html#schema_cookie), or a draft's own number, which is negative.
 ///
 /// What is not committed cannot go by the cookie: after a rollback it comes again with another schema.
-public typealias SchemaVersion = Int
+package typealias SchemaVersion = Int
 
 /// The newest committed schema that a connection of the pool has met.
 ///
 /// It says what to look up before there is a connection, and may be late when another process has changed the schema. What a
 /// statement runs in, its connection knows (`PooledConnection.schemaVersion`).
-public final class CommittedSchema: Sendable {
+package final class CommittedSchema: Sendable {
     /// Nothing is ever found in this one.
     static let unknown = SchemaVersion.min
 
@@ -22,7 +22,7 @@ public final class CommittedSchema: Sendable {
     var currentEra: Int { era.load(ordering: .relaxed) }
 
     @inlinable @inline(__always)
-    public var version: SchemaVersion { newest.load(ordering: .acquiring) }
+    package var version: SchemaVersion { newest.load(ordering: .acquiring) }
 
     /// Of a committed schema; the statement stands on the row of `PRAGMA schema_version`.
     func version(pinnedBy pin: Statement) -> SchemaVersion {

@@ -1,13 +1,13 @@
 /// What connections have counted since they were last asked.
-public struct ConnectionUsage: Equatable, Sendable {
+package struct ConnectionUsage: Equatable, Sendable {
     /// Statements that were found in the cache.
-    public var statementHits = 0
+    package var statementHits = 0
     /// Those that had to be prepared.
-    public var statementMisses = 0
+    package var statementMisses = 0
     /// SQLITE_DBSTATUS_CACHE_HIT, MISS and WRITE, https://www.sqlite.org/c3ref/c_dbstatus_options.html
-    public var pageHits = 0
-    public var pageMisses = 0
-    public var pageWrites = 0
+    package var pageHits = 0
+    package var pageMisses = 0
+    package var pageWrites = 0
 
     static func += (a: inout ConnectionUsage, b: ConnectionUsage) {
         a.statementHits &+= b.statementHits
@@ -19,27 +19,27 @@ public struct ConnectionUsage: Equatable, Sendable {
 }
 
 /// What one text's statements have done.
-public struct StatementUsage: Equatable, Sendable {
+@usableFromInline package struct StatementUsage: Equatable, Sendable {
     /// How often one was run.
-    public var calls = 0
+    package var calls = 0
     /// Returned, or changed by an INSERT, UPDATE or DELETE.
-    public var rows = 0
+    package var rows = 0
     /// From the beginning of its work to the last row, without what it waited in a queue before.
-    public var nanoseconds = 0
+    package var nanoseconds = 0
     /// Of the longest run.
-    public var longestNanoseconds = 0
+    package var longestNanoseconds = 0
     /// Milliseconds that another process's lock was waited for.
-    public var busyWaits = 0
+    package var busyWaits = 0
     /// Of sqlite3_stmt_status, https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
-    public var fullScanSteps = 0
-    public var sorts = 0
-    public var automaticIndexRows = 0
+    package var fullScanSteps = 0
+    package var sorts = 0
+    package var automaticIndexRows = 0
 
     /// Nothing was run.
-    public init() {}
+    package init() {}
 
     /// Adds up, but for the longest, which is the longer one.
-    public static func += (a: inout StatementUsage, b: StatementUsage) {
+    package static func += (a: inout StatementUsage, b: StatementUsage) {
         a.calls &+= b.calls
         a.rows &+= b.rows
         a.nanoseconds &+= b.nanoseconds
@@ -54,7 +54,7 @@ public struct StatementUsage: Equatable, Sendable {
 /// Told what the statements of a text have done: when somebody asks, and when one leaves its connection's cache.
 ///
 /// Called by the thread that has the connection, with no lock held.
-public protocol StatementObserver: AnyObject, Sendable {
+package protocol StatementObserver: AnyObject, Sendable {
     /// What was counted for the text since it was last told.
     func didUse(_ text: SQLText, _ usage: StatementUsage)
 }

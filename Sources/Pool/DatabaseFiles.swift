@@ -24,7 +24,7 @@ struct FileIdentity: Equatable {
 ///
 /// SQLite's locks are in the -shm. If it is deleted, the next process that opens the database makes a new one, and two processes that do
 /// not see each other's locks write at once.
-public struct DatabaseFiles: Sendable {
+package struct DatabaseFiles: Sendable {
     let path: String
     private var database: FileIdentity?
     private var wal: FileIdentity?
@@ -247,7 +247,7 @@ public struct DatabaseFiles: Sendable {
     /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
     /// directory, where a -wal and a -shm are made; and why. A -journal is another process's that was killed, and is to be rolled back.
     /// SQLite says of each that the database can only be read, or not opened.
-    public static func unwritable(_ path: String) -> String? {
+    package static func unwritable(_ path: String) -> String? {
         let file = target(of: path)
         if let problem = notAFile(file) { return problem }
         let names: [String] = [file, file + "-journal", file + "-wal", file + "-shm"]

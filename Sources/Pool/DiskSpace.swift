@@ -2,7 +2,7 @@ import POSIX
 import Glibc
 
 /// Whether the file system has room for what VACUUM or a backup writes.
-public enum DiskSpace {
+package enum DiskSpace {
     /// What is to be written, and where.
     struct Need: Equatable {
         var directory: String
@@ -30,7 +30,7 @@ public enum DiskSpace {
     private static let startBytes: Int64 = 256 << 10
 
     /// Why a database cannot be opened here, in words; nil: not for that.
-    public static func littleRoom(forDatabase path: String) -> String? {
+    package static func littleRoom(forDatabase path: String) -> String? {
         guard let (directory, bytes) = available(besideFile: path), bytes < startBytes else { return nil }
         return "the file system of \(directory) has \(bytes) bytes left"
     }

@@ -3,31 +3,31 @@ import Scheduling
 
 /// The bounds of the pool, each with its reason. What only one job needs (retries of upkeep, the pages a backup copies at a time)
 /// stands where that job is, as do the thresholds of one algorithm.
-public struct PoolLimits: Sendable {
+package struct PoolLimits: Sendable {
     /// Read-only connections. Each costs its page cache (`cache_size`) and about 60 KB besides.
-    public var readers = 8
+    package var readers = 8
     /// Descriptors a connection may have open: the database and its -wal; and files without a name, two for each of two sorts at a
     /// time, one for a transient table, one for what a statement may have to undo. The -shm is open once for all.
-    public static let descriptorsPerConnection = 8
+    package static let descriptorsPerConnection = 8
     /// Connections besides the readers: the writer, the one that only prepares, a backup's two.
-    public static let otherConnections = 4
+    package static let otherConnections = 4
     /// Members of one group commit. At 1,000 clients 64 gave 0.72 times, 256 gave 1.08 times the INSERTs of 128; a killed group runs
     /// its members again, so no more than that.
-    public var groupMembers = 128
+    package var groupMembers = 128
     /// How long a group may run before it takes on no more members and commits. A member other than the first that runs for longer
     /// than that by itself is stopped, and has the first place of the next group.
-    public var groupMilliseconds: Int64 = 20
+    package var groupMilliseconds: Int64 = 20
     /// How long a holder of the writer, or the user of a reader, may be idle while somebody waits.
-    public var writerIdleMilliseconds: Int64 = 5_000
+    package var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; see `StatementCache` for which goes first.
-    public var statementsPerConnection = 256
+    package var statementsPerConnection = 256
     /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
     /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
-    public var statementBytesPerConnection = 8 << 20
+    package var statementBytesPerConnection = 8 << 20
     /// A statement that takes more than its share, were there only so many, is not kept: it would push out most of the others.
     static let leastCachedStatements = 8
     /// Not changed while the pool is open.
-    public var durability = Durability.full
+    package var durability = Durability.full
     /// With `pipelined`: a group that keeps the writer waits for another thread's sync for twice the time a sync takes in the mean,
     /// and this is the longest mean that counts.
     static let longestKeptSyncNanoseconds: Int64 = 1_000_000_000
@@ -35,19 +35,19 @@ public struct PoolLimits: Sendable {
     /// the readers'. Its beginning costs 5 µs, so ten times shorter would make no difference to throughput.
     static let writerSnapshotMilliseconds: Int64 = 50
     /// WAL size at which a checkpoint is attempted; 4,000 pages of 4 KiB are 16 MB.
-    public var checkpointFrames = 4_000
+    package var checkpointFrames = 4_000
     /// The size the WAL does not outgrow, however long snapshots are kept: at half of it writers wait for a checkpoint,
     /// at three quarters readers do. What is left is room for what is on its way; one transaction larger than that
     /// still makes it larger, because nothing of it can be copied before it commits.
-    public var walLimitBytes = 64 << 20
+    package var walLimitBytes = 64 << 20
     /// How long a checkpoint that empties the WAL waits for readers, with every writer waiting for it.
-    public var truncateMilliseconds: Int64 = 30
+    package var truncateMilliseconds: Int64 = 30
     /// How long writers go on beside a closed gate while readers leave; then they wait for those that are left. Never longer
     /// than `gateMilliseconds`, nor once the WAL has `CheckpointPolicy.holdFrames`.
-    public var gateDrainMilliseconds: Int64 = 2_000
+    package var gateDrainMilliseconds: Int64 = 2_000
     /// How long statements that read may go on once the WAL must be emptied; then they are ended. A snapshot that its
     /// client keeps without reading is ended at once when it is older than this.
-    public var gateMilliseconds: Int64 = 2_000
+    package var gateMilliseconds: Int64 = 2_000
     /// How often it is looked whether the files are where they were, besides at each commit. The daemon wakes up as often for its
     /// statistics.
     static let filesLookMilliseconds: Int64 = 60_000
@@ -73,14 +73,14 @@ public struct PoolLimits: Sendable {
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
     /// takes longer waits for the disk.
-    public var gateGraceMilliseconds: Int64 = 5_000
+    package var gateGraceMilliseconds: Int64 = 5_000
     /// When VACUUM runs.
-    public var maintenance = MaintenanceSchedule.Configuration()
+    package var maintenance = MaintenanceSchedule.Configuration()
     /// VACUUM is preceded by ANALYZE also where that adds a table, sqlite_stat1, to the schema.
-    public var analyzesAlways = false
+    package var analyzesAlways = false
 
     /// All as above.
-    public init() {}
+    package init() {}
 
     func checkpointPolicy(pageBytes: Int) -> CheckpointPolicy {
         let frames = max(4, walLimitBytes / (pageBytes + WALFile.frameHeaderBytes))
@@ -91,7 +91,7 @@ public struct PoolLimits: Sendable {
 
 extension PoolLimits {
     /// When a commit is visible to others, and when it is answered.
-    public enum Durability: String, CaseIterable, Sendable {
+    package enum Durability: String, CaseIterable, Sendable {
         /// Visible when it is on the disk, and answered then.
         case full
         /// Answered when it is on the disk, visible up to one sync earlier: the writer goes on while the disk works.

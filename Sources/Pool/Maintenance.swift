@@ -165,9 +165,9 @@ final class Maintenance: Sendable {
 // MARK: For people
 
 /// What `SHOW MAINTENANCE` tells.
-public struct MaintenanceStatus: Sendable {
+package struct MaintenanceStatus: Sendable {
     /// What it is doing.
-    public enum Activity: Equatable, Sendable {
+    package enum Activity: Equatable, Sendable {
         case waiting(MaintenanceSchedule.Waiting)
         /// Waits for the writer.
         case queued
@@ -177,12 +177,12 @@ public struct MaintenanceStatus: Sendable {
         case shrinking
     }
 
-    public var activity: Activity
+    package var activity: Activity
     /// What is remembered of those before; nil: nothing yet.
-    public var record: MaintenanceRecord?
+    package var record: MaintenanceRecord?
     /// On the wall clock, in seconds; nil when it is off.
-    public var nextDue: Int64?
-    public var configuration: MaintenanceSchedule.Configuration
+    package var nextDue: Int64?
+    package var configuration: MaintenanceSchedule.Configuration
 }
 
 extension Maintenance {

@@ -2,15 +2,15 @@ import Glibc
 import Scheduling
 
 /// The one clock of the pool. CLOCK_MONOTONIC never jumps, whatever happens to the wall clock.
-public enum MonotonicClock {
-    public static var now: Instant {
+package enum MonotonicClock {
+    package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
     /// Sleeps between two looks at what nothing tells of: only on a thread that may be long.
-    public static func sleep(milliseconds: Int) {
+    package static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: (milliseconds % 1000) * 1_000_000)
         nanosleep(&time, nil)
     }

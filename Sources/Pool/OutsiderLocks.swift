@@ -6,11 +6,11 @@ import Glibc
 /// In WAL mode the write lock is byte 120 of the -shm file ("WAL_WRITE_LOCK",
 /// https://www.sqlite.org/walformat.html#wal_locks); a connection in exclusive mode, or one that recovers, locks others
 /// of its bytes 120 to 127. /proc/locks lists POSIX locks with process and inode: proc(5).
-public enum OutsiderLocks {
+package enum OutsiderLocks {
     /// "sqlite3 (process 1234)" for each, or empty when none is shown (another PID namespace, or gone already).
     ///
     /// - Parameter withReaders: those that only keep the file from being had alone count as well.
-    public static func holders(ofDatabase path: String, withReaders: Bool = false) -> [String] {
+    package static func holders(ofDatabase path: String, withReaders: Bool = false) -> [String] {
         guard let file = file(path) else { return [] }
         return processes(thatLock: [file, file + "-shm"], withReaders: withReaders).map(name)
     }

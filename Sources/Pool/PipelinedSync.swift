@@ -219,12 +219,12 @@ final class PipelinedSync: @unchecked Sendable {
 }
 
 /// A commit that is not on the disk yet.
-public struct UnsyncedCommit: Sendable {
+package struct UnsyncedCommit: Sendable {
     let sync: PipelinedSync
     let number: Int
 
     /// Returns once the commit is on the disk; the calling thread should have said that it will be long.
-    public func waitUntilDurable() throws(SQLiteError) {
+    package func waitUntilDurable() throws(SQLiteError) {
         while try !sync.waitUntilDurable(number, patienceNanoseconds: .max) {}
     }
 
@@ -232,7 +232,7 @@ public struct UnsyncedCommit: Sendable {
     /// long as others did: one that hangs is not for the writer to wait for, whose thread would seem to hang, too.
     ///
     /// - Parameter hasFailed: the writer has, and is opened anew once nobody syncs any more: then there is nothing to hurry for.
-    public func waitUntilDurableKeepingTheWriter(hasFailed: Bool) throws(SQLiteError) -> Bool {
+    package func waitUntilDurableKeepingTheWriter(hasFailed: Bool) throws(SQLiteError) -> Bool {
         guard !hasFailed else {
             try waitUntilDurable()
             return true
@@ -242,5 +242,5 @@ public struct UnsyncedCommit: Sendable {
     }
 
     /// These are to be answered when it is. True: the calling thread has to see to it, with `Pool.syncUnanswered`.
-    public func answerWhenDurable(_ members: [any GroupMember]) -> Bool { sync.answerWhenDurable(number, members) }
+    package func answerWhenDurable(_ members: [any GroupMember]) -> Bool { sync.answerWhenDurable(number, members) }
 }

@@ -39,7 +39,7 @@ extension Pool {
     /// - Parameter endSnapshots: called when the gate is closed, again and again. Running statements hear of it from their
     ///   progress handlers.
     /// - Returns: who gets a reader now.
-    public func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
+    package func run(_ job: WriterJob, endSnapshots: EndSnapshots = { _ in 0 }) -> [Resumption] {
         atWriter.begins()
         writer.endSnapshot()
         var again = false
@@ -183,7 +183,7 @@ extension Pool {
 
     /// Has a checkpoint made, whether one is due or not. Returns the job, if the writer is free for it; otherwise it waits
     /// its turn.
-    public func requestCheckpoint() -> Resumption? {
+    package func requestCheckpoint() -> Resumption? {
         state.withLock { state in
             guard state.queuedJobs.insert(.checkpoint).inserted else { return nil }
             return state.resumption(

@@ -8,7 +8,7 @@ extension Pool {
     /// Closes everything: readers before the writer, so that the last to close is one that can checkpoint.
     ///
     /// Call it when no client is left.
-    public func close() {
+    package func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
         checkpointBeforeClosing()

@@ -3,7 +3,7 @@ import Scheduling
 extension Pool {
     /// A reader that nobody wants at the moment, to prepare something on; nil when there is none. It is given back with
     /// `releaseReader`, soon. The caller never waits.
-    public func takeIdleReader(_ client: ClientID) -> Int? {
+    package func takeIdleReader(_ client: ClientID) -> Int? {
         state.withLock { state in
             if let index = state.readerQueue.take() {
                 state.readerUsers[index] = client

@@ -10,24 +10,24 @@ import Synchronization
 /// whoever restores a backup under the daemon would be answered from the old one until somebody writes.
 extension Pool {
     /// A reader has met something that a file of another name, or none, would explain.
-    public func suspectFiles() {
+    package func suspectFiles() {
         filesLook.store(0, ordering: .sequentiallyConsistent)
         announce(MonotonicClock.now)
     }
 
     /// A connection that has read the schema says that the database has another text encoding since. Only an outsider's restore does
     /// that, and SQLite's connections never get over it: they are opened anew.
-    public func encodingHasChanged() {
+    package func encodingHasChanged() {
         hasForeignEncoding.store(true, ordering: .sequentiallyConsistent)
         suspectFiles()
     }
 
     /// When to call `lookAtFiles`.
-    public var nextFilesLook: Instant { Instant(nanoseconds: filesLook.load(ordering: .sequentiallyConsistent)) }
+    package var nextFilesLook: Instant { Instant(nanoseconds: filesLook.load(ordering: .sequentiallyConsistent)) }
 
     /// Returns the recovery, if something is wrong and the writer is free for it; otherwise it has the writer next. It saves what can
     /// be saved, and ends the process if that is not all.
-    public func lookAtFiles(now: Instant) -> Resumption? {
+    package func lookAtFiles(now: Instant) -> Resumption? {
         let next = now.advanced(byMilliseconds: PoolLimits.filesLookMilliseconds)
         filesLook.store(next.nanoseconds, ordering: .sequentiallyConsistent)
         defer { announce(next) }
@@ -50,7 +50,7 @@ extension Pool {
     /// Whether somebody has written into them, as long as nobody has the writer: who has it looks by itself.
     ///
     /// - Returns: what is wrong, if anything is, and who has the writer next: the recovery then.
-    public func lookIntoFiles() -> (problem: SQLiteError?, next: Resumption?) {
+    package func lookIntoFiles() -> (problem: SQLiteError?, next: Resumption?) {
         guard borrowWriter() else { return (nil, nil) }
         let problem = writer.knownFiles.problemOfCopying
         if let problem { writer.note(problem) }

@@ -3,7 +3,7 @@ import Logging
 import Scheduling
 
 /// Ends the snapshots of clients that do not run a statement and whose snapshot began before that; returns how many.
-public typealias EndSnapshots = (_ before: Instant) -> Int
+package typealias EndSnapshots = (_ before: Instant) -> Int
 
 /// The exclusive gate: for a job that needs every snapshot gone.
 ///
@@ -76,7 +76,7 @@ extension Pool {
     }
 
     /// The writer will be in use for long: reads must not wait for that. Called by whoever has it.
-    public func openGateWhileReadersLeave() -> [Resumption] {
+    package func openGateWhileReadersLeave() -> [Resumption] {
         state.withLock { $0.gateClosing == nil } ? [] : openGate()
     }
 
@@ -98,10 +98,10 @@ extension Pool {
 
     /// Readers that are still in use keep the gate waiting for too long.
     @inline(__always)
-    public var isGateExpired: Bool { gate.isExpired.load(ordering: .relaxed) }
+    package var isGateExpired: Bool { gate.isExpired.load(ordering: .relaxed) }
 
     /// When the snapshot began that a client has on this reader.
-    public func snapshotBegan(_ index: Int) -> Instant? { slots[index].snapshot.began }
+    package func snapshotBegan(_ index: Int) -> Instant? { slots[index].snapshot.began }
 
     /// Returns who gets a reader now.
     func openGate() -> [Resumption] {

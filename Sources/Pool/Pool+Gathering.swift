@@ -4,26 +4,26 @@ import Scheduling
 extension Pool {
     /// A gathering is over, or may be: somebody has to call `endGathering`.
     @inline(__always)
-    public var isGatheringOver: Bool {
+    package var isGatheringOver: Bool {
         let until = gatheringUntil.load(ordering: .relaxed)
         return until != 0 && until <= MonotonicClock.now.nanoseconds
     }
 
     /// When it ends at the latest; nil when there is none.
-    public var gatheringEnd: Instant? {
+    package var gatheringEnd: Instant? {
         let until = gatheringUntil.load(ordering: .relaxed)
         return until == 0 ? nil : Instant(nanoseconds: until)
     }
 
     /// A commit takes so long that another thread is worth calling to poll in its place. Only for whoever has the writer.
-    public var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
+    package var isCommitSlow: Bool { writer.lastCommitNanoseconds > Self.slowSyncNanoseconds }
 
     /// It is opened anew when it is released. Only for whoever has it.
-    public var hasWriterFailed: Bool { writer.failure != nil }
+    package var hasWriterFailed: Bool { writer.failure != nil }
 
     /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the
     /// disk. Not when somebody waits who would have the writer alone, but recovery does, before which the members hear of it.
-    public func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
+    package func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
         let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- writer.lastCommitNanoseconds
         let sync = commit.sync.meanNanoseconds.load(ordering: .relaxed)
         let unanswered = commit.sync.unansweredCount + members
@@ -38,7 +38,7 @@ extension Pool {
 
     /// After a commit, before the writer is released. A plan means: answer its members first, some of them by another thread, then
     /// release the writer with it.
-    public func planGathering(answered: Int) -> GroupGathering.Plan? {
+    package func planGathering(answered: Int) -> GroupGathering.Plan? {
         // With synchronous = pipelined the sync is beside the commit.
         let sync = pipelinedSync?.meanNanoseconds.load(ordering: .relaxed) ?? 0
         let commit = writer.lastCommitNanoseconds &+ sync
@@ -52,7 +52,7 @@ extension Pool {
 
     /// The holder is done, and its members were answered, or are by another thread right now. Nil when the next group gathers: then
     /// `endGathering` is to be called when `isGatheringOver` says so, and at `gatheringEnd`.
-    public func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
+    package func releaseWriter(gathering plan: GroupGathering.Plan) -> Resumption? {
         afterWriting { state, now in
             let grant = state.writerQueue.release(gathering: plan, now: now)
             gatheringUntil.store(state.writerQueue.gathering?.until.nanoseconds ?? 0, ordering: .relaxed)
@@ -61,7 +61,7 @@ extension Pool {
     }
 
     /// Returns the group that has gathered, if it is time.
-    public func endGathering() -> Resumption? {
+    package func endGathering() -> Resumption? {
         let now = MonotonicClock.now
         return state.withLock { state in
             guard let (gathering, count, grant) = state.writerQueue.endGathering(now: now) else {

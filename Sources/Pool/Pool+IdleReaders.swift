@@ -6,17 +6,17 @@ import Synchronization
 /// Their users say so without the lock, since nobody looks unless somebody waits for a reader.
 extension Pool {
     /// The user of this reader waits for its client from now on. Called by the thread that has the session.
-    public func readerBecameIdle(_ index: Int) {
+    package func readerBecameIdle(_ index: Int) {
         slots[index].idleSince.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
     }
 
     /// It has heard from its client, or gives the reader back.
-    public func readerBecameActive(_ index: Int) {
+    package func readerBecameActive(_ index: Int) {
         slots[index].idleSince.store(0, ordering: .relaxed)
     }
 
     /// For how long this reader has been idle; nil when it is in use.
-    public func readerIdleMilliseconds(_ index: Int, now: Instant) -> Int64? {
+    package func readerIdleMilliseconds(_ index: Int, now: Instant) -> Int64? {
         let since = slots[index].idleSince.load(ordering: .relaxed)
         return since == 0 ? nil : now.milliseconds(since: Instant(nanoseconds: since))
     }
@@ -40,17 +40,17 @@ extension Pool {
     }
 
     /// Where a client waits for a reader, and for whom, for the notice it is sent.
-    public struct ReaderPlace: Sendable {
-        public var place: Int
-        public var limit: Int
+    package struct ReaderPlace: Sendable {
+        package var place: Int
+        package var limit: Int
         /// The WAL is being emptied, and no reader is handed out until that is done.
-        public var isGateClosed: Bool
+        package var isGateClosed: Bool
         /// The one of them that is idle and has the oldest snapshot.
-        public var oldestIdle: IdleReader?
+        package var oldestIdle: IdleReader?
     }
 
     /// nil when it waits for none.
-    public func readerPlace(of client: ClientID) -> ReaderPlace? {
+    package func readerPlace(of client: ClientID) -> ReaderPlace? {
         state.withLock { state in
             state.readerQueue.place(of: client).map {
                 ReaderPlace(

@@ -40,7 +40,7 @@ final class ChangeableLimits: Sendable {
 extension Pool {
     /// Takes over the limits that can be changed while the pool works. The others (`readers`, `durability`,
     /// `statementsPerConnection`) stay what they were: connections have been opened for them.
-    public func apply(_ limits: PoolLimits) {
+    package func apply(_ limits: PoolLimits) {
         changeable.set(limits)
         let policy = limits.checkpointPolicy(pageBytes: frameBytes - WALFile.frameHeaderBytes)
         let due = state.withLock { state in
@@ -56,5 +56,5 @@ extension Pool {
     }
 
     /// How long a holder of the writer, or the user of a reader, may be idle while somebody waits.
-    public var writerIdleMilliseconds: Int64 { state.withLock { $0.writerQueue.holderIdleLimitMilliseconds } }
+    package var writerIdleMilliseconds: Int64 { state.withLock { $0.writerQueue.holderIdleLimitMilliseconds } }
 }

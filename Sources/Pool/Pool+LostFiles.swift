@@ -64,7 +64,7 @@ extension Pool {
     }
 
     /// The same for a process that ends without `close`, beside threads that do not end: none of them gets the writer any more.
-    public func lossWithoutClosing() -> String? {
+    package func lossWithoutClosing() -> String? {
         let now = MonotonicClock.now
         let isMine = state.withLock { state in
             state.writerQueue.holder == .nobody && state.writerQueue.requestFirst(WriterJob.housekeeping.client, now: now) != nil

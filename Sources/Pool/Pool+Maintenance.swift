@@ -6,27 +6,27 @@ import Scheduling
 /// VACUUM as a job of the writer's queue: alone, in its turn, while readers go on.
 extension Pool {
     /// When to call `lookAtMaintenance`.
-    public var nextMaintenanceLook: Instant { maintenance.nextLook }
+    package var nextMaintenanceLook: Instant { maintenance.nextLook }
 
     /// How VACUUM goes, for people. Takes its own lock, and reads the clocks.
-    public var maintenanceStatus: MaintenanceStatus { maintenance.status }
+    package var maintenanceStatus: MaintenanceStatus { maintenance.status }
 
     /// Looks whether VACUUM is due. Returns the job, if the writer is free for it; otherwise it waits its turn.
     ///
     /// - Parameter willBeLong: called before the disk is waited for.
-    public func lookAtMaintenance(now: Instant, willBeLong: () -> Void) -> Resumption? {
+    package func lookAtMaintenance(now: Instant, willBeLong: () -> Void) -> Resumption? {
         defer { announce(maintenance.nextLook) }
         return maintenance.look(now: now, isPaused: pause != .none, willBeLong: willBeLong) ? queueMaintenance(now: now) : nil
     }
 
     /// Asks for a VACUUM now, whatever the interval, the window and the free pages say. It is not asked for twice: one
     /// that is queued or runs already is it. Returns the job, if the writer is free for it.
-    public func requestMaintenance(now: Instant) -> Resumption? {
+    package func requestMaintenance(now: Instant) -> Resumption? {
         maintenance.request() ? queueMaintenance(now: now) : nil
     }
 
     /// The daemon stops. A VACUUM that runs ends within a thousand steps of SQLite's machine, unless it is copying back.
-    public func stopMaintenance() { maintenance.stop() }
+    package func stopMaintenance() { maintenance.stop() }
 
     private func queueMaintenance(now: Instant) -> Resumption? {
         state.withLock { state in

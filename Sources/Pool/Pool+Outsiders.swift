@@ -18,7 +18,7 @@ extension Pool {
     }
 
     /// Ends what idle readers keep, if the writer waits for another process. Returns who gets a reader that was taken for that.
-    public func makeWay() -> [Resumption] {
+    package func makeWay() -> [Resumption] {
         guard mustMakeWay.load(ordering: .relaxed), mustMakeWay.exchange(false, ordering: .sequentiallyConsistent) else { return [] }
         // Those that are in use end theirs when they are given back.
         epoch.wrappingAdd(1, ordering: .relaxed)

@@ -1,7 +1,7 @@
 import Scheduling
 
 /// Whether new transactions are held back.
-public enum PoolPause: Equatable, Sendable {
+package enum PoolPause: Equatable, Sendable {
     case none
     /// The client that asked for it waits for the transactions that have begun.
     case beginning(ClientID)
@@ -16,14 +16,14 @@ public enum PoolPause: Equatable, Sendable {
 /// wait; `lock_timeout` does not, since no lock is waited for, and begins when the pause is over.
 extension Pool {
     /// How far a pause is. Takes the lock; `isPausingNow` does not.
-    public var pause: PoolPause { state.withLock { $0.pause } }
+    package var pause: PoolPause { state.withLock { $0.pause } }
 
     /// Whether a transaction that begins now is held back. Asked after the client has said that it passes, if it does
     /// not: the other side says that it pauses and then looks who passes, so that one of the two sees the other.
-    public var isPausingNow: Bool { isPausing.load(ordering: .sequentiallyConsistent) }
+    package var isPausingNow: Bool { isPausing.load(ordering: .sequentiallyConsistent) }
 
     /// Holds new transactions back from now on. False: that is so already.
-    public func beginPause(by client: ClientID) -> Bool {
+    package func beginPause(by client: ClientID) -> Bool {
         let now = MonotonicClock.now
         // The holder of the writer may be idle only for so long while somebody waits for it.
         var due = Instant.distantFuture
@@ -44,7 +44,7 @@ extension Pool {
     /// Whether the pause that this client began has nobody left to wait for. nil: it is not its pause any more.
     ///
     /// - Parameter nobodyPasses: no client has a transaction that began before. Look before you call.
-    public func completePause(by client: ClientID, nobodyPasses: Bool) -> (isComplete: Bool, resumptions: [Resumption])? {
+    package func completePause(by client: ClientID, nobodyPasses: Bool) -> (isComplete: Bool, resumptions: [Resumption])? {
         let now = MonotonicClock.now
         let isComplete = state.withLock { state -> Bool? in
             guard state.pause == .beginning(client) else { return nil }
@@ -61,7 +61,7 @@ extension Pool {
     }
 
     /// Ends the pause. Returns who goes on, in order; nil: there is none, or not one that this client began.
-    public func endPause(begunBy client: ClientID? = nil) -> [Resumption]? {
+    package func endPause(begunBy client: ClientID? = nil) -> [Resumption]? {
         let now = MonotonicClock.now
         var due = Instant.distantFuture
         let resumptions = state.withLock { state -> [Resumption]? in

@@ -9,10 +9,10 @@ extension Pool {
     /// A number that changes when every snapshot lease shall begin anew: after a checkpoint that copied everything, so
     /// that readers use the file alone and the next commit can restart the WAL from its beginning.
     @inline(__always)
-    public var leaseEpoch: Int { epoch.load(ordering: .relaxed) }
+    package var leaseEpoch: Int { epoch.load(ordering: .relaxed) }
 
     /// What became of a request.
-    public enum Request<Granted: Sendable>: Sendable {
+    package enum Request<Granted: Sendable>: Sendable {
         case granted(Granted)
         /// The client waits: a `Resumption` will come for it, perhaps on another thread before this call returns. The
         /// caller must not touch the client any more.
@@ -23,7 +23,7 @@ extension Pool {
 
     /// A reader for this client, by its index, if one is free; nil: the client has to queue by `requestReader`.
     @inline(__always)
-    public func takeReader(_ client: ClientID) -> Int? {
+    package func takeReader(_ client: ClientID) -> Int? {
         state.withLock { state in
             guard let index = state.readerQueue.take() else { return nil }
             state.readerUsers[index] = client
@@ -35,7 +35,7 @@ extension Pool {
     ///
     /// - Parameter onlyToPrepare: the reader is to prepare a statement and is given back at once, so the one that is kept
     ///   for that will do.
-    public func requestReader(
+    package func requestReader(
         _ client: any PoolClient, onlyToPrepare: Bool = false, deadline: Instant
     ) -> Request<Int> {
         var look = Instant.distantFuture
@@ -69,7 +69,7 @@ extension Pool {
 
     /// The reader at an index one was granted, with the newest snapshot; opens it on first use.
     @inline(__always)
-    public func reader(at index: Int) throws(SQLiteError) -> Reader {
+    package func reader(at index: Int) throws(SQLiteError) -> Reader {
         guard let reader = slots[index].reader else { return try openReader(index) }
         try reader.refreshSnapshot(epoch: leaseEpoch)
         return reader
@@ -88,7 +88,7 @@ extension Pool {
 
     /// Gives a reader back. Returns who gets it next, if somebody waits.
     @inline(__always)
-    public func releaseReader(_ index: Int) -> Resumption? {
+    package func releaseReader(_ index: Int) -> Resumption? {
         let slot = slots[index]
         if let reader = slot.reader {
             // It was in use while a checkpoint copied everything: kept idle, its old snapshot would keep the WAL from

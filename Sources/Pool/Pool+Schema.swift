@@ -3,11 +3,11 @@ import Scheduling
 /// Another process may change the schema while nobody runs anything here.
 extension Pool {
     /// How often the database was opened anew: numbers of its schemas come again then. It stays while one has a connection.
-    public var schemaEra: Int { schema.currentEra }
+    package var schemaEra: Int { schema.currentEra }
 
     /// Brings `schema` up to date, if that needs nobody's reader and no new one. Returns who gets the reader next, if somebody came
     /// meanwhile.
-    public func lookAtSchema(_ client: ClientID) -> Resumption? {
+    package func lookAtSchema(_ client: ClientID) -> Resumption? {
         guard let index = takeIdleReader(client) else { return nil }
         slots[index].reader?.look(epoch: leaseEpoch)
         return releaseReader(index)

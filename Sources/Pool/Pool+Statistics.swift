@@ -8,7 +8,7 @@ import Scheduling
 /// others, whose holders tell when they give them back.
 extension Pool {
     /// What has been counted so far. What connections have counted for themselves since they last told is not in it: see `collect`.
-    public var statistics: PoolStatistics {
+    package var statistics: PoolStatistics {
         let (usage, recoveries) = state.withLock { ($0.writerQueue.usage, $0.recoveries) }
         let collected = counters.collected
         return PoolStatistics(
@@ -21,7 +21,7 @@ extension Pool {
     }
 
     /// Has every connection tell what it has counted. Returns who gets a connection that was asked for meanwhile.
-    public func collect() -> [Resumption] {
+    package func collect() -> [Resumption] {
         var resumptions: [Resumption] = []
         // The coldest first, so that the warmest is on top again afterwards.
         let (idle, all) = state.withLock { state in

@@ -6,7 +6,7 @@ extension Pool {
     ///
     /// - Parameter onlyIfStopped: only when what it waits for now is what is to be stopped. A cancel may come so late
     ///   that the next statement waits already.
-    public func withdraw(_ client: ClientID, onlyIfStopped: Bool = false) -> Bool {
+    package func withdraw(_ client: ClientID, onlyIfStopped: Bool = false) -> Bool {
         let now = MonotonicClock.now
         return state.withLock { state in
             if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
@@ -20,7 +20,7 @@ extension Pool {
 
     /// Takes a client that keeps a snapshot from before that out of the writer's queue, and of no other. It is asked here, since
     /// until now it may have been granted what it waited for, and wait for something else with no snapshot.
-    public func withdrawWriter(_ client: ClientID, keepingSnapshotFromBefore moment: Instant) -> Bool {
+    package func withdrawWriter(_ client: ClientID, keepingSnapshotFromBefore moment: Instant) -> Bool {
         let now = MonotonicClock.now
         return state.withLock { state in
             guard state.parked[client]?.waitsWithSnapshot(fromBefore: moment) ?? false, state.writerQueue.withdraw(client, now: now)
@@ -31,21 +31,21 @@ extension Pool {
     }
 
     /// What the time has brought, to be done by the caller.
-    public struct Due {
+    package struct Due {
         /// Taken out of a queue because their time is over.
-        public var expired: [any PoolClient]
+        package var expired: [any PoolClient]
         /// Holds the writer, is idle, and keeps somebody waiting beyond the limit.
-        public var toEvict: ClientID?
+        package var toEvict: ClientID?
         /// Has a reader, is idle, and keeps somebody waiting beyond the limit.
-        public var readerToEvict: ClientID?
+        package var readerToEvict: ClientID?
         /// Have waited for so long that it is to be looked whether they are still there.
-        public var waiting: [any PoolClient]
+        package var waiting: [any PoolClient]
         /// When to call again.
-        public var next: Instant
+        package var next: Instant
     }
 
     /// What is due at `now`; called when the earliest announced deadline has come.
-    public func takeDue(now: Instant) -> Due {
+    package func takeDue(now: Instant) -> Due {
         state.withLock { state in
             let ids =
                 state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
@@ -64,16 +64,16 @@ extension Pool {
     }
 
     /// How many wait, and for whom.
-    public struct Load: Sendable {
-        public var waitingWriters: Int
+    package struct Load: Sendable {
+        package var waitingWriters: Int
         /// Without those who only want to prepare a statement.
-        public var waitingReaders: Int
+        package var waitingReaders: Int
         /// Who has the writer.
-        public var holder: WriterQueue.Holder
+        package var holder: WriterQueue.Holder
     }
 
     /// The queues as they are now. Takes the lock.
-    public var load: Load {
+    package var load: Load {
         state.withLock {
             Load(
                 waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount + $0.analystQueue.waitingCount,

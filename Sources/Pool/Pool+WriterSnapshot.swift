@@ -21,11 +21,11 @@ extension Pool {
     }
 
     /// When the writer's snapshot has to end.
-    public var writerSnapshotEnd: Instant { Instant(nanoseconds: writerSnapshotEnds.load(ordering: .relaxed)) }
+    package var writerSnapshotEnd: Instant { Instant(nanoseconds: writerSnapshotEnds.load(ordering: .relaxed)) }
 
     /// Ends the writer's snapshot, or has whoever has the writer end it. Returns who gets the writer next, if somebody asked for it
     /// meanwhile.
-    public func endWriterSnapshot() -> Resumption? {
+    package func endWriterSnapshot() -> Resumption? {
         // In this order: who releases the writer from now on sees to the end of what begins then.
         writerSnapshotEnds.store(.max, ordering: .sequentiallyConsistent)
         writerSnapshotIsOld.store(true, ordering: .sequentiallyConsistent)

@@ -6,7 +6,7 @@ extension Pool {
     /// Asks for the writer.
     ///
     /// - Parameter now: the time, for a caller that has just read the clock.
-    public func requestWriter(
+    package func requestWriter(
         _ client: any PoolClient, _ purpose: WriterQueue.Purpose, deadline: Instant, now: Instant = MonotonicClock.now
     ) -> Request<Void> {
         let (request, due) = state.withLock { state -> (Request<Void>, Instant) in
@@ -28,7 +28,7 @@ extension Pool {
     }
 
     /// The holder is done. Returns who gets the writer next, if somebody waits.
-    public func releaseWriter() -> Resumption? {
+    package func releaseWriter() -> Resumption? {
         afterWriting { state, now in state.writerQueue.release(now: now) }
     }
 
@@ -56,7 +56,7 @@ extension Pool {
     ///
     /// - Parameter answer: called for a member that waits no longer for another process while the others still do. From
     ///   then on the group does not touch it.
-    public func commitGroup(
+    package func commitGroup(
         _ members: [any GroupMember], answer: ((any GroupMember) -> Void)? = nil
     ) -> [any GroupMember] {
         let result = GroupCommit(writer: writer, limitMilliseconds: changeable.groupMilliseconds.load(ordering: .relaxed), answer: answer)
@@ -81,21 +81,21 @@ extension Pool {
     }
 
     /// With synchronous = full: COMMIT waits for the disk, and only who has the writer does.
-    public var syncsWithinCommit: Bool { limits.durability == .full }
+    package var syncsWithinCommit: Bool { limits.durability == .full }
 
     /// A commit has been made and is not on the disk yet: to be waited for before it is acknowledged. Nil when there is
     /// nothing to wait for. Call it before the writer is released.
-    public func commitToSync() -> UnsyncedCommit? {
+    package func commitToSync() -> UnsyncedCommit? {
         pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
     }
 
     /// With synchronous = pipelined: whether the calling thread may wait for its commit's sync while another one writes, which one thread
     /// may at a time. Then `endsWaitBesideWriter` follows.
-    public func beginsWaitBesideWriter() -> Bool { !hasWaiterBesideWriter.exchange(true, ordering: .acquiringAndReleasing) }
-    public func endsWaitBesideWriter() { hasWaiterBesideWriter.store(false, ordering: .releasing) }
+    package func beginsWaitBesideWriter() -> Bool { !hasWaiterBesideWriter.exchange(true, ordering: .acquiringAndReleasing) }
+    package func endsWaitBesideWriter() { hasWaiterBesideWriter.store(false, ordering: .releasing) }
 
     /// With synchronous = pipelined: a sync takes so long that calling another thread, to poll meanwhile, is worth it.
-    public func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
+    package func isSyncSlow(_ commit: UnsyncedCommit) -> Bool {
         commit.sync.meanNanoseconds.load(ordering: .relaxed) > Self.slowSyncNanoseconds
     }
 
@@ -107,7 +107,7 @@ extension Pool {
     /// - Parameter willFail: called before one of them is told that its commit failed.
     /// - Returns: who may be answered now, whether the caller has to go on with another sync, and the recovery if that
     ///   failed and the writer is free for it.
-    public func syncUnanswered(
+    package func syncUnanswered(
         _ commit: UnsyncedCommit, willFail: (any GroupMember) -> Void = { _ in }
     ) -> (answered: [any GroupMember], goesOn: Bool, recovery: Resumption?) {
         let synced = commit.sync.syncUnanswered()
@@ -121,7 +121,7 @@ extension Pool {
 
     /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it
     /// has the writer next.
-    public func syncFailed(_ commit: UnsyncedCommit) -> Resumption? {
+    package func syncFailed(_ commit: UnsyncedCommit) -> Resumption? {
         let now = MonotonicClock.now
         return state.withLock { state in
             // One that hears of it late, when the writer has been opened anew by now.
@@ -131,7 +131,7 @@ extension Pool {
     }
 
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
-    public func holderBecameIdle(_ client: any PoolClient) {
+    package func holderBecameIdle(_ client: any PoolClient) {
         let now = MonotonicClock.now
         // Asked now: once others see this holder as idle, it may lose the writer, and with it the right to look.
         let syncsBeside = pipelinedSync != nil
@@ -145,7 +145,7 @@ extension Pool {
     }
 
     /// Its message has come.
-    public func holderBecameActive(_ client: any PoolClient) {
+    package func holderBecameActive(_ client: any PoolClient) {
         // Before the queue counts it as active: a holder that is active has a thread, which the progress check looks at.
         atWriter.begins()
         state.withLock {
@@ -157,16 +157,16 @@ extension Pool {
     /// The writer's holder waits for its client's next message while others wait for the writer, and no sync is in that: with
     /// `synchronous = pipelined` it keeps the writer for as long as its client and the daemon take.
     @inline(__always)
-    public var isHolderAwaited: Bool { holderIsAwaited.load(ordering: .relaxed) }
+    package var isHolderAwaited: Bool { holderIsAwaited.load(ordering: .relaxed) }
 
     /// Whether the client has the writer and waits for its own next message.
-    public func isIdleHolder(_ client: ClientID) -> Bool {
+    package func isIdleHolder(_ client: ClientID) -> Bool {
         guard case .transaction(client, _, .some) = state.withLock({ $0.writerQueue.holder }) else { return false }
         return true
     }
 
     /// A waiting client's place in the writer's queue and who has the writer, for the notice it is sent.
-    public func queuePlace(of client: ClientID) -> (place: Int, holder: WriterQueue.Holder)? {
+    package func queuePlace(of client: ClientID) -> (place: Int, holder: WriterQueue.Holder)? {
         state.withLock { state in
             state.writerQueue.place(of: client).map { ($0.place, state.writerQueue.holder) }
         }

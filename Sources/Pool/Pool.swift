@@ -10,16 +10,16 @@ import Synchronization
 /// is to be done, and the worker that called does it. While the lock is held nothing is called but those members of
 /// `PoolClient` that only read or set its own deadlines and atomics (`reasonToStopWaiting`, `passesPause`, `waitDeadline`,
 /// `waitDeadlineWhilePaused`, `pauseHasEnded`, `waitsWithSnapshot`): none takes a lock or makes a system call.
-public final class Pool: Sendable {
+package final class Pool: Sendable {
     /// What the path it was told led to when it was opened: a symbolic link that is switched meanwhile leads to another database.
-    public let path: String
+    package let path: String
     /// What it was opened with; of what `apply` has changed since, this says nothing.
     let limits: PoolLimits
     let changeable: ChangeableLimits
     let writerSlot: WriterSlot
     let gate = GateSignal()
     /// Which schema statements will meet, as far as that is known without a connection.
-    public let schema = CommittedSchema()
+    package let schema = CommittedSchema()
     let settings: ConnectionSettings
     let slots: [ReaderSlot]
     let state: Locked<State>
@@ -36,7 +36,7 @@ public final class Pool: Sendable {
     let cannotGoOn: @Sendable (String) -> Void
     let maintenance: Maintenance
     /// The backups of this database: one runs at a time.
-    public let backups: Backups
+    package let backups: Backups
     let counters: PoolCounters
     /// Somebody wants to know what the writer's connection has counted; see Pool+Statistics.
     let writerMustTell = Atomic<Bool>(false)
@@ -123,7 +123,7 @@ public final class Pool: Sendable {
     var files: ServedFiles { writerSlot.files }
 
     /// The writer; only for whoever holds its lease. There is one except inside the recovery job, and until the pool is closed.
-    public var writer: Writer { writerSlot.writer! }
+    package var writer: Writer { writerSlot.writer! }
 
     /// Who is at the writer, and at its sync when that is made beside it.
     var atWriter: ThreadAtWork { writerSlot.atWriter }
@@ -134,7 +134,7 @@ public final class Pool: Sendable {
 
     /// Opens the writer, puts the database into WAL mode and checks that it is a database at all. Readers are opened
     /// when they are first needed.
-    public init(
+    package init(
         path: String, settings: ConnectionSettings, limits: PoolLimits, deadlines: any DeadlineObserver, log: Logger,
         observer: (any StatementObserver)? = nil, resume: @escaping @Sendable ([Resumption]) -> Void,
         cannotGoOn: @escaping @Sendable (String) -> Void

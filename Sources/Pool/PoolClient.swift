@@ -3,7 +3,7 @@ import Scheduling
 import Synchronization
 
 /// A session, as the pool sees it: something that asks for connections and can be told to stop.
-public protocol PoolClient: StatementOwner, Sendable {
+package protocol PoolClient: StatementOwner, Sendable {
     var clientID: ClientID { get }
     /// When its wait for what it asked for is over.
     var waitDeadline: Instant { get }
@@ -20,15 +20,15 @@ public protocol PoolClient: StatementOwner, Sendable {
 }
 
 extension PoolClient {
-    public var groupMember: (any GroupMember)? { nil }
-    public var passesPause: Bool { false }
-    public var waitDeadlineWhilePaused: Instant { waitDeadline }
-    public func pauseHasEnded(now: Instant) {}
-    public func waitsWithSnapshot(fromBefore moment: Instant) -> Bool { false }
+    package var groupMember: (any GroupMember)? { nil }
+    package var passesPause: Bool { false }
+    package var waitDeadlineWhilePaused: Instant { waitDeadline }
+    package func pauseHasEnded(now: Instant) {}
+    package func waitsWithSnapshot(fromBefore moment: Instant) -> Bool { false }
 }
 
 /// Told when something in the queues becomes due earlier than before; calls `Pool.takeDue` when it is.
-public protocol DeadlineObserver: AnyObject, Sendable {
+package protocol DeadlineObserver: AnyObject, Sendable {
     /// Something is due then. Called with no lock held, by any thread.
     func announce(_ deadline: Instant)
 }
@@ -37,7 +37,7 @@ public protocol DeadlineObserver: AnyObject, Sendable {
 ///
 /// Nothing it produces may leave the process before `Pool.commitGroup` has returned it or handed it to `answer`; with `pipelined`,
 /// before its commit is synced.
-public protocol GroupMember: PoolClient {
+package protocol GroupMember: PoolClient {
     /// Remembers the session's state, so that `rewind` can go back to it.
     ///
     /// - Parameter mayRunAgain: false when it is alone with its commit, and `rewind` will not be called.
@@ -61,14 +61,14 @@ public protocol GroupMember: PoolClient {
 }
 
 extension GroupMember {
-    public var groupMember: (any GroupMember)? { self }
-    public func returnToQueue() { rewind() }
-    public var leavesNothing: Bool { false }
-    public func writerWillBeLong() {}
+    package var groupMember: (any GroupMember)? { self }
+    package func returnToQueue() { rewind() }
+    package var leavesNothing: Bool { false }
+    package func writerWillBeLong() {}
 }
 
 /// What a worker has to do next, because a connection became free for somebody who waited.
-public enum Resumption: Sendable {
+package enum Resumption: Sendable {
     /// The client has this reader now.
     case reader(any PoolClient, Int)
     /// The client has the writer now, until it releases it.
@@ -90,18 +90,18 @@ public enum Resumption: Sendable {
 }
 
 /// Members of a group whose commit is on the disk and who have not been answered: by whoever takes them first.
-public final class CommittedGroup: Sendable {
+package final class CommittedGroup: Sendable {
     private let members: [any GroupMember]
     private let isTaken: Atomic<Bool>
 
     /// With no members it counts as taken.
-    public init(_ members: [any GroupMember]) {
+    package init(_ members: [any GroupMember]) {
         self.members = members
         isTaken = Atomic(members.isEmpty)
     }
 
     /// The members, for the first who asks; nobody for everyone after.
-    public func take() -> [any GroupMember] {
+    package func take() -> [any GroupMember] {
         isTaken.exchange(true, ordering: .acquiringAndReleasing) ? [] : members
     }
 }

@@ -3,7 +3,7 @@ import Scheduling
 import Synchronization
 
 /// What the pool counts, but for what stands in `Pool.State` under its lock.
-public final class PoolCounters: Sendable {
+package final class PoolCounters: Sendable {
     /// Milliseconds that the writer waited for another process's lock.
     let busyRetries = Atomic<Int>(0)
     /// Since when it has waited for that, in nanoseconds of the monotonic clock; 0: it does not wait.
@@ -24,7 +24,7 @@ public final class PoolCounters: Sendable {
     }
 
     /// - Parameter observer: told what statements have done; nil: nobody.
-    public init(observer: (any StatementObserver)? = nil) { self.observer = observer }
+    package init(observer: (any StatementObserver)? = nil) { self.observer = observer }
 
     /// The writer has the lock, or what it was to do is over.
     func outsiderWaitHasEnded() {
@@ -44,19 +44,19 @@ public final class PoolCounters: Sendable {
 }
 
 /// The counters at one moment.
-public struct PoolStatistics: Sendable {
-    public var writer: WriterUsage
-    public var readerConnections: ConnectionUsage
-    public var writerConnection: ConnectionUsage
+package struct PoolStatistics: Sendable {
+    package var writer: WriterUsage
+    package var readerConnections: ConnectionUsage
+    package var writerConnection: ConnectionUsage
     /// Of all connections' page caches, as each last told.
-    public var pageCacheBytes: Int
+    package var pageCacheBytes: Int
     /// Milliseconds that the writer has waited for another process's lock.
-    public var busyRetries: Int
+    package var busyRetries: Int
     /// How long commits took, and checkpoints, in nanoseconds.
-    public var commits: Histogram
-    public var checkpoints: Histogram
-    public var vacuumsSucceeded: Int
-    public var vacuumsFailed: Int
+    package var commits: Histogram
+    package var checkpoints: Histogram
+    package var vacuumsSucceeded: Int
+    package var vacuumsFailed: Int
     /// How often the database was opened anew, because its files were lost or a sync had failed.
-    public var recoveries: Int
+    package var recoveries: Int
 }

@@ -1,32 +1,32 @@
 import Scheduling
 
 /// The pool at one moment, for whoever looks at it from the console.
-public struct PoolView: Sendable {
-    public var holder: WriterQueue.Holder
+package struct PoolView: Sendable {
+    package var holder: WriterQueue.Holder
     /// Who waits for the writer, in order.
-    public var writerQueue: [Waiter]
+    package var writerQueue: [Waiter]
     /// Who waits for a reader, those who only want to prepare a statement last.
-    public var readerQueue: [Waiter]
-    public var readersInUse: Int
+    package var readerQueue: [Waiter]
+    package var readersInUse: Int
     /// Handed out at least once, so open.
-    public var readersOpen: Int
-    public var readersLimit: Int
+    package var readersOpen: Int
+    package var readersLimit: Int
     /// Since when the holder has the writer.
-    public var holderSince: Instant
+    package var holderSince: Instant
     /// Since when the holder has waited for another process that has the database locked; nil: it does not.
-    public var outsiderWaitBegan: Instant?
+    package var outsiderWaitBegan: Instant?
     /// Who has which reader, by their indexes.
-    public var readerUsers: [(index: Int, client: ClientID)]
+    package var readerUsers: [(index: Int, client: ClientID)]
     /// Of the connection that only prepares: whether it was ever used, and whether it is now.
-    public var isAnalystOpen: Bool
-    public var isAnalystInUse: Bool
-    public var pause: PoolPause
+    package var isAnalystOpen: Bool
+    package var isAnalystInUse: Bool
+    package var pause: PoolPause
 
     /// The longest wait in any queue, or for another process.
-    public func longestWaitMilliseconds(now: Instant) -> Int64 { longestWaitMicroseconds(now: now) / 1_000 }
+    package func longestWaitMilliseconds(now: Instant) -> Int64 { longestWaitMicroseconds(now: now) / 1_000 }
 
     /// The same in microseconds.
-    public func longestWaitMicroseconds(now: Instant) -> Int64 {
+    package func longestWaitMicroseconds(now: Instant) -> Int64 {
         let since = (writerQueue + readerQueue).map(\.since) + (outsiderWaitBegan.map { [$0] } ?? [])
         return since.reduce(0) { max($0, now.microseconds(since: $1)) }
     }
@@ -34,7 +34,7 @@ public struct PoolView: Sendable {
 
 extension Pool {
     /// The pool as it is now. Takes the lock.
-    public var view: PoolView {
+    package var view: PoolView {
         let outsiderWait = counters.outsiderWaitBegan.load(ordering: .relaxed)
         return state.withLock { state in
             PoolView(
@@ -50,7 +50,7 @@ extension Pool {
     }
 
     /// How long the WAL is, and what keeps it so. Takes the lock.
-    public var walStatus: WALStatus {
+    package var walStatus: WALStatus {
         state.withLock { state in
             let snapshots = state.readerQueue.indexesInUse.compactMap { index in
                 slots[index].snapshot.began.map { (began: $0, client: state.readerUsers[index]) }
@@ -66,16 +66,16 @@ extension Pool {
 // MARK: Snapshots
 
 /// A snapshot that is kept open, and so keeps the WAL from being emptied.
-public struct SnapshotView: Sendable {
+package struct SnapshotView: Sendable {
     /// Since when it is kept.
-    public var began: Instant
+    package var began: Instant
     /// nil: a backup's.
-    public var client: ClientID?
+    package var client: ClientID?
 }
 
 extension Pool {
     /// Those that clients have, and a backup's. What idle readers keep is ended before every checkpoint, so it is none.
-    public var snapshots: [SnapshotView] {
+    package var snapshots: [SnapshotView] {
         let ofClients = state.withLock { state in
             state.readerQueue.indexesInUse.compactMap { index in
                 slots[index].snapshot.began.map { SnapshotView(began: $0, client: state.readerUsers[index]) }

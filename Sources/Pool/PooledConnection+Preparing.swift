@@ -6,14 +6,14 @@ extension PooledConnection {
     ///
     /// - Parameter owner: asked now and then whether to go on preparing; when it is stopped by that, `stopReason` says why.
     @inline(__always)
-    public func statement(for text: SQLText, _ owner: (any StatementOwner)? = nil) throws(SQLiteError) -> PreparedLease {
+    package func statement(for text: SQLText, _ owner: (any StatementOwner)? = nil) throws(SQLiteError) -> PreparedLease {
         if let entry = statements.take(text.id) { return PreparedLease(entry: entry) }
         return try prepare(text, owner)
     }
 
     /// A statement prepared against the schema as it is now. One that is in the cache keeps its old columns until it is
     /// run, and a connection its old schema until something is.
-    public func statementAfresh(
+    package func statementAfresh(
         for text: SQLText, _ owner: (any StatementOwner)? = nil
     ) throws(SQLiteError) -> PreparedLease {
         statements.remove(text.id)
@@ -58,29 +58,29 @@ extension PooledConnection {
     }
 
     /// Whether it was the statement's owner, or somebody else, who stopped what has failed: then `stopReason` says why.
-    public func wasStopped(by error: SQLiteError) -> Bool {
+    package func wasStopped(by error: SQLiteError) -> Bool {
         stopReason != nil && (error.isInterrupt || error.isBusy || error.mayBeStoppedPreparation)
     }
 }
 
 /// A prepared statement checked out of its connection's cache.
-public struct PreparedLease {
+package struct PreparedLease {
     @usableFromInline let entry: StatementCache.Entry
 
     /// Only until the lease is given back.
     @inlinable @inline(__always)
-    public var statement: Statement { entry.statement }
+    package var statement: Statement { entry.statement }
 
     /// Whether the statement's columns were compared with `description` since SQLite last prepared it. SQLite does so
     /// by itself when the schema has changed, and the columns may then be others.
     @inlinable @inline(__always)
-    public func isVerified(for description: AnyObject) -> Bool {
+    package func isVerified(for description: AnyObject) -> Bool {
         entry.verifiedFor === description && entry.preparationsSeen == entry.statement.preparations
     }
 
     /// A run of it has ended, which took so long.
     @inlinable @inline(__always)
-    public func didRun(nanoseconds: Int, rows: Int) {
+    package func didRun(nanoseconds: Int, rows: Int) {
         let entry = entry
         entry.usage.calls &+= 1
         entry.usage.rows &+= rows
@@ -89,10 +89,10 @@ public struct PreparedLease {
     }
 
     /// It has changed so many rows, which are counted with those it returned.
-    public func didChange(rows: Int) { entry.usage.rows &+= rows }
+    package func didChange(rows: Int) { entry.usage.rows &+= rows }
 
     /// Its columns were compared with `description` and are the same.
-    public func markVerified(for description: AnyObject) {
+    package func markVerified(for description: AnyObject) {
         entry.verifiedFor = description
         entry.preparationsSeen = entry.statement.preparations
     }

@@ -5,9 +5,9 @@ import Scheduling
 ///
 /// `@unchecked Sendable`: the pool owns its connections and outlives them; each is used only by the thread that holds it, which the
 /// queues decide (`ReaderQueue`, `WriterQueue`), and is handed over under `Pool.state`.
-public class PooledConnection: @unchecked Sendable {
+package class PooledConnection: @unchecked Sendable {
     /// SQLite's own, for the thread that holds this one.
-    public let connection: Connection
+    package let connection: Connection
     var statements: StatementCache
     let counters: PoolCounters
     /// Milliseconds waited for another process that no statement has been charged with.
@@ -18,15 +18,15 @@ public class PooledConnection: @unchecked Sendable {
     private var runBegan: Instant?
     private var hasAnnounced = false
     /// The schema that statements meet: of the snapshot that it has, or of its own transaction.
-    public final internal(set) var schemaVersion = CommittedSchema.unknown
+    package final internal(set) var schemaVersion = CommittedSchema.unknown
     /// Why the progress or busy handler stopped the last run.
-    public private(set) var stopReason: StopReason?
+    package private(set) var stopReason: StopReason?
 
     /// A statement past this much work is long: a reserve thread takes its thread's place at the poll.
     static let longRunNanoseconds: Int64 = 1_000_000
 
     /// Takes over the connection, with its callbacks.
-    public init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
+    package init(connection: Connection, limits: PoolLimits, counters: PoolCounters) {
         self.connection = connection
         self.counters = counters
         statements = StatementCache(
@@ -38,7 +38,7 @@ public class PooledConnection: @unchecked Sendable {
 
     /// Begins work for `owner`; pair with `endRun`.
     @inline(__always)
-    public func beginRun(_ owner: any StatementOwner) {
+    package func beginRun(_ owner: any StatementOwner) {
         self.owner = owner
         runBegan = nil
         hasAnnounced = false
@@ -47,7 +47,7 @@ public class PooledConnection: @unchecked Sendable {
 
     /// The work that `beginRun` began has ended: nobody is asked any more whether to go on.
     @inline(__always)
-    public func endRun() { owner = nil }
+    package func endRun() { owner = nil }
 
     /// The progress handler. A statement that ends within a thousand steps never gets here.
     private func shouldStop() -> Bool {
@@ -102,7 +102,7 @@ public class PooledConnection: @unchecked Sendable {
 
     /// The statement is done: it is reset, forgets its values, and may be used again.
     @inline(__always)
-    public func giveBack(_ lease: PreparedLease) {
+    package func giveBack(_ lease: PreparedLease) {
         lease.entry.statement.reset()
         lease.entry.statement.clearBindings()
         lease.entry.isInUse = false

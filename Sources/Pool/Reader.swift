@@ -10,9 +10,9 @@ import Synchronization
 /// takes, and reads stay linearizable: a commit is visible to every read that starts after its acknowledgement.
 ///
 /// `@unchecked Sendable`: see `PooledConnection`.
-public final class Reader: PooledConnection, @unchecked Sendable {
+package final class Reader: PooledConnection, @unchecked Sendable {
     /// Its number in the pool, by which it is granted and given back.
-    public let index: Int
+    package let index: Int
     private let pin: Statement
     private let gate: GateSignal
     private let age: SnapshotAge
@@ -45,7 +45,7 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     ///
     /// - Parameter epoch: the pool's; a lease from an older one is begun anew (see `Pool.leaseEpoch`).
     @inline(__always)
-    public func refreshSnapshot(epoch: Int) throws(SQLiteError) {
+    package func refreshSnapshot(epoch: Int) throws(SQLiteError) {
         if isLeased, leaseEpoch == epoch, let walIndex, walIndex.matches(snapshot) { return }
         try beginSnapshot(epoch: epoch)
     }
@@ -85,10 +85,10 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     }
 
     /// The pool believes in another schema than this snapshot's, which is to be believed if it is the newest.
-    public func announceSchema() { schema.wasSeen(schemaVersion, since: CommittedSchema.unknown) { isNewest } }
+    package func announceSchema() { schema.wasSeen(schemaVersion, since: CommittedSchema.unknown) { isNewest } }
 
     /// Ends the read transaction, so that checkpoints and VACUUM's last step need not wait for it.
-    public func endSnapshot() {
+    package func endSnapshot() {
         guard isLeased else { return }
         pin.reset()
         isLeased = false
@@ -96,10 +96,10 @@ public final class Reader: PooledConnection, @unchecked Sendable {
     }
 
     /// From here on the snapshot is kept for a client; until now it was the lease's, which any commit would have ended.
-    public func beginsToBeKept() { age.begins() }
+    package func beginsToBeKept() { age.begins() }
 
     /// Whether nothing was committed since this snapshot began: then a transaction that read it may write.
-    public var isNewest: Bool {
+    package var isNewest: Bool {
         guard isLeased, let walIndex else { return false }
         return walIndex.matches(snapshot)
     }

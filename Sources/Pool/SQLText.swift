@@ -5,16 +5,16 @@ import Synchronization
 /// Comparing a number is what makes a cache hit cheap; two objects with the same text are merely prepared twice.
 ///
 /// `@unchecked Sendable`: the bytes are written once, in `init`, and freed in `deinit`.
-public final class SQLText: @unchecked Sendable {
+package final class SQLText: @unchecked Sendable {
     /// Unlike any other of this process.
-    public let id: Int
+    package let id: Int
     /// The text, valid for as long as this object lives.
-    public let bytes: UnsafeRawBufferPointer
+    package let bytes: UnsafeRawBufferPointer
 
     private static let nextID = Atomic<Int>(1)
 
     /// Copies the text.
-    public init(copying text: UnsafeRawBufferPointer) {
+    package init(copying text: UnsafeRawBufferPointer) {
         id = Self.nextID.wrappingAdd(1, ordering: .relaxed).oldValue
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, text.count), alignment: 1)
         copy.copyMemory(from: text)

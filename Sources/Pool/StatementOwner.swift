@@ -2,7 +2,7 @@ import SQLite
 import Scheduling
 
 /// What a statement runs for, a session or a job: asked now and then whether to go on.
-public protocol StatementOwner: AnyObject {
+package protocol StatementOwner: AnyObject {
     /// The reason to stop the running statement now, or nil.
     func reasonToStop(now: Instant) -> StopReason?
     /// The reason to stop waiting for a lock now, or nil.
@@ -20,7 +20,7 @@ public protocol StatementOwner: AnyObject {
 
 extension StatementOwner {
     /// Work of the daemon's own has no client to lose.
-    public func isClientGone(now: Instant) -> Bool { false }
-    public var facts: SessionFacts? { nil }
-    public func hasRunForAWhile() {}
+    package func isClientGone(now: Instant) -> Bool { false }
+    package var facts: SessionFacts? { nil }
+    package func hasRunForAWhile() {}
 }

@@ -1,5 +1,5 @@
 /// Why a running or waiting statement must end.
-public enum StopReason: CaseIterable, Equatable, Sendable {
+package enum StopReason: CaseIterable, Equatable, Sendable {
     /// Its client has asked for it.
     case cancelled
     /// It has run for as long as statement_timeout says.

@@ -5,7 +5,7 @@ import Synchronization
 /// whether it gets on.
 ///
 /// Only who has the turn calls `begins` and `ends`, so nothing is added to atomically; others look.
-public final class ThreadAtWork: Sendable {
+package final class ThreadAtWork: Sendable {
     private let changes = Atomic<Int>(0)
     /// As pthread_self(3) gives it; 0 while no thread is.
     private let thread = Atomic<UInt>(0)
@@ -22,7 +22,7 @@ public final class ThreadAtWork: Sendable {
     }
 
     /// The thread is for comparing only: it may have ended.
-    public var now: (changes: Int, thread: UInt?) {
+    package var now: (changes: Int, thread: UInt?) {
         let thread = thread.load(ordering: .relaxed)
         return (changes.load(ordering: .relaxed), thread == 0 ? nil : thread)
     }
@@ -30,17 +30,17 @@ public final class ThreadAtWork: Sendable {
 
 extension Pool {
     /// What is done with the writer now, and with the sync beside it.
-    public struct Work: Sendable {
+    package struct Work: Sendable {
         /// Whether anything runs on it, and whether that is a job of the daemon's own.
-        public enum Writer: Sendable { case resting, active, job }
-        public var writer: Writer
+        package enum Writer: Sendable { case resting, active, job }
+        package var writer: Writer
         /// Which thread is at it, nil: none; and how often that has changed.
-        public var atWriter: (changes: Int, thread: UInt?)
-        public var atSync: (changes: Int, thread: UInt?)
+        package var atWriter: (changes: Int, thread: UInt?)
+        package var atSync: (changes: Int, thread: UInt?)
     }
 
     /// As it is now. Takes the lock.
-    public var work: Work {
+    package var work: Work {
         let writer: Work.Writer = state.withLock { state in
             switch state.writerQueue.holder {
             // Its client's next message is waited for.

@@ -1,9 +1,9 @@
 import Glibc
 
 /// A wall clock time as text in UTC, "2026-11-21T05:10:49Z" (RFC 3339), for people and for the maintenance file.
-public enum UTCTime {
+package enum UTCTime {
     /// Seconds since 1970 as text.
-    public static func text(_ seconds: Int64) -> String {
+    package static func text(_ seconds: Int64) -> String {
         var time = time_t(seconds)
         var parts = tm()
         gmtime_r(&time, &parts)
@@ -12,13 +12,13 @@ public enum UTCTime {
     }
 
     /// The same with milliseconds, "2026-11-21T05:10:49.250Z".
-    public static func text(microseconds: Int64) -> String {
+    package static func text(microseconds: Int64) -> String {
         let milliseconds = max(0, microseconds) / 1000
         return "\(text(milliseconds / 1000).dropLast()).\(padded(Int32(milliseconds % 1000), 3))Z"
     }
 
     /// Nil for everything that `text` does not write.
-    public static func seconds(_ text: some StringProtocol) -> Int64? {
+    package static func seconds(_ text: some StringProtocol) -> Int64? {
         let numbers = text.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
         guard numbers.count == 6, text.utf8.count == 20 else { return nil }
         var parts = tm()

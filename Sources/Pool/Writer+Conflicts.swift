@@ -9,7 +9,7 @@ extension Writer {
     /// (https://www.sqlite.org/lang_conflict.html), and of what triggers had changed by then not even total_changes() tells. The error
     /// is the one of ABORT, so all that can be asked is whether there is such a thing at all. A word of that name that means
     /// something else costs the group's other members a second run.
-    public func schemaSaysFail() -> Bool {
+    package func schemaSaysFail() -> Bool {
         do {
             let version = try connection.firstText("PRAGMA schema_version") ?? ""
             if let known = failInSchema, known.version == version { return known.isThere }

@@ -7,10 +7,10 @@ import SQLite
 /// (https://www.sqlite.org/lang_droptable.html).
 extension Writer {
     /// A table with rows that would be deleted or changed.
-    public struct Dependent: Equatable, Sendable {
-        public let table: String
+    package struct Dependent: Equatable, Sendable {
+        package let table: String
         /// CASCADE, SET NULL or SET DEFAULT.
-        public let action: String
+        package let action: String
     }
 
     /// A foreign key of another table.
@@ -23,7 +23,7 @@ extension Writer {
 
     /// Those among the other tables that dropping this one would change, up to `limit` of them. What is found holds for as long
     /// as the transaction lasts that asks.
-    public func dependents(ofTable table: String, limit: Int) throws(SQLiteError) -> [Dependent] {
+    package func dependents(ofTable table: String, limit: Int) throws(SQLiteError) -> [Dependent] {
         guard try connection.firstText("PRAGMA foreign_keys") == "1" else { return [] }
         var found: [Dependent] = []
         for dropped in [table] + (try shadowTables(of: table)) {

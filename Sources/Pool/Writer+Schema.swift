@@ -6,13 +6,13 @@ import SQLite
 /// before is found again.
 extension Writer {
     /// Its transaction has changed the schema, which only it sees until it commits.
-    public var seesDraft: Bool { CommittedSchema.isDraft(schemaVersion) }
+    package var seesDraft: Bool { CommittedSchema.isDraft(schemaVersion) }
 
     /// A definition is about to run.
-    public func beginDraft() { schemaVersion = schema.draft() }
+    package func beginDraft() { schemaVersion = schema.draft() }
 
     /// A savepoint was rolled back, and with it perhaps definitions.
-    public func schemaMayBeAnother() { if seesDraft { beginDraft() } }
+    package func schemaMayBeAnother() { if seesDraft { beginDraft() } }
 
     /// The write lock was taken, and the statement that pins the snapshot stands on its row: nobody else can commit now.
     func noteSchema() {

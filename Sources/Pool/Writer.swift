@@ -7,7 +7,7 @@ import Scheduling
 /// out of reach (see `Connection.checkpoint`).
 ///
 /// `@unchecked Sendable`: see `PooledConnection`.
-public final class Writer: PooledConnection, @unchecked Sendable {
+package final class Writer: PooledConnection, @unchecked Sendable {
     private let beginStatement: Statement
     private let commitStatement: Statement
     private let rollbackStatement: Statement
@@ -44,7 +44,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     /// When the member of a group that runs now is stopped, so that those before it need not wait.
     private var memberEnds = Instant.distantFuture
     /// That member was stopped, and runs again later: its error is nobody's.
-    public private(set) var hasStoppedMember = false
+    package private(set) var hasStoppedMember = false
     /// How often another process was in the way, for the log.
     private var outsiderWaits = 0
 
@@ -143,7 +143,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     }
 
     /// A statement failed on this connection.
-    public func note(_ error: SQLiteError) {
+    package func note(_ error: SQLiteError) {
         if error.isInputOutput, failure == nil { failure = error }
     }
 
@@ -160,7 +160,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// Takes the write lock. Only another process can be in the way, and then the busy handler waits for as long as
     /// `owner` lets it; `stopReason` says why it gave up.
-    public func begin(_ owner: any StatementOwner) throws(SQLiteError) {
+    package func begin(_ owner: any StatementOwner) throws(SQLiteError) {
         work.begins()
         beginRun(owner)
         defer {
@@ -210,7 +210,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// What needs the connection to itself (definitions, PRAGMAs, VACUUM, checkpoints) comes after this. May be called inside a
     /// transaction, which then ends with its commit.
-    public func endSnapshot() {
+    package func endSnapshot() {
         guard keepsSnapshot else { return }
         keepsSnapshot = false
         pin.reset()
@@ -218,7 +218,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// Commits; when it returns, the commit is where it will be found again. With synchronous = pipelined that is so when it has been
     /// synced: see `PipelinedSync`.
-    public func commit() throws(SQLiteError) {
+    package func commit() throws(SQLiteError) {
         if let failure { throw failure }
         let began = MonotonicClock.now
         do {
@@ -257,7 +257,7 @@ public final class Writer: PooledConnection, @unchecked Sendable {
 
     /// Ends the transaction, if SQLite has not done so already. It may have done so because the disk is full, and then it keeps that
     /// error, and the write lock, until nothing on this connection reads.
-    public func rollback() {
+    package func rollback() {
         failInSchema = nil
         endSnapshot()
         guard !connection.isAutocommit else { return }
@@ -283,18 +283,18 @@ public final class Writer: PooledConnection, @unchecked Sendable {
     override func reasonOfOthers(now: Instant) -> StopReason? { stopsMember(now: now) ? .groupTimeLimit : nil }
 
     /// Whether the member that runs now may not go on. Asked between its statements too: each may be short.
-    public func stopsMember(now: Instant) -> Bool {
+    package func stopsMember(now: Instant) -> Bool {
         guard now >= memberEnds else { return false }
         hasStoppedMember = true
         return true
     }
 
     /// The savepoint that keeps one member of a group apart from the others.
-    public func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
+    package func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
     /// The member has ended well: what it did stays in the group's transaction.
-    public func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
+    package func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
     /// What the member did is undone, and the group goes on.
-    public func rollbackMemberSavepoint() throws(SQLiteError) {
+    package func rollbackMemberSavepoint() throws(SQLiteError) {
         failInSchema = nil
         try run(rollbackMember)
         schemaMayBeAnother()

@@ -5,15 +5,15 @@ import Scheduling
 import Synchronization
 
 /// How the daemon tells a service manager how it is.
-public struct ServiceReports: Sendable {
+package struct ServiceReports: Sendable {
     /// How often the watchdog wants to hear that all is well; nil: there is none.
-    public var pingMilliseconds: Int64?
+    package var pingMilliseconds: Int64?
     /// Silence longer than this is no progress: see ProgressCheck.
-    public var silenceMilliseconds: Int64
+    package var silenceMilliseconds: Int64
     /// Called by a thread of the crew.
-    public var receive: @Sendable (ServerReport) -> Void
+    package var receive: @Sendable (ServerReport) -> Void
 
-    public init(pingMilliseconds: Int64?, silenceMilliseconds: Int64, receive: @escaping @Sendable (ServerReport) -> Void) {
+    package init(pingMilliseconds: Int64?, silenceMilliseconds: Int64, receive: @escaping @Sendable (ServerReport) -> Void) {
         self.pingMilliseconds = pingMilliseconds
         self.silenceMilliseconds = silenceMilliseconds
         self.receive = receive
@@ -21,17 +21,17 @@ public struct ServiceReports: Sendable {
 }
 
 /// The server at one moment, in a few numbers.
-public struct ServerReport: Sendable {
-    public var sessions: Int
-    public var waitingForWriter: Int
-    public var waitingForReader: Int
+package struct ServerReport: Sendable {
+    package var sessions: Int
+    package var waitingForWriter: Int
+    package var waitingForReader: Int
     /// Of the WAL's frames, those that have been copied back among them.
-    public var walBytes: Int
-    public var isVacuuming: Bool
+    package var walBytes: Int
+    package var isVacuuming: Bool
     /// An administrator holds new transactions back, or is about to.
-    public var isPaused: Bool
+    package var isPaused: Bool
     /// Whether the writer gets on. That the crew does, is proved by the report.
-    public var finding: ProgressCheck.Finding
+    package var finding: ProgressCheck.Finding
 }
 
 /// Looks now and then how things are, and reports it.

@@ -6,7 +6,7 @@ import Synchronization
 /// SHUTDOWN WAIT_FOR_CLIENTS: nobody gets in any more, and the daemon stops when the last client has left.
 extension Server {
     /// Says what the console's SHUTDOWN does; it returns at once, and `stop` is called soon after.
-    public func onShutdown(_ request: @escaping @Sendable () -> Void) { stopping.request.withLock { $0 = request } }
+    package func onShutdown(_ request: @escaping @Sendable () -> Void) { stopping.request.withLock { $0 = request } }
 
     /// Once, however often it is called: at the beginning of a drain or of a stop.
     func stopAccepting() {

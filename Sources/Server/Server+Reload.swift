@@ -3,7 +3,7 @@ import POSIX
 import Pool
 
 /// How reading the configuration again ended.
-public enum ReloadOutcome: Equatable, Sendable {
+package enum ReloadOutcome: Equatable, Sendable {
     /// It is in force. Each is a line for people: what changed, what waits for a restart, and what will not work by it.
     case applied(changes: [String], needRestart: [String], doubts: [String])
     /// Nothing has changed. Each problem is a line, with its place in the file.
@@ -13,17 +13,17 @@ public enum ReloadOutcome: Equatable, Sendable {
 }
 
 /// A key of the configuration as `SHOW CONFIG` gives it.
-public struct ConfigurationRow: Equatable, Sendable {
+package struct ConfigurationRow: Equatable, Sendable {
     /// Its name in the file.
-    public let key: String
+    package let key: String
     /// What is in force; nil: nothing is set.
-    public let value: String?
+    package let value: String?
     /// What holds without the key; nil: nothing.
-    public let defaultValue: String?
+    package let defaultValue: String?
     /// Whether RELOAD changes it; otherwise it waits for a restart.
-    public let isChangeable: Bool
+    package let isChangeable: Bool
 
-    public init(key: String, value: String?, defaultValue: String?, isChangeable: Bool) {
+    package init(key: String, value: String?, defaultValue: String?, isChangeable: Bool) {
         self.key = key
         self.value = value
         self.defaultValue = defaultValue
@@ -53,12 +53,12 @@ extension Server {
     }
 
     /// Says what `reload` does.
-    public func onReload(_ read: @escaping @Sendable () -> ReloadOutcome) {
+    package func onReload(_ read: @escaping @Sendable () -> ReloadOutcome) {
         reloading.read.withLock { $0 = read }
     }
 
     /// Reads the configuration again, as at SIGHUP. It waits for the disk: not on a thread of the crew.
-    public func reload() -> ReloadOutcome {
+    package func reload() -> ReloadOutcome {
         reloading.turn.take {
             guard let read = reloading.read.withLock({ $0 }) else {
                 return .refused(problems: ["there is no configuration to read again"])
@@ -76,7 +76,7 @@ extension Server {
     ///
     /// Returns why there are to be fewer sessions than it says, for people.
     @discardableResult
-    public func apply(_ new: ServerConfiguration) -> String? {
+    package func apply(_ new: ServerConfiguration) -> String? {
         var next = new
         next.databasePath = configuration.databasePath
         next.databaseName = configuration.databaseName
@@ -101,8 +101,8 @@ extension Server {
     func current<Value>(_ part: (ServerConfiguration) -> Value) -> Value { changeable.withLock { part($0) } }
 
     /// The keys of the configuration with the values in force.
-    public var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
+    package var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
 
     /// Says what `configurationRows` are from now on: at the start, and after each reload.
-    public func show(_ rows: [ConfigurationRow]) { reloading.rows.withLock { $0 = rows } }
+    package func show(_ rows: [ConfigurationRow]) { reloading.rows.withLock { $0 = rows } }
 }

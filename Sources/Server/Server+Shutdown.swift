@@ -10,7 +10,7 @@ extension Server {
     /// readers before the writer. Returns when all is closed.
     ///
     /// - Parameter isHurried: the limit is over now: whoever asks again does not want to wait for it.
-    public func stop(atOnceWhen isHurried: () -> Bool = { false }) {
+    package func stop(atOnceWhen isHurried: () -> Bool = { false }) {
         stopping.hasBegun.store(true, ordering: .sequentiallyConsistent)
         // No client waits for its result, and those who wait for the writer shall not wait for it.
         pool.stopMaintenance()

@@ -10,9 +10,9 @@ import Scheduling
 import Synchronization
 
 /// The server: one pool, one listening socket, one crew of threads, many sessions.
-public final class Server: Sendable {
+package final class Server: Sendable {
     /// What it was started with. For what can be changed since then, see `current`.
-    public let configuration: ServerConfiguration
+    package let configuration: ServerConfiguration
     let changeable: Locked<ServerConfiguration>
     let reloading = Reloading()
     let pool: Pool
@@ -54,7 +54,7 @@ public final class Server: Sendable {
     let consoleThreads = Atomic<Int>(0)
 
     /// Opens the database and its sockets; nobody is served before `start`. The error is one line for the person who started it.
-    public init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
+    package init(_ configuration: ServerConfiguration, log: Logger) throws(StartError) {
         self.configuration = configuration
         let cores = ProcessorTime.usableProcessors
         // Statements can use up the connections, never the threads that receive requests.
@@ -125,7 +125,7 @@ public final class Server: Sendable {
     }
 
     /// Starts serving; returns at once.
-    public func start() throws(StartError) {
+    package func start() throws(StartError) {
         do {
             try addEvents()
             crew.announceAgain = { [unowned self] in self.announceAgain($0) }
@@ -147,9 +147,9 @@ public final class Server: Sendable {
     }
 
     /// The sockets it listens on, for a service manager to keep.
-    public var listeningSockets: [Int32] { listeners.map(\.descriptor) }
+    package var listeningSockets: [Int32] { listeners.map(\.descriptor) }
     /// Where clients connect to: the files of those sockets.
-    public var socketPaths: [String] { listeners.map(\.path) }
+    package var socketPaths: [String] { listeners.map(\.path) }
     /// The metrics' too.
     var allListeners: [Listener] { listeners + [metricsListener].compactMap { $0 } }
 

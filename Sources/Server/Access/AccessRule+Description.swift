@@ -1,11 +1,11 @@
 /// For people: what a reload has changed, key by key as the configuration has them.
 extension AccessRules {
     /// All of them in one line, in the order in which they are asked.
-    public var shown: String { areDefault ? "(not set)" : rules.map(\.description).joined(separator: "; ") }
+    package var shown: String { areDefault ? "(not set)" : rules.map(\.description).joined(separator: "; ") }
 }
 
 extension AccessRule: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         let role =
             switch outcome {
             case .reject: "reject"

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Who may enter, as what, under which name, and how much of the daemon a session may take: one `[[access]]` table.
-public struct AccessRule: Equatable, Sendable {
+package struct AccessRule: Equatable, Sendable {
     /// Whom it is about.
-    public enum Subject: Equatable, Sendable {
+    package enum Subject: Equatable, Sendable {
         case users([uid_t])
         case groups([gid_t])
         case everybody
@@ -12,7 +12,7 @@ public struct AccessRule: Equatable, Sendable {
     }
 
     /// The PostgreSQL user names that the client may give in its startup message. They decide nothing but what is shown.
-    public enum Claim: Equatable, Sendable {
+    package enum Claim: Equatable, Sendable {
         case any
         /// The name of the client's user on this machine, which is what libpq sends unasked.
         case same
@@ -20,22 +20,22 @@ public struct AccessRule: Equatable, Sendable {
     }
 
     /// What becomes of a client that the rule is about.
-    public enum Outcome: Equatable, Sendable {
+    package enum Outcome: Equatable, Sendable {
         case reject
         case admit(Role)
     }
 
-    public var subject: Subject
-    public var outcome: Outcome
+    package var subject: Subject
+    package var outcome: Outcome
     /// Any, because drivers and frameworks have a user name in their configuration that is no account of this machine,
     /// and because nothing is gained by a false one: the role is that of the kernel's user ID.
-    public var claim = Claim.any
+    package var claim = Claim.any
     /// For each session that it lets in. A configured rule that rejects has none.
-    public var limits = AccessLimits()
+    package var limits = AccessLimits()
     /// As the configuration has it, for people.
-    public var name: String
+    package var name: String
 
-    public init(_ name: String, _ subject: Subject, _ outcome: Outcome) {
+    package init(_ name: String, _ subject: Subject, _ outcome: Outcome) {
         self.name = name
         self.subject = subject
         self.outcome = outcome
@@ -53,17 +53,17 @@ public struct AccessRule: Equatable, Sendable {
 }
 
 /// What a session may take; 0 is no limit. A session may SET its timeouts to less.
-public struct AccessLimits: Equatable, Sendable {
+package struct AccessLimits: Equatable, Sendable {
     /// Sessions at a time of all whom the rule lets in.
-    public var maximumSessions = 0
+    package var maximumSessions = 0
     /// The longest that these settings of a session may be; it starts with no longer ones.
-    public var statementTimeoutMilliseconds: Int64 = 0
-    public var transactionTimeoutMilliseconds: Int64 = 0
-    public var idleInTransactionTimeoutMilliseconds: Int64 = 0
-    public var clientWriteTimeoutMilliseconds: Int64 = 0
+    package var statementTimeoutMilliseconds: Int64 = 0
+    package var transactionTimeoutMilliseconds: Int64 = 0
+    package var idleInTransactionTimeoutMilliseconds: Int64 = 0
+    package var clientWriteTimeoutMilliseconds: Int64 = 0
     /// How long the session may have the writer at a stretch: neither SET nor anything else the client does prolongs it.
-    public var writerTimeLimitMilliseconds: Int64 = 0
+    package var writerTimeLimitMilliseconds: Int64 = 0
 
     /// No limit.
-    public init() {}
+    package init() {}
 }

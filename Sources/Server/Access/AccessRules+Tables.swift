@@ -4,7 +4,7 @@ extension AccessRules {
     ///
     /// Names of users and groups are looked up now and stay what they were found to be: a session's start must not wait for
     /// a directory on another machine, and a rule that means nobody is a mistake to be told at once.
-    public static func parse(_ tables: [AccessTable]) -> (rules: AccessRules, problems: [AccessProblem]) {
+    package static func parse(_ tables: [AccessTable]) -> (rules: AccessRules, problems: [AccessProblem]) {
         parse(tables, user: AccountNames.userID(of:), group: AccountNames.groupID(of:))
     }
 

@@ -6,21 +6,21 @@ import Glibc
 /// or 'backup': if one record is chosen and the authentication fails, subsequent records are not considered. If no record
 /// matches, access is denied." https://www.postgresql.org/docs/current/auth-pg-hba-conf.html
 /// So a name that a rule does not let a client claim keeps it out, whatever a later rule would allow.
-public struct AccessRules: Equatable, Sendable {
+package struct AccessRules: Equatable, Sendable {
     /// In the order in which they are asked.
-    public let rules: [AccessRule]
+    package let rules: [AccessRule]
     /// None were configured.
-    public let areDefault: Bool
+    package let areDefault: Bool
 
     /// Those of a configuration; without any, `default` is meant.
-    public init(_ rules: [AccessRule]) {
+    package init(_ rules: [AccessRule]) {
         self.rules = rules
         areDefault = false
     }
 
     /// Without configuration: root and the daemon's own user may do everything, which they can do to the file anyway; whom
     /// the socket's permissions let in by its group may write; nobody else enters, even through a socket open to all.
-    public static func `default`(daemonUser: uid_t = geteuid()) -> AccessRules {
+    package static func `default`(daemonUser: uid_t = geteuid()) -> AccessRules {
         AccessRules(
             [
                 AccessRule("root and the daemon's user", .users([0, daemonUser]), .admit(.admin)),

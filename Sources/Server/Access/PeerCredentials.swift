@@ -4,13 +4,13 @@ import Glibc
 /// Who connected, as the kernel noted it then: "the credentials of the peer process connected to this socket … those that
 /// were in effect at the time of the call to connect(2)" (unix(7), https://man7.org/linux/man-pages/man7/unix.7.html).
 /// What a client says of itself proves nothing.
-public struct PeerCredentials: Equatable, Sendable {
-    public var process: Int32
-    public var user: uid_t
-    public var group: gid_t
-    public var supplementaryGroups: [gid_t]
+package struct PeerCredentials: Equatable, Sendable {
+    package var process: Int32
+    package var user: uid_t
+    package var group: gid_t
+    package var supplementaryGroups: [gid_t]
 
-    public init(process: Int32, user: uid_t, group: gid_t, supplementaryGroups: [gid_t] = []) {
+    package init(process: Int32, user: uid_t, group: gid_t, supplementaryGroups: [gid_t] = []) {
         self.process = process
         self.user = user
         self.group = group

@@ -1,5 +1,5 @@
 /// What a session may do. Later ones may do all that earlier ones may.
-public enum Role: String, CaseIterable, Comparable, Sendable {
+package enum Role: String, CaseIterable, Comparable, Sendable {
     /// Reads the database; looks in the console with SHOW.
     case reader
     /// Writes, too.
@@ -7,7 +7,7 @@ public enum Role: String, CaseIterable, Comparable, Sendable {
     /// Commands in the console, too.
     case admin
 
-    public static func < (one: Role, other: Role) -> Bool { one.rank < other.rank }
+    package static func < (one: Role, other: Role) -> Bool { one.rank < other.rank }
 
     private var rank: Int {
         switch self {

@@ -5,33 +5,33 @@ import PostgresWire
 ///
 /// There "only superusers and users with the appropriate SET privilege can change" them. Here nobody can from a session:
 /// they come from the configuration file, and SHOW shows them.
-public struct LogConfiguration: Equatable, Sendable {
+package struct LogConfiguration: Equatable, Sendable {
     /// log_min_duration_statement: statements that take as long are logged; nil: none. By default a second: whoever has
     /// statements as slow as that wants to know, and one more look at the clock for each statement is what it costs.
-    public var minimumDurationMilliseconds: Int64? = 1_000
+    package var minimumDurationMilliseconds: Int64? = 1_000
     /// log_lock_waits: whoever waits for the writer longer than log_lock_waits_after is logged, with who has it.
-    public var lockWaits = true
+    package var lockWaits = true
     /// log_lock_waits_after; PostgreSQL's deadlock_timeout is as long by default.
-    public var lockWaitsAfterMilliseconds: Int64 = 1_000
+    package var lockWaitsAfterMilliseconds: Int64 = 1_000
     /// log_connections, log_disconnections. Off, these are lines of the level debug.
-    public var connections = false
-    public var disconnections = false
+    package var connections = false
+    package var disconnections = false
     /// log_client_errors.
-    public var clientErrors = ClientErrors.severe
+    package var clientErrors = ClientErrors.severe
     /// log_parameters: values of parameters appear in lines about their statement. They are the data, so never unasked.
-    public var parameters = false
+    package var parameters = false
     /// log_parameter_max_length: what of each value then appears.
-    public var parameterMaximumBytes = 64
+    package var parameterMaximumBytes = 64
 
     /// Which errors of clients are logged.
-    public enum ClientErrors: String, CaseIterable, Sendable {
+    package enum ClientErrors: String, CaseIterable, Sendable {
         case none
         /// Those that are no mistake of the client's: classes 53, 58 and XX, and a commit whose outcome is unknown.
         case severe
         case all
     }
 
-    public init() {}
+    package init() {}
 }
 
 extension LogConfiguration {

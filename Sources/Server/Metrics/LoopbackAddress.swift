@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 
 /// How metrics are served beside the Unix socket.
-public struct MetricsConfiguration: Sendable {
+package struct MetricsConfiguration: Sendable {
     /// nil: on the Unix socket alone.
-    public var address: LoopbackAddress?
-    public init() {}
+    package var address: LoopbackAddress?
+    package init() {}
 }
 
 /// An address and port of this machine's own. Over TCP nobody knows who asks, so nobody from elsewhere may.
-public struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
+package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
     /// As it was written.
-    public let description: String
+    package let description: String
     let isVersion6: Bool
     /// Of version 4, in host order.
     let address: UInt32
@@ -19,7 +19,7 @@ public struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
 
     /// "127.0.0.1:9187" or "[::1]:9187"; the error says what is wrong with it. Names are not looked up: what they mean is
     /// decided elsewhere.
-    public init(_ text: String) throws(StartError) {
+    package init(_ text: String) throws(StartError) {
         let shape = "\"127.0.0.1:9187\" or \"[::1]:9187\""
         guard let colon = text.lastIndex(of: ":") else { throw StartError("\(text): a port is missing, as in \(shape)") }
         guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {

@@ -134,17 +134,17 @@ struct Listener: Sendable {
 }
 
 /// A socket that was bound and is listened on, and the path it is bound to.
-public struct InheritedSocket: Equatable, Sendable {
-    public let descriptor: Int32
-    public let path: String
+package struct InheritedSocket: Equatable, Sendable {
+    package let descriptor: Int32
+    package let path: String
 
-    public init(descriptor: Int32, path: String) {
+    package init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
     }
 
     /// The number in the socket's name, which is what PostgreSQL's clients look for in its directory.
-    public static func port(inPath path: String) -> Int? {
+    package static func port(inPath path: String) -> Int? {
         let name = path.split(separator: "/").last ?? ""
         let prefix = ".s.PGSQL."
         return name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// Processors, and how long threads have been on one: what does not move hangs.
-public enum ProcessorTime {
+package enum ProcessorTime {
     /// How many processors this process may use: all that there are, unless somebody has bound it to some of them.
     static var usableProcessors: Int {
         let bound = Int(walpool_usable_processors())
@@ -17,7 +17,7 @@ public enum ProcessorTime {
     }
 
     /// Of all threads of this process but the calling one, together. It goes down when one ends.
-    public static var nanosecondsOfOtherThreads: Int64 {
+    package static var nanosecondsOfOtherThreads: Int64 {
         let own = walpool_thread_number()
         return (Directory.names(in: "/proc/self/task") ?? []).reduce(0) { sum, name in
             guard let number = Int32(name), number != own else { return sum }

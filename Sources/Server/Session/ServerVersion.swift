@@ -1,9 +1,9 @@
 import SQLite
 
 /// What is announced as the server's version. psql picks its catalog queries by the leading number.
-public enum ServerVersion {
+package enum ServerVersion {
     /// Walpool's version: the program's, the package's and the manual's.
-    public static let walpool = "0.1"
+    package static let walpool = "0.1"
     static let number = "150000"
     static let announced = "15.0 (Walpool \(walpool), SQLite \(SQLiteLibrary.version))"
     static let sentence =
