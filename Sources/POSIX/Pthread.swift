@@ -45,6 +45,7 @@ public struct PthreadError: Error, CustomStringConvertible {
     /// What pthread_create(3) returned.
     public let errorNumber: Int32
 
+    /// What strerror(3) says, and where that is EAGAIN, which limits it may be.
     public var description: String {
         let words = "cannot start a thread: \(String(cString: strerror(errorNumber)))"
         guard errorNumber == EAGAIN else { return words }

@@ -1,14 +1,19 @@
 /// Reads values in the binary format: what the types' send functions write, in network byte order. Nil when the length
 /// is not the type's: 22P03 "incorrect binary data format".
 public enum BinaryCodec {
+    /// int2: two bytes.
     @inlinable public static func int16(_ bytes: UnsafeRawBufferPointer) -> Int16? { integer(bytes) }
+    /// int4, or an oid as the same bits with a sign: four bytes.
     @inlinable public static func int32(_ bytes: UnsafeRawBufferPointer) -> Int32? { integer(bytes) }
+    /// int8: eight bytes.
     @inlinable public static func int64(_ bytes: UnsafeRawBufferPointer) -> Int64? { integer(bytes) }
 
+    /// float4: four bytes, as IEEE 754 has them; NaN and infinities are values like others.
     @inlinable public static func float(_ bytes: UnsafeRawBufferPointer) -> Float? {
         integer(bytes).map { Float(bitPattern: $0) }
     }
 
+    /// float8: eight bytes, likewise.
     @inlinable public static func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         integer(bytes).map { Double(bitPattern: $0) }
     }

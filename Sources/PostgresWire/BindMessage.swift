@@ -7,6 +7,7 @@ public struct BindMessage {
     public let portal: UnsafeRawBufferPointer
     /// The prepared statement to take; empty for the unnamed one.
     public let statement: UnsafeRawBufferPointer
+    /// "The number of parameter values that follow": up to 65,535, for PostgreSQL takes the Int16 for unsigned.
     public let parameterCount: Int
     /// How many result formats were sent: 0, 1, or as many as the result has columns, which only the caller knows:
     /// "bind message has %d result formats but query has %d columns" is for it to say.
@@ -16,6 +17,10 @@ public struct BindMessage {
     @usableFromInline let values: UnsafeRawBufferPointer
     @usableFromInline let resultFormats: FormatCodes
 
+    /// Checks the body, which is what follows the length.
+    ///
+    /// - Throws: 08P01 when something is missing or left over, or there are neither 0 nor 1 nor as many parameter formats as parameters;
+    ///   22023 for a format code that is neither 0 nor 1.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         portal = try reader.cString()
@@ -50,6 +55,7 @@ public struct BindMessage {
 
 /// One value of a Bind message.
 public struct BindParameter {
+    /// By the message's list of format codes; text when that does not say.
     public let format: Format
     /// Nil for NULL; not nil, though perhaps empty, and then with an address all the same, for everything else.
     public let bytes: UnsafeRawBufferPointer?

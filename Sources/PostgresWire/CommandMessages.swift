@@ -20,18 +20,26 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// A command tag that is made at run time. It ends at a NUL.
     public func commandComplete(_ tag: String) {
         let mark = beginMessage(UInt8(ascii: "C"))
         appendCString(tag)
         close(mark)
     }
 
+    /// EmptyQueryResponse ('I'): in place of CommandComplete, where there is no statement in the query string.
     @inlinable public func emptyQueryResponse() { empty(UInt8(ascii: "I")) }
+    /// ParseComplete ('1').
     @inlinable public func parseComplete() { empty(UInt8(ascii: "1")) }
+    /// BindComplete ('2').
     @inlinable public func bindComplete() { empty(UInt8(ascii: "2")) }
+    /// CloseComplete ('3'): also of a name that there was nothing of.
     @inlinable public func closeComplete() { empty(UInt8(ascii: "3")) }
+    /// NoData ('n'): in place of RowDescription, where a Describe is for what returns no rows.
     @inlinable public func noData() { empty(UInt8(ascii: "n")) }
+    /// PortalSuspended ('s'): in place of CommandComplete, where Execute's limit of rows is reached.
     @inlinable public func portalSuspended() { empty(UInt8(ascii: "s")) }
+    /// CopyDone ('c'): behind the last CopyData of a COPY TO. CommandComplete still follows.
     @inlinable public func copyDone() { empty(UInt8(ascii: "c")) }
 
     /// The server waits for CopyData; every column has the overall format.

@@ -14,6 +14,7 @@ extension OutputBuffer {
         storage?.storeBytes(of: UInt8(ascii: "d"), toByteOffset: mark - shift, as: UInt8.self)
     }
 
+    /// An integer as a field of the text or the CSV format has it.
     public func copyInteger(_ value: Int64) { appendDecimal(value) }
 
     /// A double as a text-format field has it.

@@ -14,36 +14,43 @@ extension OutputBuffer {
         endMessage(mark)
     }
 
+    /// NULL, in either format: a length of -1 and no value.
     @inlinable public func fieldNull() {
         append32(-1)
     }
 
+    /// An int2: two bytes.
     @inlinable public func fieldBinary(_ value: Int16) {
         guard let place = claim(6) else { return }
         place.storeBytes(of: Int32(2).bigEndian, as: Int32.self)
         place.storeBytes(of: value.bigEndian, toByteOffset: 4, as: Int16.self)
     }
 
+    /// An int4: four bytes.
     @inlinable public func fieldBinary(_ value: Int32) {
         guard let place = claim(8) else { return }
         place.storeBytes(of: Int32(4).bigEndian, as: Int32.self)
         place.storeBytes(of: value.bigEndian, toByteOffset: 4, as: Int32.self)
     }
 
+    /// An int8: eight bytes.
     @inlinable public func fieldBinary(_ value: Int64) {
         guard let place = claim(12) else { return }
         place.storeBytes(of: Int32(8).bigEndian, as: Int32.self)
         place.storeBytes(of: value.bigEndian, toByteOffset: 4, as: Int64.self)
     }
 
+    /// A float4: four bytes, as IEEE 754 has them.
     @inlinable public func fieldBinary(_ value: Float) {
         fieldBinary(Int32(bitPattern: value.bitPattern))
     }
 
+    /// A float8: eight bytes, as IEEE 754 has them.
     @inlinable public func fieldBinary(_ value: Double) {
         fieldBinary(Int64(bitPattern: value.bitPattern))
     }
 
+    /// A bool: one byte, 1 or 0.
     @inlinable public func fieldBoolBinary(_ value: Bool) {
         fieldByte(value ? 1 : 0)
     }

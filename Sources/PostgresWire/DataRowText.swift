@@ -1,9 +1,11 @@
 // Fields of a DataRow in the text format, written straight into the buffer.
 extension OutputBuffer {
+    /// A bool as PostgreSQL writes it: "t" or "f".
     @inlinable public func fieldBoolText(_ value: Bool) {
         fieldByte(value ? UInt8(ascii: "t") : UInt8(ascii: "f"))
     }
 
+    /// An integer of any size, in decimal digits.
     public func fieldIntegerText(_ value: Int64) {
         guard let place = claim(4 + DecimalText.maximumLength) else { return }
         finishField(at: place, claimed: DecimalText.maximumLength, length: DecimalText.write(value, to: place + 4))

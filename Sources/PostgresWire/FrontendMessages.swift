@@ -3,8 +3,13 @@
 
 /// Query ('Q').
 public struct QueryMessage {
+    /// "The query string itself", without its NUL: any number of statements. Whether it is UTF-8 is for the caller to check, as in all of
+    /// these messages.
     public let sql: UnsafeRawBufferPointer
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when the string has no NUL, or something follows it.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         sql = try reader.cString()
@@ -16,11 +21,15 @@ public struct QueryMessage {
 public struct ParseMessage {
     /// The prepared statement to create; empty for the unnamed one.
     public let name: UnsafeRawBufferPointer
+    /// "The query string to be parsed", without its NUL. That it is one statement at most is for the caller to see to.
     public let sql: UnsafeRawBufferPointer
     /// "Note that this is not an indication of the number of parameters that might appear in the query string, only the
     /// number that the frontend wants to prespecify types for." Zero leaves a type unspecified.
     public let parameterTypes: [TypeOID]
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when something is missing or left over.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         name = try reader.cString()
@@ -53,9 +62,14 @@ public enum ObjectKind: UInt8, Sendable {
 
 /// Describe ('D').
 public struct DescribeMessage {
+    /// What the name is of.
     public let kind: ObjectKind
+    /// Of the statement or portal; empty for the unnamed one.
     public let name: UnsafeRawBufferPointer
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when the kind is neither S nor P, or something is missing or left over.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         kind = try ObjectKind(reader.byte(), in: "DESCRIBE")
@@ -66,9 +80,14 @@ public struct DescribeMessage {
 
 /// Close ('C').
 public struct CloseMessage {
+    /// What the name is of.
     public let kind: ObjectKind
+    /// Of the statement or portal, which need not exist; empty for the unnamed one.
     public let name: UnsafeRawBufferPointer
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when the kind is neither S nor P, or something is missing or left over.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         kind = try ObjectKind(reader.byte(), in: "CLOSE")
@@ -79,11 +98,15 @@ public struct CloseMessage {
 
 /// Execute ('E').
 public struct ExecuteMessage {
+    /// "The name of the portal to execute"; empty for the unnamed one.
     public let portal: UnsafeRawBufferPointer
     /// "Maximum number of rows to return, if portal contains a query that returns rows (ignored otherwise). Zero
     /// denotes no limit". PostgreSQL takes a negative number for no limit too.
     public let maxRows: Int
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when something is missing or left over.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         portal = try reader.cString()
@@ -94,8 +117,12 @@ public struct ExecuteMessage {
 
 /// CopyFail ('f').
 public struct CopyFailMessage {
+    /// "An error message to report as the cause of failure", without its NUL.
     public let reason: UnsafeRawBufferPointer
 
+    /// Reads the body: what follows the length.
+    ///
+    /// - Throws: 08P01 when the string has no NUL, or something follows it.
     public init(body: UnsafeRawBufferPointer) throws(WireError) {
         var reader = MessageReader(body)
         reason = try reader.cString()

@@ -3,35 +3,43 @@ import Glibc
 // The primitives that messages are made of. An Intn is "an n-bit integer in network byte order (most significant byte
 // first)", https://www.postgresql.org/docs/current/protocol-message-types.html
 extension OutputBuffer {
+    /// Byte1. Where there is no room, this and those below append nothing: then `endMessage` answers false, and outside of a message
+    /// `hasHole` is true.
     @inlinable public func append(_ byte: UInt8) {
         guard let place = claim(1) else { return }
         place.storeBytes(of: byte, as: UInt8.self)
     }
 
+    /// Int16: two bytes.
     @inlinable public func append16(_ value: Int16) {
         guard let place = claim(2) else { return }
         place.storeBytes(of: value.bigEndian, as: Int16.self)
     }
 
+    /// Int32: four bytes.
     @inlinable public func append32(_ value: Int32) {
         guard let place = claim(4) else { return }
         place.storeBytes(of: value.bigEndian, as: Int32.self)
     }
 
+    /// Eight bytes, such as the bits of a float8.
     @inlinable public func append64(_ value: UInt64) {
         guard let place = claim(8) else { return }
         place.storeBytes(of: value.bigEndian, as: UInt64.self)
     }
 
+    /// Byte*n*: the bytes alone, without a length.
     @inlinable public func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, !bytes.isEmpty, let place = claim(bytes.count) else { return }
         place.copyMemory(from: source, byteCount: bytes.count)
     }
 
+    /// The text's UTF-8, without a NUL.
     @inlinable public func append(_ text: StaticString) {
         text.withUTF8Buffer { append(UnsafeRawBufferPointer($0)) }
     }
 
+    /// The same of a text that is made at run time. A NUL inside stays: `appendCString` is for fields that end with one.
     @inlinable public func append(_ text: String) {
         var text = text
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }

@@ -1,14 +1,19 @@
 /// One column of a result, as RowDescription tells it.
 public struct FieldDescription: Sendable {
+    /// "The field name." What is behind a NUL in it is not sent.
     public var name: String
     /// The table's object ID if the column is a table's column, otherwise zero.
     public var tableOID: UInt32
     /// The column's attribute number in that table, otherwise zero.
     public var attributeNumber: Int16
+    /// Of which two fields are made: "the object ID of the field's data type" and "the data type size".
     public var type: TypeOID
+    /// "The meaning of the modifier is type-specific", as the length of a varchar; -1: there is none.
     public var typeModifier: Int32
+    /// What the values come in. For Describe of a statement it "is not yet known and will always be zero", which is text.
     public var format: Format
 
+    /// A column of no table, in the text format, if no more is said.
     public init(
         name: String, tableOID: UInt32 = 0, attributeNumber: Int16 = 0, type: TypeOID,
         typeModifier: Int32 = -1, format: Format = .text
@@ -24,6 +29,7 @@ public struct FieldDescription: Sendable {
 
 // https://www.postgresql.org/docs/current/protocol-message-formats.html, RowDescription and ParameterDescription
 extension OutputBuffer {
+    /// RowDescription ('T'). The number of fields has 16 bits: a result of SQLite's has far fewer columns.
     public func rowDescription(_ fields: [FieldDescription]) {
         encodeRowDescription(fields) { _ in }
     }
@@ -62,6 +68,7 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// ParameterDescription ('t'): the types of a statement's parameters, `$1` first, and 65,535 at most.
     public func parameterDescription(_ oids: [TypeOID]) {
         let mark = beginMessage(UInt8(ascii: "t"))
         append16(Int16(truncatingIfNeeded: oids.count))

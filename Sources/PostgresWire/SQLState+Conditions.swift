@@ -1,5 +1,6 @@
-// The condition names of https://www.postgresql.org/docs/current/errcodes-appendix.html, those that are
-// used here.
+/// PostgreSQL's conditions, those that are used here: each name is its own, in Swift's spelling (unique_violation is `uniqueViolation`),
+/// and so is each code.
+/// https://www.postgresql.org/docs/current/errcodes-appendix.html
 extension SQLState {
     // Class 00: successful completion; 01: warning
     public static let successfulCompletion: SQLState = "00000"

@@ -1,6 +1,7 @@
 // Messages about the connection itself: what a session says before the first query and between queries.
 // https://www.postgresql.org/docs/current/protocol-message-formats.html
 extension OutputBuffer {
+    /// AuthenticationOk ('R' and 0): nothing more is asked of the client.
     public func authenticationOk() {
         let mark = beginMessage(UInt8(ascii: "R"))
         append32(0)
@@ -15,6 +16,7 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// ParameterStatus ('S'): what a setting is at the start, or from now on.
     public func parameterStatus(_ name: String, _ value: String) {
         let mark = beginMessage(UInt8(ascii: "S"))
         appendCString(name)
@@ -35,6 +37,7 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// ReadyForQuery ('Z'): the server waits for the next query.
     @inlinable public func readyForQuery(_ status: TransactionStatus) {
         let mark = beginMessage(UInt8(ascii: "Z"))
         append(status.rawValue)

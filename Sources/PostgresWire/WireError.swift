@@ -12,16 +12,25 @@ public struct WireError: Error, Sendable {
         case notice = "NOTICE"
     }
 
+    /// Fields `S` and `V`. After a fatal one the server closes the connection.
     public var severity: Severity
+    /// Field `C`.
     public var state: SQLState
+    /// Field `M`: "This should be accurate but terse (typically one line)."
     public var message: String
+    /// Field `D`; nil: it is not sent, like any of the following.
     public var detail: String?
+    /// Field `H`: what to do about it.
     public var hint: String?
     /// "The first character has index 1, and positions are measured in characters not bytes."
     public var position: Int?
+    /// Field `s`: the schema of the table.
     public var schema: String?
+    /// Field `t`: the table that the error is about.
     public var table: String?
+    /// Field `c`: the column of it.
     public var column: String?
+    /// Field `n`: the name of the constraint that a row breaks.
     public var constraint: String?
     /// "An indication of the context in which the error occurred": for COPY, the line and the column.
     public var context: String?
@@ -30,6 +39,7 @@ public struct WireError: Error, Sendable {
     /// For the log, and never sent: the message may have in it what a client gave as a parameter.
     public var mayQuoteParameters = false
 
+    /// An error unless another severity is given. What cannot be given here is nil or false.
     public init(
         severity: Severity = .error, state: SQLState, message: String, detail: String? = nil, hint: String? = nil,
         position: Int? = nil, schema: String? = nil, table: String? = nil, column: String? = nil,
@@ -59,6 +69,7 @@ public struct WireError: Error, Sendable {
 }
 
 extension OutputBuffer {
+    /// ErrorResponse ('E'). What has to follow, ReadyForQuery or the end of the connection, is for the caller to see to.
     public func error(_ error: WireError) {
         report(UInt8(ascii: "E"), error)
     }

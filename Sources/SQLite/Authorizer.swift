@@ -9,6 +9,7 @@ import CSQLite
 public enum Authorizer {
     /// A refusal, in words for the person who wrote the statement.
     public struct Denial: Equatable, Sendable {
+        /// What is not available, and mostly why; the client gets it with SQLSTATE 42501.
         public let message: String
         /// What to do instead.
         public let hint: String

@@ -8,8 +8,11 @@ import CSQLite
 public final class ChangeCounters {
     /// A session's own values, as they stood after its last writing statement.
     public struct Values: Equatable, Sendable {
+        /// `sqlite3_last_insert_rowid`; 0: the session has inserted nothing.
         public var lastInsertRowID: Int64 = 0
+        /// `sqlite3_changes64`: rows of its last INSERT, UPDATE or DELETE, without those of triggers and foreign keys.
         public var changes: Int64 = 0
+        /// `sqlite3_total_changes64`: rows of all its statements, with those of triggers and foreign keys.
         public var totalChanges: Int64 = 0
         /// Of a session that has written nothing.
         public init() {}

@@ -232,8 +232,11 @@ public final class Connection: @unchecked Sendable {
 
     /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
     public struct Checkpoint: Equatable, Sendable {
+        /// SQLITE_BUSY: another process checkpoints, or readers or a writer stood in the way of a TRUNCATE.
         public var isBusy: Bool
+        /// `pnLog` of `sqlite3_wal_checkpoint_v2`: frames in the WAL, 0 once it is emptied; -1: nothing was done, so it is not known.
         public var frames: Int
+        /// `pnCkpt` of it: how many of those are in the database file now, with those that were before; -1 as above.
         public var copiedFrames: Int
         /// Nothing is left in the WAL that is not in the database file too.
         public var isComplete: Bool { !isBusy && frames == copiedFrames }

@@ -33,10 +33,15 @@ public struct ConnectionSettings: Sendable {
     public var memoryMapBytes = 1 << 31
     /// Those that a client can run into, of SQLite's limits: https://www.sqlite.org/c3ref/c_limit_attached.html
     public var lengthLimitBytes = 64 << 20
+    /// SQLITE_LIMIT_SQL_LENGTH: the text of a statement. Sessions refuse a longer one before SQLite sees it.
     public var sqlLengthLimitBytes = 1 << 20
+    /// SQLITE_LIMIT_EXPR_DEPTH: levels of an expression's tree, which a chain of ANDs has one of for each.
     public var expressionDepthLimit = 1000
+    /// SQLITE_LIMIT_TRIGGER_DEPTH: how many triggers, or actions of foreign keys, may run inside one another.
     public var triggerDepthLimit = 100
+    /// SQLITE_LIMIT_VARIABLE_NUMBER: the highest number of a parameter. More than this a Bind message cannot carry.
     public var parameterLimit = 65_535
+    /// SQLITE_LIMIT_LIKE_PATTERN_LENGTH: the pattern of a LIKE or GLOB.
     public var likePatternLimitBytes = 500
     /// How long opening waits for another process that has the file locked.
     public static let openTimeoutMilliseconds: Int32 = 2_000
@@ -106,6 +111,7 @@ public enum SQLiteLibrary {
 
     /// Of the library that this process has loaded: as text, and as 3045001.
     public static var version: String { String(cString: sqlite3_libversion()) }
+    /// `sqlite3_libversion_number`: 3045001 is 3.45.1.
     public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
     /// Versions in which a checkpoint on one connection may race a WAL restart on another and corrupt the file.

@@ -4,17 +4,25 @@ extension SQLiteError {
     /// SQLite's result codes, for those who do not import its header: primary ones, and the extended ones that are told apart from
     /// the others of their kind. https://www.sqlite.org/rescode.html
     public enum Code {
+        /// SQLITE_ERROR, _PERM, _BUSY (another connection has a lock), _LOCKED (a statement of this one has).
         public static let error = SQLITE_ERROR, permission = SQLITE_PERM, busy = SQLITE_BUSY, locked = SQLITE_LOCKED
+        /// SQLITE_NOMEM, _READONLY, _INTERRUPT (the progress handler has stopped a statement).
         public static let noMemory = SQLITE_NOMEM, readOnly = SQLITE_READONLY, interrupt = SQLITE_INTERRUPT
+        /// SQLITE_IOERR, of which the extended codes below are a part; _CORRUPT; _FULL (the disk, or max_page_count is reached).
         public static let inputOutput = SQLITE_IOERR, corrupt = SQLITE_CORRUPT, full = SQLITE_FULL
+        /// SQLITE_CANTOPEN, _PROTOCOL (the WAL's locks were not to be had for seconds), _SCHEMA (it changed meanwhile).
         public static let cannotOpen = SQLITE_CANTOPEN, protocolError = SQLITE_PROTOCOL, schema = SQLITE_SCHEMA
+        /// SQLITE_TOOBIG (a value or a statement is too long), _CONSTRAINT (see `Constraint`), _MISMATCH (no integer for a rowid).
         public static let tooBig = SQLITE_TOOBIG, constraint = SQLITE_CONSTRAINT, mismatch = SQLITE_MISMATCH
+        /// SQLITE_MISUSE (the caller's mistake), _AUTH (the authorizer has refused it), _RANGE (no such parameter or column).
         public static let misuse = SQLITE_MISUSE, authorization = SQLITE_AUTH, range = SQLITE_RANGE
+        /// SQLITE_NOTADB: the file is no database, or an encrypted one.
         public static let notADatabase = SQLITE_NOTADB
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
         /// Which operation on a file has failed: SQLITE_IOERR_READ, _WRITE, _FSYNC, _MMAP.
         public static let readFailed = SQLITE_IOERR | (1 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
+        /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_MMAP.
         public static let syncFailed = SQLITE_IOERR | (4 << 8), memoryMapFailed = SQLITE_IOERR | (24 << 8)
     }
 

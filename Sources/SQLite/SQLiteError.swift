@@ -81,8 +81,11 @@ extension SQLiteError {
 
     /// Another connection has a lock that this one needs.
     public var isBusy: Bool { code == SQLITE_BUSY }
+    /// SQLITE_INTERRUPT: the progress handler has stopped it, or it is `interrupted`.
     public var isInterrupt: Bool { code == SQLITE_INTERRUPT }
+    /// SQLITE_IOERR: an operation on a file has failed; the extended code says which.
     public var isInputOutput: Bool { code == SQLITE_IOERR }
+    /// SQLITE_FULL: the disk, a quota, a limit of file sizes, or max_page_count is reached.
     public var isFull: Bool { code == SQLITE_FULL }
 
     /// Whether a statement that fails with it inside a transaction leaves nothing behind, unless FAIL is how the conflict was resolved.

@@ -1,11 +1,14 @@
 import CSQLite
 
-/// SQLite's own counters. Both kinds have 32 bits and begin again at zero when they are read.
+/// SQLite's own counters. Those of events have 32 bits and begin again at zero when they are read; those of memory say what is taken now.
 extension Connection {
     /// https://www.sqlite.org/c3ref/c_dbstatus_options.html
     public struct PageCacheUsage: Equatable, Sendable {
+        /// SQLITE_DBSTATUS_CACHE_HIT: pages that were in the cache.
         public var hits: Int
+        /// SQLITE_DBSTATUS_CACHE_MISS: pages that were not.
         public var misses: Int
+        /// SQLITE_DBSTATUS_CACHE_WRITE: pages written, to the WAL in WAL mode.
         public var writes: Int
     }
 
@@ -34,6 +37,7 @@ extension Statement {
     public struct Usage: Equatable, Sendable {
         /// Steps through a table without an index, and sorts.
         public var fullScanSteps: Int
+        /// SQLITE_STMTSTATUS_SORT: sorts that no index has spared.
         public var sorts: Int
         /// "the number of rows inserted into transient indices that were created automatically".
         public var automaticIndexRows: Int

@@ -47,6 +47,7 @@ public struct WALIndex {
             }
         }
 
+        /// All 48 bytes are compared, the salts and the checksums too.
         public static func == (a: Header, b: Header) -> Bool { a.words == b.words }
     }
 
@@ -128,6 +129,7 @@ public struct WALIndex {
 
     /// Frames in the WAL (mxFrame) and how many of them a checkpoint has copied back (nBackfill).
     public var frames: Int { Int(walpool_wal_frames(region)) }
+    /// They count once they are on the disk. As many as `frames`: the WAL has nothing that the database's file has not.
     public var backfilledFrames: Int { Int(walpool_wal_backfilled(region)) }
 }
 

@@ -14,6 +14,7 @@ public struct Backlog: Sendable {
     private var inWindow = 0
     private var windowBegan = Instant(nanoseconds: 0)
 
+    /// No batch has been full yet.
     public init() {}
 
     /// A thread has got so many events, of `most` that it takes. True: others should know that there are more than it can handle.

@@ -11,6 +11,7 @@ public struct BatchHold: Sendable {
     /// Nil until the thread comes to one of them.
     private var began: Instant?
 
+    /// As after `restart()`.
     public init() {}
 
     /// The thread has other events from now on, and has not come to any of them.

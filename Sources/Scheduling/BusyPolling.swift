@@ -30,6 +30,7 @@ public struct BusyPolling: Sendable {
     /// Of waits that are slept through at once.
     private var backoff = Backoff()
 
+    /// No wait has been seen, so a thread sleeps at once.
     public init() {}
 
     /// Whether to ask, and until when, by a thread that has nothing to do since `now`; nil: it sleeps at once.

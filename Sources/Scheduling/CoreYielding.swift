@@ -15,6 +15,7 @@ public struct CoreYielding: Sendable {
     /// The pause after such a loss. It doubles, up to the longest, when the next loss comes soon after the pause, and starts again at the
     /// shortest otherwise. A slice of the scheduler in 10 s is nothing.
     public static let shortestPauseNanoseconds: Int64 = 10_000_000
+    /// What the pause does not grow beyond.
     public static let longestPauseNanoseconds: Int64 = 10_000_000_000
     /// Soon: before this many times the pause are over.
     static let pausesUntilForgotten: Int64 = 4
@@ -22,6 +23,7 @@ public struct CoreYielding: Sendable {
     private var pause = shortestPauseNanoseconds
     private var pauseEnds: Instant?
 
+    /// No core has been lost yet: it is allowed.
     public init() {}
 
     /// Whether a thread may ask, and give the core up.

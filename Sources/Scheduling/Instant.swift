@@ -3,8 +3,10 @@ public struct Instant: Comparable, Hashable, Sendable {
     /// Since some moment that is the same for the whole process.
     public var nanoseconds: Int64
 
+    /// The moment at which its clock says so many.
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+    /// Says something only of instants of the same clock.
     @inlinable public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// Far enough to mean "never", and far from overflow.

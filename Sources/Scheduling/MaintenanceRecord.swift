@@ -15,12 +15,14 @@ public struct MaintenanceRecord: Equatable, Sendable {
 
     /// A VACUUM that has ended well.
     public struct Success: Equatable, Sendable {
+        /// When it ended.
         public var at: Int64
         /// From its beginning to its end.
         public var durationMilliseconds: Int64
         /// By how much the file is shorter, or will be when the WAL has been copied back.
         public var bytesFreed: Int64
 
+        /// - Parameter at: its end, in seconds since 1970.
         public init(at: Int64, durationMilliseconds: Int64, bytesFreed: Int64) {
             self.at = at
             self.durationMilliseconds = durationMilliseconds
@@ -30,10 +32,12 @@ public struct MaintenanceRecord: Equatable, Sendable {
 
     /// A VACUUM that has failed.
     public struct Failure: Equatable, Sendable {
+        /// When it ended.
         public var at: Int64
         /// In words, for people.
         public var reason: String
 
+        /// - Parameter at: its end, in seconds since 1970.
         public init(at: Int64, reason: String) {
             self.at = at
             self.reason = reason

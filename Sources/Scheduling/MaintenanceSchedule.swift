@@ -26,6 +26,7 @@ public struct MaintenanceSchedule: Sendable {
         /// Free pages below this share of all are not worth copying the database for.
         public var minimumFreePercent = 5
 
+        /// All as above: once a week, at any hour.
         public init() {}
     }
 
@@ -38,6 +39,7 @@ public struct MaintenanceSchedule: Sendable {
         /// What the local time is ahead of UTC just then.
         public var localOffsetSeconds: Int64
 
+        /// Readings, which must be of the same moment.
         public init(wallSeconds: Int64, monotonic: Instant, localOffsetSeconds: Int64) {
             self.wallSeconds = wallSeconds
             self.monotonic = monotonic

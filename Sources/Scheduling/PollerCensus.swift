@@ -22,6 +22,7 @@ public struct PollerCensus: Sendable {
     public private(set) var target: Int
     /// Threads that poll or are at short work, and those that wait to be needed.
     public private(set) var active = 0
+    /// Threads that stand by until they are called. Whoever is called counts as active from then on, not when it wakes up.
     public private(set) var reserve = 0
     /// Threads at long work.
     public private(set) var long = 0

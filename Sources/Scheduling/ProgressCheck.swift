@@ -20,12 +20,14 @@ public struct ProgressCheck: Sendable {
 
     /// Where things can get stuck.
     public struct Activities: Equatable, Sendable {
+        /// What the writer's holder does: a client, a group of them, or a job of the daemon's.
         public var writer: Activity
         /// The writer has been given to a job of the daemon's own, which may sync gigabytes at once.
         public var isJob: Bool
         /// With synchronous = pipelined: the sync beside the writer.
         public var sync: Activity
 
+        /// If nothing is said, nothing is being done.
         public init(writer: Activity = .resting, isJob: Bool = false, sync: Activity = .resting) {
             self.writer = writer
             self.isJob = isJob

@@ -7,6 +7,7 @@ public struct RateLimit: Equatable, Sendable {
         /// What may come in each second in the long run.
         public var perSecond: Int
 
+        /// Traps unless both are above 0.
         public init(burst: Int, perSecond: Int) {
             precondition(burst > 0 && perSecond > 0)
             (self.burst, self.perSecond) = (burst, perSecond)

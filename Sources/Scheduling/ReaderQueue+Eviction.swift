@@ -1,11 +1,13 @@
 /// A reader whose user waits for its own client, and keeps a snapshot meanwhile.
 public struct IdleReader: Equatable, Sendable {
+    /// Whose reader it is.
     public var client: ClientID
     /// Since when it is idle.
     public var since: Instant
     /// Since when it keeps its snapshot.
     public var snapshotBegan: Instant
 
+    /// Both moments are of the monotonic clock.
     public init(client: ClientID, since: Instant, snapshotBegan: Instant) {
         self.client = client
         self.since = since

@@ -13,6 +13,7 @@ public struct SpeculativeReads: Sendable {
     /// Of commits that are answered without trying.
     private var backoff = Backoff()
 
+    /// Nothing was in vain yet, so the first commit tries.
     public init() {}
 
     /// A commit is about to be answered: whether to read right after the answer.

@@ -4,7 +4,9 @@
 extension WriterQueue {
     /// What is waited for: so many members, and no longer than until then.
     public struct Gathering: Equatable, Sendable {
+        /// For how many, and how long at most.
         public let plan: GroupGathering.Plan
+        /// When the plan's time is over.
         public let until: Instant
     }
 

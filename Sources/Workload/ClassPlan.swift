@@ -1,5 +1,6 @@
 /// A class made ready to run: weights added up, expressions compiled.
 public struct ClassPlan: Sendable {
+    /// In the order of the class: what `pick` returns is a place in it.
     public let transactions: [TransactionPlan]
     /// Room that a client needs for what `let` draws, and beyond that for the stack.
     public let valueCapacity: Int
@@ -8,8 +9,10 @@ public struct ClassPlan: Sendable {
     private let totalWeight: UInt64
     private let weightsUpTo: [UInt64]
 
+    /// So many values are room enough for the stack of any expression.
     public static let stackCapacity = Program.deepestStack
 
+    /// Compiles it for good: see `Program`. A class that is idle has a plan without transactions, from which nothing can be picked.
     public init(_ clientClass: ClientClass) {
         transactions = clientClass.transactions.map(TransactionPlan.init)
         valueCapacity = max(1, transactions.map(\.locals.count).max() ?? 0)
@@ -42,6 +45,7 @@ public struct ClassPlan: Sendable {
 
 /// A transaction's expressions, compiled.
 public struct TransactionPlan: Sendable {
+    /// In the order of `Transaction.locals`, so that `Expression.local` finds its value.
     public let locals: [Program]
     /// For each of `Transaction.statements`, its parameters.
     public let parameters: [[Program]]

@@ -1,6 +1,7 @@
 /// One client's source of values. Two clients of a class, and the same client of two classes, draw differently; the same
 /// seed draws the same again.
 public struct Draws: Sendable {
+    /// The stream that all random draws of the client come from, the choice of a transaction too.
     public internal(set) var random: Random
     /// From 0.
     let client: Int64

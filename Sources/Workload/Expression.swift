@@ -20,6 +20,7 @@ public indirect enum Expression: Equatable, Sendable {
     case key(Expression)
     case arithmetic(Operator, Expression, Expression)
 
+    /// On whole numbers; the raw value is how the file spells it. A division is cut off towards 0.
     public enum Operator: Character, Equatable, Sendable {
         case plus = "+", minus = "-", times = "*", divided = "/", remainder = "%"
 

@@ -10,9 +10,12 @@ public indirect enum JSON: Sendable {
     /// In the order given.
     case object([(String, JSON)])
 
+    /// The greatest Int64 in place of what is beyond it.
     public static func integer(_ value: UInt64) -> JSON { .integer(Int64(clamping: value)) }
+    /// For counts, which are `Int`.
     public static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
+    /// On one line. Nothing is escaped but what JSON requires.
     public var text: String {
         var text = ""
         write(to: &text)

@@ -74,6 +74,7 @@ func microseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds &+ 500) / 1000 }
 
 /// The places that were counted in, in order.
 public struct SparseCounts: Equatable, Sendable {
+    /// A place of `LatencyCounts` and how often it was counted in.
     public struct Entry: Equatable, Sendable {
         let index: UInt32
         var count: UInt64

@@ -23,6 +23,7 @@ public struct Program: @unchecked Sendable {
     private let operations: UnsafePointer<Operation>
     private let count: Int
 
+    /// Compiles it. Traps when it needs more than `ClassPlan.stackCapacity` values, for which the parser lets none be deep enough.
     public init(_ expression: Expression) {
         var list: [Operation] = []
         Self.compile(expression, into: &list)

@@ -2,6 +2,7 @@ extension RunResult {
     /// For programs. The number is raised when a member changes its meaning or goes.
     public static let format = 2
 
+    /// What walpool-load writes to the file of `--json`.
     public var json: JSON {
         .object([
             ("format", .integer(Self.format)),

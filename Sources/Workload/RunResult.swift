@@ -1,10 +1,13 @@
 /// Everything a run has to tell.
 public struct RunResult: Sendable {
+    /// A choice of the target's: its name in the JSON, and what was chosen.
     public typealias Option = (name: String, value: JSON)
 
+    /// The name of its file, without folders and ".toml".
     public var workload: String
     /// Against what: "server", "direct", "in-process" or "grdb".
     public var target: String
+    /// With it the same workload draws the same values again.
     public var seed: UInt64
     /// Where `sequence()` began, which no seed says.
     public var firstInSequence: Int64
@@ -14,14 +17,18 @@ public struct RunResult: Sendable {
     public var options: [Option]
     /// The measured time.
     public var seconds: Double
+    /// How long the warm-up before it was to be.
     public var warmUpSeconds: Double
+    /// How many ran the clients: threads of the generator, or processes where each client is one.
     public var threads: Int
     /// User and system time that the generator took in the measured time.
     public var clientProcessorSeconds: Double
     /// Seconds since 1970 when the measured time began.
     public var startedAt: Double
+    /// In the order of the file.
     public var classes: [ClassResult]
 
+    /// A run that is over. All times are in seconds.
     public init(
         workload: String, target: String, seed: UInt64, firstInSequence: Int64, variables: [String: Int64], options: [Option],
         seconds: Double, warmUpSeconds: Double, threads: Int,
@@ -54,10 +61,14 @@ public struct RunResult: Sendable {
 
 /// What one class did.
 public struct ClassResult: Sendable {
+    /// With what the command line has replaced in it.
     public var clientClass: ClientClass
+    /// Of all its clients, whichever thread or process ran them.
     public var contents: TallyContents
+    /// Of the contents that this was made with.
     public let latency: LatencyFigures
 
+    /// Calculates the latencies, for which a histogram is built.
     public init(_ clientClass: ClientClass, _ contents: TallyContents) {
         self.clientClass = clientClass
         self.contents = contents
@@ -67,8 +78,11 @@ public struct ClassResult: Sendable {
 
 /// Latencies in microseconds.
 public struct LatencyFigures: Equatable, Sendable {
+    /// 0 when nothing was counted, like the percentiles.
     public let mean: Double
+    /// "p50" to "p9999", which is 99.99 %. None is above `longest`.
     public let percentiles: [(name: String, microseconds: UInt64)]
+    /// Of transactions that failed, were late or had not ended, too, which the others may be without.
     public let longest: Int64
 
     static let wanted = [("p50", 50), ("p90", 90), ("p95", 95), ("p99", 99), ("p999", 99.9), ("p9999", 99.99)]
@@ -89,6 +103,7 @@ public struct LatencyFigures: Equatable, Sendable {
         }
     }
 
+    /// Tuples have no equality, so the names, which are always the same ones, are left out.
     public static func == (left: Self, right: Self) -> Bool {
         left.mean == right.mean && left.longest == right.longest
             && left.percentiles.map(\.microseconds) == right.percentiles.map(\.microseconds)

@@ -1,7 +1,10 @@
 /// One SQL statement with `$1`, `$2`, ... and where their values come from.
 public struct Statement: Equatable, Sendable {
+    /// As in the file, or with the rows that its `rows` asked for.
     public let sql: String
+    /// `$1` is the first.
     public let parameters: [Expression]
+    /// By its first word, and for WITH by what follows outside of parentheses.
     public let kind: Kind
 
     /// What a client has to know of a statement. `read` is whatever is none of the others.

@@ -8,6 +8,7 @@
 ///
 /// Not Sendable: one thread counts, and hands over `contents` when it is done.
 public final class Tally {
+    /// Not yet complete: what each success adds to is kept apart until `close()`.
     public internal(set) var contents: TallyContents
     let isOpen: Bool
     private(set) var from: Int64 = .max
@@ -22,6 +23,7 @@ public final class Tally {
     private var statements: UInt64 = 0
     private var rows: UInt64 = 0
 
+    /// Everything is warm-up until `begin(from:until:)`.
     public convenience init(_ clientClass: ClientClass) {
         self.init(clients: clientClass.clients, isOpen: clientClass.isOpenLoop)
     }

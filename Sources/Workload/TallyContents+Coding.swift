@@ -1,6 +1,8 @@
-/// The form in which a process hands its tally to the one that started it: numbers of eight bytes, texts behind their length.
+/// The form in which a process hands its tally to the one that started it: numbers of eight bytes (places of latencies have four), texts
+/// behind their length.
 /// Both ends are the same program.
 extension TallyContents {
+    /// For `init(bytes:)`. Numbers have their most significant byte first.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let counts = [

@@ -1,24 +1,34 @@
 /// What was counted, as a value: threads and processes hand it over, and theirs are added up.
 public struct TallyContents: Equatable, Sendable {
+    /// Succeeded in the measured time.
     public internal(set) var transactions: UInt64 = 0
+    /// Of those transactions.
     public internal(set) var statements: UInt64 = 0
+    /// That the statements of those transactions returned.
     public internal(set) var rows: UInt64 = 0
+    /// Transactions of the measured time that failed for good or were never answered, and clients that were lost by its end.
     public internal(set) var errors: UInt64 = 0
+    /// Failures after which the transaction was begun again; they are no errors.
     public internal(set) var retries: UInt64 = 0
+    /// How many of `errors` and `retries` had each SQLSTATE, or SQLite's name of the error.
     public internal(set) var errorStates: [String: UInt64] = [:]
     /// Failed after the measured time.
     public internal(set) var lateErrors: UInt64 = 0
+    /// The same of `lateErrors`.
     public internal(set) var lateErrorStates: [String: UInt64] = [:]
     /// Succeeded, but before the measured time, or after it: see `Tally` for what belongs where.
     public internal(set) var warmUpTransactions: UInt64 = 0
+    /// Succeeded, but after the measured time.
     public internal(set) var lateTransactions: UInt64 = 0
     /// Of an open loop: how many were meant to start in the measured time, and how many of those never did.
     public internal(set) var due: UInt64 = 0
+    /// How many of `due` never began.
     public internal(set) var notStarted: UInt64 = 0
     /// The longest that a transaction which ran at the end, or had yet to begin, had been due.
     public internal(set) var unfinishedNanoseconds: Int64 = 0
     /// Of all: those that succeeded, failed, were late or unfinished.
     public internal(set) var longestNanoseconds: Int64 = 0
+    /// Transactions of each client of the class that succeeded in the measured time.
     public internal(set) var perClient: [UInt64]
     /// What ended in each second.
     public internal(set) var seconds: [Latencies] = []
@@ -27,6 +37,7 @@ public struct TallyContents: Equatable, Sendable {
     /// The first few different texts of errors.
     public internal(set) var complaints: [String] = []
 
+    /// How often each latency was counted, and the longest in nanoseconds, which the counts have only roughly.
     public struct Latencies: Equatable, Sendable {
         var counts = SparseCounts()
         var highestNanoseconds: Int64 = 0
@@ -37,6 +48,7 @@ public struct TallyContents: Equatable, Sendable {
         }
     }
 
+    /// With nothing counted yet, for so many clients of the class.
     public init(clients: Int) { perClient = Array(repeating: 0, count: clients) }
 
     /// As many as one reads.

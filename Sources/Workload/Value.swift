@@ -1,12 +1,15 @@
 /// A parameter's value before it is written out: three words, no memory of its own. A text is the seed of its letters.
 public struct Value: Equatable, Sendable {
+    /// How it is written: in digits, as "user" and twelve digits, or as random letters and digits.
     public enum Kind: UInt8, Sendable { case integer, key, text }
 
+    /// What the number stands for.
     public let kind: Kind
     /// The integer, the key's number, or the seed of the text.
     public let number: Int64
     let length: Int
 
+    /// A value of the kind `integer`.
     public init(integer: Int64) { self.init(kind: .integer, number: integer, length: 0) }
 
     init(kind: Kind, number: Int64, length: Int = 0) {

@@ -30,6 +30,7 @@ public struct Zipfian: Sendable {
     /// https://github.com/brianfrankcooper/YCSB, ScrambledZipfianGenerator.java
     static let ofTenBillion = Zipfian(items: 10_000_000_000, zeta: 26.46902820178302)
 
+    /// A number from 0 to below the count of items, for which one random number is drawn.
     public func draw(_ random: inout Random) -> Int64 {
         let u = random.fraction()
         let scaled = u * zeta

@@ -18,6 +18,8 @@ public enum BackendFrameDecoder {
     /// 30,000 bytes in src/interfaces/libpq/fe-protocol3.c.
     static let longestShortBody = 30_000
 
+    /// The message that begins at `position`. One of a type that no server sends, or longer than its type can be, is invalid as soon as its
+    /// head has arrived.
     @inlinable @inline(__always)
     public static func next(in buffer: UnsafeRawBufferPointer, at position: Int) -> BackendFrame {
         // Compared by subtraction: positions cannot overflow, sums could.

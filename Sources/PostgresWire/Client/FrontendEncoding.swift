@@ -32,6 +32,7 @@ extension OutputBuffer {
         patch32(Int32(end - mark), atEnd: mark)
     }
 
+    /// Query ('Q'): statements of the simple query, up to the text's first NUL.
     public func query(_ sql: String) {
         let mark = beginMessage(UInt8(ascii: "Q"))
         appendCString(sql)
@@ -56,6 +57,8 @@ extension OutputBuffer {
         close(mark)
     }
 
+    /// Sync ('S'): ends an extended query, also one that has failed. ReadyForQuery answers it.
     public func sync() { empty(UInt8(ascii: "S")) }
+    /// Terminate ('X'): the server closes the connection and answers nothing.
     public func terminate() { empty(UInt8(ascii: "X")) }
 }
