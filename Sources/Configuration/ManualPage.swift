@@ -21,6 +21,20 @@ package enum ManualPage {
             Settings come from the command line, else from the configuration file, else from defaults. walpoold.toml(5) lists \
             them all.
             """)
+        options(&page)
+        console(&page)
+        log(&page)
+        signals(&page)
+        environment(&page)
+        files(&page)
+        service(&page)
+        exitStatus(&page)
+        page.section("SEE ALSO")
+        page.text("walpoold.toml(5), psql(1), sqlite3(1), systemctl(1), journalctl(1)")
+        return page.source
+    }
+
+    private static func options(_ page: inout Roff) {
         page.section("OPTIONS")
         let database = ConfigurationKey.named("database")
         page.item("database", "\(database?.summary ?? ""). \(database?.details ?? "")")
@@ -28,8 +42,9 @@ package enum ManualPage {
             let term = option.argument.map { "--\(option.name) \($0)" } ?? "--\(option.name)"
             page.item(term, option.details.isEmpty ? "\(option.summary)." : "\(option.summary). \(option.details)")
         }
-        console(&page)
-        log(&page)
+    }
+
+    private static func signals(_ page: inout Roff) {
         page.section("SIGNALS")
         page.item(
             "SIGHUP",
@@ -44,6 +59,9 @@ package enum ManualPage {
             A second one ends the statements at once.
             """)
         page.item("SIGUSR1, SIGUSR2", "Nothing, but a line in the log: the console has PAUSE and RESUME.")
+    }
+
+    private static func environment(_ page: inout Roff) {
         page.section("ENVIRONMENT")
         page.item("RUNTIME_DIRECTORY, XDG_RUNTIME_DIR, TMPDIR", "Where the socket's directory is without socket_directory.")
         page.item("SQLITE_TMPDIR", "Where SQLite's temporary files are, VACUUM's copy above all; without it, beside the database.")
@@ -60,6 +78,9 @@ package enum ManualPage {
             sd_watchdog_enabled(3).
             """)
         page.item("JOURNAL_STREAM", "Says that standard error is the journal's, which gets the log with its fields then.")
+    }
+
+    private static func files(_ page: inout Roff) {
         page.section("FILES")
         page.item(ConfigurationFile.standardPath, "The configuration of the system's service.")
         page.item(
@@ -69,7 +90,9 @@ package enum ManualPage {
             -wal holds what was committed since the last checkpoint. Nobody may delete them.
             """)
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
-        service(&page)
+    }
+
+    private static func exitStatus(_ page: inout Roff) {
         page.section("EXIT STATUS")
         page.text(
             """
@@ -78,9 +101,6 @@ package enum ManualPage {
             74 when the database cannot be served any more after an I/O error, so \
             that a service manager starts it again.
             """)
-        page.section("SEE ALSO")
-        page.text("walpoold.toml(5), psql(1), sqlite3(1), systemctl(1), journalctl(1)")
-        return page.source
     }
 
     /// What the unit files do, and what needs more than the configuration file.

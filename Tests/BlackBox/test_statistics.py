@@ -193,7 +193,8 @@ def test_statements(daemon):
     joined = found["SELECT * FROM t a JOIN t b ON a.x = b.x"]
     assert joined["automatic_index_rows"] > 0 and joined["calls"] == 1 and joined["rows"] == 7 + 49
     for row in found.values():
-        assert row["total_us"] >= row["max_us"] >= row["mean_us"] >= 0
+        assert row["total_us"] >= row["max_us"] >= row["mean_us"] > 0
+        assert row["mean_us"] == pytest.approx(row["total_us"] / row["calls"], abs=1)
     times = [row["total_us"] for row in console(daemon, "STATEMENTS")]
     assert times == sorted(times, reverse=True)
 

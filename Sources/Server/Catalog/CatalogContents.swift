@@ -16,18 +16,18 @@ struct CatalogContents: Sendable {
     /// By their tables.
     private(set) var sequences: [UInt32: IdentitySequence] = [:]
     private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
-    private(set) var constraintDefinitions: [UInt32: String] = [:]
+    var constraintDefinitions: [UInt32: String] = [:]
     /// By foreign key: the place, from 1, that each of its columns has in the key it refers to.
-    private(set) var referredPositions: [UInt32: [Int?]] = [:]
+    var referredPositions: [UInt32: [Int?]] = [:]
     private(set) var viewDefinitions: [UInt32: String] = [:]
-    private(set) var triggerDefinitions: [UInt32: String] = [:]
+    var triggerDefinitions: [UInt32: String] = [:]
 
-    private var tablesByName: [FoldedName: ServedSchema.Table] = [:]
-    private var tablesWithTriggers: Set<FoldedName> = []
+    var tablesByName: [FoldedName: ServedSchema.Table] = [:]
+    var tablesWithTriggers: Set<FoldedName> = []
     /// By table and column, from 1: keys may name thousands of columns thousands of times.
-    private var columnPlaces: [FoldedName: [FoldedName: Int]] = [:]
+    var columnPlaces: [FoldedName: [FoldedName: Int]] = [:]
     /// By their tables' names, and by their columns': a foreign key may name them in any order.
-    private var keysByColumns: [FoldedName: [Set<FoldedName>: CatalogKey]] = [:]
+    var keysByColumns: [FoldedName: [Set<FoldedName>: CatalogKey]] = [:]
 
     /// What fills a rowid's column, which to clients is an identity column.
     struct IdentitySequence: Sendable {
@@ -91,67 +91,11 @@ struct CatalogContents: Sendable {
         return oid(ofRelation: text).map { Int64($0) } ?? CatalogTableOIDs.oid(of: text)
     }
 
-    private mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
-
-    // MARK: What is the same for every database
-
-    private mutating func addFixed() {
-        for (oid, name) in [(Self.catalogSchema, "pg_catalog"), (Self.schema, "main"), (Self.informationSchema, "information_schema")] {
-            add("pg_namespace", ["oid": .int(oid), "nspname": .text(name), "nspowner": .int(Self.owner)])
-        }
-        add("pg_am", ["oid": .int(Self.heap), "amname": "heap", "amtype": "t"])
-        add("pg_am", ["oid": .int(Self.btree), "amname": "btree", "amtype": "i"])
-        add("pg_language", ["oid": 14, "lanname": "sql", "lanowner": 10, "lanpltrusted": 1])
-        add("pg_tablespace", ["oid": 1663, "spcname": "pg_default", "spcowner": 10])
-        for (oid, name) in [(100, "default"), (950, "C")] {
-            add(
-                "pg_collation",
-                [
-                    "oid": .int(oid), "collname": .text(name), "collnamespace": .int(Self.catalogSchema),
-                    "collencoding": -1, "collprovider": oid == 100 ? "d" : "c", "collisdeterministic": 1,
-                ])
-        }
-        add(
-            "pg_opclass",
-            [
-                "oid": .int(Self.operatorClass), "opcmethod": .int(Self.btree), "opcname": "any_ops", "opcdefault": 1,
-                "opcnamespace": .int(Self.catalogSchema),
-            ])
-        // Those that no session can set; SHOW knows the others.
-        for (name, value) in Self.presets.sorted(by: { $0.key < $1.key }) {
-            let setting = CatalogValue.text(value)
-            add(
-                "pg_settings",
-                [
-                    "name": .text(name), "setting": setting, "boot_val": setting, "reset_val": setting, "category": "Preset Options",
-                    "context": "internal", "vartype": "integer", "source": "default", "pending_restart": 0,
-                ])
-        }
-        for type in CatalogTypes.entries {
-            let values: [String: CatalogValue] = [
-                "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
-                "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.isByValue ? 1 : 0),
-                "typtype": type.category == "P" ? "p" : "b", "typcategory": .text(type.category), "typisdefined": 1,
-                "typdelim": ",", "typelem": .int(type.element), "typarray": .int(type.array),
-                "typcollation": .int(type.collation), "typtypmod": -1,
-            ]
-            add("pg_type", values.merging(CatalogTypeFunctions.values(of: type.name)) { $1 })
-        }
-        for function in CatalogTypeFunctions.all {
-            add(
-                "pg_proc",
-                [
-                    "oid": .int(Int(CatalogTypeFunctions.oid(of: function.name))), "proname": .text(function.name),
-                    "pronamespace": .int(Self.catalogSchema), "proowner": .int(Self.owner), "prolang": 12, "prokind": "f", "proisstrict": 1,
-                    "provolatile": "s", "proparallel": "s", "pronargs": .int(function.arguments.count), "prorettype": .int(function.result),
-                    "proargtypes": .text(function.arguments.map { String($0) }.joined(separator: " ")), "prosrc": .text(function.name),
-                ])
-        }
-    }
+    mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
 
     // MARK: Tables
 
-    private mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
+    mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
         let oid = Int(relationOIDs[ExactName(table.name)]!)
         let rowType = Int(CatalogOID.hash("row type of " + table.name))
         let checks = keys.filter { $0.kind == .check }.count
@@ -216,7 +160,7 @@ struct CatalogContents: Sendable {
         return values
     }
 
-    private mutating func add(
+    mutating func add(
         _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false,
         generatedAs expression: String? = nil
     ) {
@@ -245,7 +189,7 @@ struct CatalogContents: Sendable {
         }
     }
 
-    private mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
+    mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
         let oid = Int(relationOIDs[ExactName(name)]!), relation = Int(relationOIDs[ExactName(table.name)]!)
         let numbers = index.columns.map { column in
             column.name.flatMap { columnPlaces[table.name.foldedName]?[$0.foldedName] } ?? 0
@@ -285,84 +229,4 @@ struct CatalogContents: Sendable {
             index.columns.map(\.isDescending)
         )
     }
-
-    // MARK: Constraints
-
-    private mutating func add(_ key: CatalogKey, of table: ServedSchema.Table, _ schema: ServedSchema) {
-        let relation = Int(relationOIDs[ExactName(table.name)]!)
-        let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
-        func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
-            let found = names.compactMap { columnPlaces[table.name.foldedName]?[$0.foldedName] }
-            return .text("[" + found.map { String($0) }.joined(separator: ",") + "]")
-        }
-        var values: [String: CatalogValue] = [
-            "oid": .int(oid), "conname": .text(key.name), "connamespace": .int(Self.schema), "conrelid": .int(relation),
-            "convalidated": 1, "conislocal": 1, "connoinherit": 1, "conkey": columnNumbers(key.columns, table),
-            "condeferrable": .int(key.isDeferrable ? 1 : 0), "condeferred": .int(key.isDeferred ? 1 : 0),
-        ]
-        let list = key.columns.map(Self.quoted).joined(separator: ", ")
-        switch key.kind {
-        case .primaryKey, .unique:
-            if let index = key.index { add(index, named: key.name, of: table, isPrimary: key.kind == .primaryKey) }
-            values["contype"] = key.kind == .primaryKey ? "p" : "u"
-            values["conindid"] = .int(Int(relationOIDs[ExactName(key.name)]!))
-            constraintDefinitions[UInt32(oid)] = (key.kind == .primaryKey ? "PRIMARY KEY (" : "UNIQUE (") + list + ")"
-        case .check:
-            values["contype"] = "c"
-            values["conbin"] = .text(key.definition)
-            constraintDefinitions[UInt32(oid)] = "CHECK (\(key.definition))"
-        case .foreignKey:
-            // SQLite lets a key refer to a table that is not there, which no row of PostgreSQL's can, and tools take for granted.
-            guard let foreign = key.foreign, let target = tablesByName[foreign.table.foldedName] else { return }
-            let named = foreign.to.compactMap { $0 }
-            let to = named.count == foreign.to.count ? named : target.primaryKey
-            // PostgreSQL has no key that refers to columns that are not there, or to another number of columns than its own.
-            guard to.count == key.columns.count, to.allSatisfy({ columnPlaces[target.name.foldedName]?[$0.foldedName] != nil }) else {
-                return
-            }
-            values["contype"] = "f"
-            values["confrelid"] = .int(relationOIDs[ExactName(target.name)].map { Int($0) } ?? 0)
-            // By this index pgjdbc and ODBC's driver find the key that is referred to.
-            let referred = keysByColumns[foreign.table.foldedName]?[Set(to.map { $0.foldedName })]
-            values["conindid"] = .int(referred.flatMap { relationOIDs[ExactName($0.name)] }.map { Int($0) } ?? 0)
-            values["confkey"] = columnNumbers(to, target)
-            let places = referred.map { key in
-                Dictionary(key.columns.enumerated().map { ($1.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
-            }
-            referredPositions[UInt32(oid)] = to.map { places?[$0.foldedName] }
-            values["confupdtype"] = .text(Self.action(foreign.onUpdate))
-            values["confdeltype"] = .text(Self.action(foreign.onDelete))
-            values["confmatchtype"] = "s"
-            constraintDefinitions[UInt32(oid)] =
-                "FOREIGN KEY (\(list)) REFERENCES \(Self.quoted(target.name))"
-                + "(\(to.map(Self.quoted).joined(separator: ", ")))"
-                + (foreign.onUpdate == "NO ACTION" ? "" : " ON UPDATE \(foreign.onUpdate)")
-                + (foreign.onDelete == "NO ACTION" ? "" : " ON DELETE \(foreign.onDelete)")
-                + (key.isDeferrable ? " DEFERRABLE" : "") + (key.isDeferred ? " INITIALLY DEFERRED" : "")
-        }
-        add("pg_constraint", values)
-    }
-
-    private static func action(_ name: String) -> String {
-        ["RESTRICT": "r", "CASCADE": "c", "SET NULL": "n", "SET DEFAULT": "d"][name] ?? "a"
-    }
-
-    private mutating func add(_ trigger: ServedSchema.Trigger) {
-        guard let relation = oid(ofRelation: "\"" + trigger.table + "\"") else { return }
-        let oid = CatalogOID.hash("trigger " + trigger.name)
-        triggerDefinitions[oid] = trigger.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        add(
-            "pg_trigger",
-            [
-                "oid": .int(Int(oid)), "tgrelid": .int(Int(relation)), "tgname": .text(trigger.name), "tgenabled": "O",
-            ])
-    }
-}
-
-/// One value in a row of a catalog.
-enum CatalogValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    case int(Int), text(String), null
-
-    init(integerLiteral value: Int) { self = .int(value) }
-    init(stringLiteral value: String) { self = .text(value) }
 }

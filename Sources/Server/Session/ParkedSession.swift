@@ -12,9 +12,3 @@ struct ParkedSession: ~Copyable {
     /// It waits for the writer and has a snapshot meanwhile: when that began, in nanoseconds; 0: it has none.
     let snapshotBegan = Atomic<Int64>(0)
 }
-
-/// A wait for the writer that the log may be told of: see Logging/Session+LockWait. It belongs to whoever has won `ParkedSession.state`.
-struct LockWait {
-    var began = Instant(nanoseconds: 0)
-    var isLogged = false
-}
