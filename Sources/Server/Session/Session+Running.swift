@@ -116,7 +116,16 @@ extension Session {
         if let loss = portal.snapshotLoss { throw snapshotError(loss) }
         if portal.hasFailed { throw Self.cannotRunAgain(portal) }
         guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
-        if let wait = try acquireConnection(for: portal, analysis) { return wait }
+        if !analysis.isRead {
+            if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
+            if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
+                throw Self.readOnlyError(portal.query)
+            }
+            if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
+            if let wait = try acquireWriter() { return wait }
+        } else if writerMode == .none {
+            if let wait = try acquireReader() { return wait }
+        }
         do { if state.portals.count > 1 { try requireMemoryForAnotherRun() } } catch {
             releaseReaderIfUnused()
             throw error
@@ -158,18 +167,6 @@ extension Session {
             throw error
         }
         return nil
-    }
-
-    /// Sees to it that the session has the connection that the statement needs; nil when it has.
-    @inline(__always)
-    private func acquireConnection(for portal: Portal, _ analysis: Analysis) throws(WireError) -> Wait? {
-        guard !analysis.isRead else { return writerMode == .none ? try acquireReader() : nil }
-        if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
-        if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
-            throw Self.readOnlyError(portal.query)
-        }
-        if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
-        return try acquireWriter()
     }
 
     /// What SQLite does not run beside the writer's kept snapshot. A definition makes the schema the transaction's own.

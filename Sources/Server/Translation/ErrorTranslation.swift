@@ -162,9 +162,7 @@ enum ErrorTranslation {
         switch error.code {
         case Code.noMemory:
             "statement_memory_limit_bytes and sqlite_memory_limit_bytes of walpoold's configuration bound what a statement takes."
-        case Code.full where error.message == "database or disk is full":
-            "The disk is full, or the database has reached max_page_count."
-        case Code.full: "Free some of it, or have the limit of the user that runs the daemon raised."
+        case Code.full: "The disk, a quota or a limit of file sizes is used up, or the database has reached max_page_count."
         case Code.busy where error.extendedCode == Code.busySnapshot:
             "Another transaction wrote since this one's snapshot began: run it again."
         case Code.busy: "Another process has the database locked; SET lock_timeout says how long to wait for it."
