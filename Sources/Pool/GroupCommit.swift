@@ -6,9 +6,8 @@ import Scheduling
 /// No savepoint is needed around a single statement: one that fails undoes itself alone, and where SQLite does not promise that,
 /// its session rolls back. What can kill a whole group (that, `OR ROLLBACK`, `RAISE(ROLLBACK)`, a write that is interrupted, a
 /// full disk, a deferred foreign key found at COMMIT) has one remedy: roll back, let the guilty member keep its error, and run
-/// the others again. Nobody was answered yet, so nothing is lost. The members before the
-/// guilty one share a commit again, or a client that keeps failing would take from all others what groups are for. Only if that fails, too,
-/// each has a transaction of its own.
+/// the others again. Nobody was answered yet, so nothing is lost. The members before the guilty one share a commit again, or a client
+/// that keeps failing would take from all others what groups are for. Only if that fails, too, each has a transaction of its own.
 ///
 /// Nobody is answered before the commit, so a member that runs for long would keep those waiting that came before it, and no
 /// cancel or timeout of theirs could reach them. So it is stopped when it has taken the group's whole time for itself, and has
@@ -131,7 +130,7 @@ struct GroupCommit {
 
     /// A statement that was undone has changed pages and changed them back, and COMMIT would write and sync them for nothing.
     private func commitWhatIsLeft(of members: ArraySlice<any GroupMember>) throws(SQLiteError) {
-        if writer.failure == nil, members.allSatisfy({ $0.leavesNothing }) { writer.rollback() } else { try writer.commit() }
+        if writer.failure == nil, members.allSatisfy({ $0.leavesNothing }) { writer.endWithoutCommit() } else { try writer.commit() }
     }
 
     /// The remedy for those who are not to blame: all in one transaction again.

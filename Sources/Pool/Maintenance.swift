@@ -130,7 +130,7 @@ final class Maintenance: Sendable {
         state.withLock { state in
             guard state.run == nil, !mustStop else { return false }
             state.isRequested = true
-            // A copy that is still in the WAL goes first, if it can: with one for each request it would grow past every limit.
+            // A copy that is still in the WAL goes first.
             if state.step != .emptyWAL { state.step = .vacuum }
             defer { state.isJobQueued = true }
             return !state.isJobQueued
@@ -191,11 +191,11 @@ extension Maintenance {
         let clocks = MaintenanceSchedule.Clocks.now
         return state.withLock { state in
             let activity: MaintenanceStatus.Activity =
-                if state.step == .emptyWAL {
+                if state.step == .emptyWAL, !state.isRequested {
                     .shrinking
                 } else if let run = state.run {
                     .running(milliseconds: now.milliseconds(since: run.began), copiedPercent: run.copiedPercent)
-                } else if state.isJobQueued {
+                } else if state.isJobQueued || state.isRequested {
                     .queued
                 } else if case .wait(let waiting) = state.decision {
                     .waiting(waiting)

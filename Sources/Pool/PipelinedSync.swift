@@ -50,11 +50,13 @@ final class PipelinedSync: @unchecked Sendable {
         self.recoveries = recoveries
     }
 
-    /// A commit has been made; returns its number. Call it before the writer is released.
-    func didCommit() -> Int {
+    /// A transaction has ended; returns the number of the last commit that has written anything. Call it before the writer is released.
+    ///
+    /// - Parameter hasWritten: that is this one. Otherwise nothing new is to be synced; but what its client has seen may be on its way.
+    func didCommit(hasWritten: Bool) -> Int {
         mutex.lock()
         defer { mutex.unlock() }
-        committed += 1
+        if hasWritten { committed += 1 }
         return committed
     }
 

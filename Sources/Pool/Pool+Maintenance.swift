@@ -62,9 +62,10 @@ extension Pool {
             if next == nil { state.nextLook = MonotonicClock.now }
             // An attempt to shrink the file that failed is repeated after a pause, not at once.
             let isRetry = step == .emptyWAL && next == .emptyWAL
-            // It was asked for while this step ran.
-            state.step = state.isRequested && isOver ? .vacuum : next
-            state.isJobQueued = state.step != nil && (!isRetry || state.isRequested)
+            // It was asked for while this step ran. Not before the copy that is in the WAL has left it: with one for each request the
+            // WAL would grow past every limit.
+            state.step = state.isRequested && isOver && !isRetry ? .vacuum : next
+            state.isJobQueued = state.step != nil && !isRetry
             return state.isJobQueued
         }
         announce(maintenance.nextLook)

@@ -86,7 +86,7 @@ extension Pool {
     /// A commit has been made and is not on the disk yet: to be waited for before it is acknowledged. Nil when there is
     /// nothing to wait for. Call it before the writer is released.
     package func commitToSync() -> UnsyncedCommit? {
-        pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit()) }
+        pipelinedSync.map { UnsyncedCommit(sync: $0, number: $0.didCommit(hasWritten: writer.hasCommittedAnew())) }
     }
 
     /// With synchronous = pipelined: whether the calling thread may wait for its commit's sync while another one writes, which one thread

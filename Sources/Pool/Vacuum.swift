@@ -59,8 +59,8 @@ struct Vacuum {
     /// (`content=`). VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
     /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
     func tableNamedByRowid() throws(SQLiteError) -> String? {
-        let contents = Set(
-            try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0").compactMap(FullTextContent.table))
+        let contents = try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")
+            .reduce(into: Set()) { $0.formUnion(FullTextContent.tables(in: $1)) }
         guard !contents.isEmpty else { return nil }
         return try texts(
             """
@@ -68,7 +68,7 @@ struct Vacuum {
             AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND tbl_name = content.name)
             AND NOT EXISTS (SELECT 1 FROM pragma_table_info(content.name) WHERE pk > 0 AND upper(type) = 'INTEGER')
             """
-        ).first { contents.contains($0.lowercased()) }
+        ).first { contents.contains(FullTextContent.folded($0.utf8)) }
     }
 
     private func texts(_ sql: StaticString) throws(SQLiteError) -> [String] {

@@ -18,6 +18,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private let releaseMember: Statement
     private let rollbackMember: Statement
     private(set) var walIndex: WALIndex?
+    /// As the index was when `hasCommittedAnew` was asked last.
+    private var knownHeader = WALIndex.Header()
     private let path: String
     private let log: Logger
     private let work: ThreadAtWork
@@ -265,6 +267,12 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try? run(rollbackStatement)
     }
 
+    /// Ends a group's transaction that nothing was left of: a commit that took no time.
+    func endWithoutCommit() {
+        rollback()
+        lastCommitNanoseconds = 0
+    }
+
     /// A member of a group is about to run.
     func memberRuns(until end: Instant) {
         memberEnds = end
@@ -299,6 +307,15 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try run(rollbackMember)
         schemaMayBeAnother()
         try run(releaseMember)
+    }
+
+    /// Whether anything was committed since this was asked before, which every commit with frames shows: a transaction may have changed
+    /// nothing, and a group may have been undone. Only for whoever has the writer.
+    func hasCommittedAnew() -> Bool {
+        guard let walIndex else { return true }
+        guard !walIndex.matches(knownHeader) else { return false }
+        knownHeader = walIndex.copyHeader()
+        return true
     }
 
     /// Frames in the WAL, and how many of them are in the database file too.

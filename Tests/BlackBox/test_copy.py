@@ -134,6 +134,10 @@ def test_header_match(db, connection):
         with pytest.raises(errors.BadCopyFileFormat, match=message):
             copy_in(connection, f"{header}\n", "COPY t (id, v) FROM STDIN (FORMAT csv, HEADER match)")
         connection.rollback()
+    # Two columns, to SQLite.
+    db.run('DROP TABLE IF EXISTS k; CREATE TABLE k ("\u00e9", "e\u0301")')
+    with pytest.raises(errors.BadCopyFileFormat, match="field 1"):
+        copy_in(connection, "e\u0301,\u00e9\n1,2\n", "COPY k FROM STDIN (FORMAT csv, HEADER match)")
 
 
 def test_pgbench_accounts(db, connection):

@@ -286,6 +286,9 @@ def test_names_that_differ_in_composition_only(daemon, client):
     assert len({oid for oid, _ in oids}) == len(oids)
     keys = client.query("SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' ORDER BY conkey").check().texts
     assert {name.strip('"') for name, in keys} == {APART, COMPOSED}
+    client.query(f'CREATE TABLE s ("{COMPOSED}" INTEGER PRIMARY KEY, "{APART}" TEXT)').check()
+    sequence = "SELECT pg_get_serial_sequence('s', $1) FROM pg_am LIMIT 1"
+    assert [client.extended(sequence, [name]).check().texts[0][0] is None for name in (COMPOSED, APART)] == [False, True]
     # Where a column stands in its table.
     described = client.extended(f'SELECT "{COMPOSED}", "{APART}" FROM "{COMPOSED}"').check().of("T")[0].columns
     assert [column.attribute for column in described] == [5, 4]
@@ -308,4 +311,10 @@ def test_names_that_are_no_text(start_daemon, tmp_path):
     daemon = start_daemon(database)
     client = daemon.client()
     answers(daemon)
-    assert client.value("SELECT count(*) FROM pg_catalog.pg_class WHERE relkind = 'r'") in ("2", "3")
+    names = [name for name, in client.query("SELECT relname FROM pg_catalog.pg_class WHERE relkind = 'r' ORDER BY 1").check().texts]
+    assert names == ["a\ufffd", "a\ufffd", "t"]
+
+
+def test_a_trigger_of_a_table_with_a_quote_in_its_name(daemon, client):
+    client.query('CREATE TABLE "q""t" (a); CREATE TRIGGER g AFTER INSERT ON "q""t" BEGIN SELECT 1; END').check()
+    assert client.query("SELECT relname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE tgname = 'g'").check().texts == [('q"t',)]

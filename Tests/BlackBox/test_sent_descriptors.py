@@ -253,6 +253,8 @@ def nobody_is_kept(daemon):
                 if (where := (task / "wchan").read_text()) in ("wait_woken", "sk_stream_wait_close")]
 
     daemon.settle()
+    # The kernel tells.
+    assert daemon.polling_threads() >= 1
     eventually(lambda: not kept(), "the end of the session")
 
 

@@ -179,3 +179,15 @@ def test_resets_tell_of_what_has_changed(shared):
             client.query("SET application_name = 'other'").check()
             assert [each.body for each in client.query(reset).check().of("S")] == [b"application_name\0\0"]
             assert client.value("SHOW application_name") == ""
+
+
+def test_settings_that_differ_in_composition_only(shared):
+    """What a rollback takes back, the client hears of."""
+    composed, apart = "\u00e9", "e\u0301"
+    with shared.client() as client:
+        client.query(f"SET application_name = '{composed}'").check()
+        reply = client.query(f"BEGIN; SET application_name = '{apart}'; ROLLBACK").check()
+        told = [each.body.decode() for each in reply.of("S")]
+        assert told == [f"application_name\0{name}\0" for name in (apart, composed)]
+        reply = client.query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").check()
+        assert [each.body for each in reply.of("S")] == [b"default_transaction_read_only\0on\0"]

@@ -87,7 +87,6 @@ import Testing
         #expect(isRunAgain)
     }
 
-    /// Whoever reads an older snapshot goes on to; the file shrinks when it is done.
     ///     the job's thread                       another
     ///     VACUUM's copy is in the WAL
     ///                                            asks for a VACUUM
@@ -98,7 +97,7 @@ import Testing
         let test = try punched()
         var next = requested(test)
         var frames: [Int] = []
-        while case .job(.maintenance)? = next {
+        while frames.count < 10, case .job(.maintenance)? = next {
             #expect(test.pool.run(.maintenance).isEmpty)
             frames.append(test.pool.writer.walFrames.all)
             if frames.count == 1 { #expect(requested(test) == nil) }
@@ -107,6 +106,36 @@ import Testing
         #expect(frames.map { $0 > 0 } == [true, false, true, false])
     }
 
+    /// One copy is in the WAL, however often another is asked for; that comes when the reader is gone.
+    ///
+    ///     reader       VACUUM
+    ///     its snapshot
+    ///                  copies
+    ///                  the WAL cannot be emptied
+    ///                  asked for again and again: tries that only
+    ///     is done
+    ///                  empties it, copies, empties it
+    @Test func askedForWhileAReaderKeepsItsCopyInTheWAL() throws {
+        let test = try punched { $0.truncateMilliseconds = 5 }
+        let outside = try Connection(path: test.path, mode: .readOnly, settings: ConnectionSettings())
+        try outside.executeInternal("BEGIN")
+        _ = try outside.rows("SELECT count(*) FROM filler")
+        try run(requested(test), test.pool)
+        let frames = test.pool.writer.walFrames.all
+        let before = test.pool.maintenanceStatus.record?.lastSuccess
+        #expect(frames > 0 && test.pool.maintenanceStatus.activity == .shrinking)
+        for _ in 1...3 {
+            try run(requested(test), test.pool)
+            #expect(test.pool.writer.walFrames.all == frames && test.pool.maintenanceStatus.activity == .queued)
+        }
+        #expect(test.pool.maintenanceStatus.record?.lastSuccess == before)
+        try outside.executeInternal("COMMIT")
+        try run(test.pool.lookAtMaintenance(now: test.pool.nextMaintenanceLook) {}, test.pool)
+        #expect(test.pool.writer.walFrames.all == 0 && test.pool.maintenanceStatus.record?.lastSuccess != before)
+        #expect(test.pool.maintenanceStatus.activity != .queued && test.pool.maintenanceStatus.activity != .shrinking)
+    }
+
+    /// Whoever reads an older snapshot goes on to; the file shrinks when it is done.
     @Test func aPinnedSnapshotStaysValid() throws {
         let test = try punched()
         let index = try #require(test.pool.requestReader(test.member(), deadline: .distantFuture).value)

@@ -15,12 +15,12 @@ import Testing
         let sync = try #require(test.pool.pipelinedSync)
         let first = test.member(), second = test.member(), third = test.member()
         // The first has to see to it; the others leave it to whoever does.
-        #expect(sync.answerWhenDurable(sync.didCommit(), [first]))
-        #expect(!sync.answerWhenDurable(sync.didCommit(), [second, third]))
+        #expect(sync.answerWhenDurable(sync.didCommit(hasWritten: true), [first]))
+        #expect(!sync.answerWhenDurable(sync.didCommit(hasWritten: true), [second, third]))
         let synced = sync.syncUnanswered()
         #expect(members(synced) == [1, 2, 3] && synced.failed.isEmpty && synced.error == nil && !synced.goesOn)
         // And the next one has to again.
-        #expect(sync.answerWhenDurable(sync.didCommit(), [first]))
+        #expect(sync.answerWhenDurable(sync.didCommit(hasWritten: true), [first]))
         #expect(members(sync.syncUnanswered()) == [1])
     }
 
@@ -28,7 +28,7 @@ import Testing
     @Test func whatIsOnTheDiskAlreadyNeedsNoSync() throws {
         let test = try TestPool { $0.durability = .pipelined }
         let sync = try #require(test.pool.pipelinedSync)
-        let commit = sync.didCommit()
+        let commit = sync.didCommit(hasWritten: true)
         #expect(sync.answerWhenDurable(commit, [test.member()]))
         #expect(try sync.waitUntilDurable(commit, patienceNanoseconds: .max))
         let before = test.pool.work.atSync.changes
@@ -36,13 +36,26 @@ import Testing
         #expect(test.pool.work.atSync.changes == before)
     }
 
+    /// A transaction that has changed nothing, and a group that was undone, wait for what was committed before them and for no sync.
+    @Test func nothingWrittenIsNothingToSync() throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let numbers = try [
+            "INSERT INTO t VALUES(1, 1)", "UPDATE t SET v = 2 WHERE 0", "INSERT INTO t VALUES(2, 1)", "INSERT INTO t VALUES(3, 3)",
+        ]
+        .map { sql in
+            _ = test.run([test.member(sql)])
+            return try #require(test.pool.commitToSync()).number
+        }
+        #expect(numbers.map { $0 - numbers[0] } == [0, 0, 0, 1])
+    }
+
     /// A thread may be late to say that its commit waits: a sync has served it, and a later commit is waiting already.
     @Test func inWhateverOrderTheyAreSaid() throws {
         let test = try TestPool { $0.durability = .pipelined }
         let sync = try #require(test.pool.pipelinedSync)
-        let early = sync.didCommit()
+        let early = sync.didCommit(hasWritten: true)
         #expect(try sync.waitUntilDurable(early, patienceNanoseconds: .max))
-        let later = sync.didCommit()
+        let later = sync.didCommit(hasWritten: true)
         #expect(sync.answerWhenDurable(later, [test.member()]))
         #expect(!sync.answerWhenDurable(early, [test.member()]))
         // The early one is on the disk: it does not wait for the other's sync.
@@ -57,10 +70,10 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func besideAnothersSync() throws {
         let test = try TestPool { $0.durability = .pipelined }
         let sync = try #require(test.pool.pipelinedSync)
-        let first = sync.didCommit()
+        let first = sync.didCommit(hasWritten: true)
         #expect(sync.answerWhenDurable(first, [test.member()]))
         try sync.exclusively { () throws(SQLiteError) in
-            let second = sync.didCommit()
+            let second = sync.didCommit(hasWritten: true)
             #expect(!sync.answerWhenDurable(second, [test.member()]))
             let synced = sync.syncUnanswered()
             #expect(members(synced) == [1] && synced.goesOn)

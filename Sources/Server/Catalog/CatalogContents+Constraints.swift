@@ -1,3 +1,5 @@
+import SQLite
+
 /// Keys and checks as pg_constraint has them, and triggers.
 extension CatalogContents {
     mutating func add(_ key: CatalogKey, of table: ServedSchema.Table, _ schema: ServedSchema) {
@@ -60,7 +62,7 @@ extension CatalogContents {
     }
 
     mutating func add(_ trigger: ServedSchema.Trigger) {
-        guard let relation = oid(ofRelation: "\"" + trigger.table + "\"") else { return }
+        guard let relation = oid(ofRelation: SQLQuoting.identifier(trigger.table)) else { return }
         let oid = CatalogOID.hash("trigger " + trigger.name)
         triggerDefinitions[oid] = trigger.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         add(

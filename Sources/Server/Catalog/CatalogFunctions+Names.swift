@@ -12,7 +12,7 @@ extension CatalogFunctions {
         // A table's name is written as in SQL, its column's as it is.
         connection.register("pg_get_serial_sequence", 2, .deterministic) { call in
             guard !call.hasNull, let table = contents.oid(ofRelation: call.text(0)), let sequence = contents.sequences[table],
-                sequence.column == call.text(1)
+                ExactName(sequence.column) == ExactName(call.text(1))
             else { return call.answerNull() }
             call.answer("main." + CatalogContents.quoted(sequence.name))
         }

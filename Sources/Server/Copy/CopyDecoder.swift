@@ -159,7 +159,7 @@ final class CopyDecoder {
         for (index, column) in columns.enumerated() {
             let value = try text(fields[index], index, rows)
             let found = String(decoding: rows.bytes(value), as: UTF8.self)
-            guard found == column.name else {
+            guard ExactName(found) == ExactName(column.name) else {
                 throw failure(
                     .badCopyFileFormat,
                     "column name mismatch in header line field \(index + 1): got \"\(found)\", "

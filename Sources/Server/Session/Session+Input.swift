@@ -32,6 +32,8 @@ extension Session {
                 state.inputPosition = 0
             }
             let before = input.count
+            // Before the socket is emptied: a cancel is for what was in there.
+            resumeActivity()
             let received = atSocket { input.receive(from: socket, minimum: minimum) }
             return goOn(after: received, of: input.count - before)
         }
@@ -56,7 +58,6 @@ extension Session {
             return terminate(
                 WireError(severity: .fatal, state: .outOfMemory, message: "there is no memory for what the client sends"))
         }
-        resumeActivity()
         countReceived(bytes)
         if isIdleHolder || isReaderIdle || awaiting.until < .distantFuture { noteActivity(of: bytes) }
         settle(advance())

@@ -102,6 +102,7 @@ extension Session {
                 if let isolation = modes.isolation { settings.defaultIsolation = isolation }
                 if let readOnly = modes.readOnly { settings.defaultReadOnly = readOnly }
             }
+            if modes.readOnly != nil { report("default_transaction_read_only") }
         case .setConstraints:
             throw WireError(
                 state: .featureNotSupported, message: "SET CONSTRAINTS is not available",

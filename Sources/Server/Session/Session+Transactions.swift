@@ -141,10 +141,12 @@ extension Session {
     /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
     func goBack(to settings: Settings) {
         // Nearly always nothing was set. Equal is not the same, though: text may be composed in two ways.
-        guard settings != state.settings else { return state.settings = settings }
-        let before = Settings.reported.map { state.settings.value($0) }
+        guard settings != state.settings || ExactName(settings.applicationName) != ExactName(state.settings.applicationName) else {
+            return state.settings = settings
+        }
+        let before = Settings.reported.map { state.settings.value($0).map(ExactName.init) }
         state.settings = settings
-        for (name, value) in zip(Settings.reported, before) where state.settings.value(name) != value { report(name) }
+        for (name, value) in zip(Settings.reported, before) where state.settings.value(name).map(ExactName.init) != value { report(name) }
     }
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A name that only the same bytes are equal to.
 ///
 /// Swift's `==` takes the two ways to write "é" in Unicode for one string. PostgreSQL and SQLite take them for two, so two
@@ -7,11 +9,17 @@ struct ExactName: Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-
-    func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+    static func == (a: Self, b: Self) -> Bool {
+        let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
+            b.text.utf8.withContiguousStorageIfAvailable { b in
+                a.count == b.count && (a.isEmpty || memcmp(a.baseAddress!, b.baseAddress!, a.count) == 0)
+            }
+        }
+        return (isSame ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
     }
+
+    /// What is composed differently only has one hash, as strings have: so few are that it costs nothing.
+    func hash(into hasher: inout Hasher) { text.hash(into: &hasher) }
 }
 
 extension ExactName: Comparable {
