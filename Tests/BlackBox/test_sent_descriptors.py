@@ -113,18 +113,24 @@ def refused(client):
     assert "descriptor" in reply.errors[-1]["M"], reply
 
 
-def test_nobody_waits_for_what_they_send(daemon, lingering):
+def all_are_refused(daemon, lingering, message):
+    """Many send a socket each, and others are served meanwhile and afterwards."""
     bystander = daemon.client()
-    bystander.query("CREATE TABLE t (x)").check()
     sockets = daemon.sockets
     senders = [daemon.client() for _ in range(SENDERS)]
     for sender in senders:
-        send_and_drop(daemon, sender, wire.query("INSERT INTO t VALUES (1)"), lingering())
+        send_and_drop(daemon, sender, message, lingering())
     for sender in senders:
         refused(sender)
-    assert bystander.value("SELECT count(*) FROM t") == "0"
-    bystander.query("INSERT INTO t VALUES (2)").check()
+    assert bystander.value("SELECT 7") == "7"
     eventually(lambda: daemon.sockets == sockets, "the end of what was sent")
+
+
+def test_nobody_waits_for_what_they_send(daemon, lingering):
+    daemon.run("CREATE TABLE t (x)")
+    all_are_refused(daemon, lingering, wire.query("INSERT INTO t VALUES (1)"))
+    assert daemon.value("SELECT count(*) FROM t") == "0"
+    daemon.run("INSERT INTO t VALUES (2)")
 
 
 def test_what_several_send_is_received_together(daemon, lingering):
@@ -163,15 +169,7 @@ def test_with_a_signal_that_was_blocked(start_daemon, old_kernel, monkeypatch, l
             daemon = start_daemon()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    bystander = daemon.client()
-    sockets = daemon.sockets
-    senders = [daemon.client() for _ in range(SENDERS)]
-    for sender in senders:
-        send_and_drop(daemon, sender, wire.query("SELECT 6"), lingering())
-    for sender in senders:
-        refused(sender)
-    assert bystander.value("SELECT 7") == "7"
-    eventually(lambda: daemon.sockets == sockets, "the end of what was sent")
+    all_are_refused(daemon, lingering, wire.query("SELECT 6"))
 
 
 def test_the_holder_of_the_writer_sends_some(daemon, lingering):

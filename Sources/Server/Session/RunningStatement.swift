@@ -17,6 +17,8 @@ struct RunningStatement {
     var errorOfFunction: WireError?
     /// What a function has set that the client is told of.
     var settingsToReport: [String] = []
+    /// What held before the transaction without a block that has changed a setting: see `Session.noteSettings`.
+    var settingsBefore: Settings?
     /// See Logging/Session+SlowStatement.
     var times = StatementTimes()
     /// To be logged when the reply has gone out.

@@ -34,6 +34,7 @@ extension Session {
 
     func readyForQuery() {
         if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
+        if running.settingsBefore != nil { running.settingsBefore = nil }
         let told = state.transaction.status
         out.readyForQuery(told)
         endPipeline()

@@ -60,11 +60,19 @@ extension Session {
     func change(
         isLocal: Bool = false, _ body: (inout Settings) throws(WireError) -> Void
     ) throws(WireError) {
+        noteSettings()
         try body(&state.settings)
         if !isLocal, var kept = state.transaction.settingsToKeep {
             try body(&kept)
             state.transaction.settingsToKeep = kept
         }
+    }
+
+    /// Before a setting changes. A Query message, and a pipeline up to its Sync, are one transaction where there is no block, and "If SET
+    /// (or equivalently SET SESSION) is issued within a transaction that is later aborted, the effects of the SET command disappear"
+    /// (https://www.postgresql.org/docs/current/sql-set.html).
+    func noteSettings() {
+        if !state.transaction.isExplicit, running.settingsBefore == nil { running.settingsBefore = state.settings }
     }
 
     func setTransactionMode(_ name: String, _ value: String) throws(WireError) {

@@ -97,7 +97,8 @@ extension Session {
             writerMode == .none
             && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
                 || transaction.isolation == .serializable)
-        transaction.settingsAtBegin = state.settings
+        // The block takes in what of its message or pipeline comes before it.
+        transaction.settingsAtBegin = running.settingsBefore ?? state.settings
         transaction.settingsToKeep = state.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
@@ -112,7 +113,8 @@ extension Session {
         guard state.transaction.isExplicit else {
             warnNoTransaction()
             closePortals()
-            return try commitWork()
+            try commitWork()
+            return running.settingsBefore = nil
         }
         closePortals()
         do { try commitWork() } catch {
@@ -125,6 +127,7 @@ extension Session {
     private func rollbackBlock() {
         closePortals()
         undo()
+        if !state.transaction.isExplicit { goBackToSettingsBefore() }
         endBlock(settings: state.transaction.settingsAtBegin)
     }
 
@@ -147,6 +150,13 @@ extension Session {
         let before = Settings.reported.map { state.settings.value($0).map(ExactName.init) }
         state.settings = settings
         for (name, value) in zip(Settings.reported, before) where state.settings.value(name).map(ExactName.init) != value { report(name) }
+    }
+
+    /// A transaction without a block has failed, or ROLLBACK has ended it.
+    private func goBackToSettingsBefore() {
+        guard let before = running.settingsBefore.take() else { return }
+        running.settingsToReport.removeAll()
+        goBack(to: before)
     }
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
@@ -173,7 +183,10 @@ extension Session {
             hasWriterGrant = false
             releaseWriter()
         }
-        guard state.transaction.isExplicit else { return undo() }
+        guard state.transaction.isExplicit else {
+            goBackToSettingsBefore()
+            return undo()
+        }
         state.transaction.hasFailed = true
         let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
         if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {
