@@ -72,7 +72,7 @@ extension Session {
     /// (or equivalently SET SESSION) is issued within a transaction that is later aborted, the effects of the SET command disappear"
     /// (https://www.postgresql.org/docs/current/sql-set.html).
     func noteSettings() {
-        if !state.transaction.isExplicit, running.settingsBefore == nil { running.settingsBefore = state.settings }
+        if !state.transaction.isExplicit, running.settingsBefore == nil { running.settingsBefore = SettingsBefore(state.settings) }
     }
 
     func setTransactionMode(_ name: String, _ value: String) throws(WireError) {

@@ -98,7 +98,7 @@ extension Session {
             && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
                 || transaction.isolation == .serializable)
         // The block takes in what of its message or pipeline comes before it.
-        transaction.settingsAtBegin = running.settingsBefore ?? state.settings
+        transaction.settingsAtBegin = running.settingsBefore?.settings ?? state.settings
         transaction.settingsToKeep = state.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
@@ -156,7 +156,7 @@ extension Session {
     private func goBackToSettingsBefore() {
         guard let before = running.settingsBefore.take() else { return }
         running.settingsToReport.removeAll()
-        goBack(to: before)
+        goBack(to: before.settings)
     }
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
