@@ -23,8 +23,9 @@ enum FullTextContent {
         name.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }
 
-    /// What stands between the commas of the outermost parentheses.
-    private static func arguments(of text: [UInt8]) -> [ArraySlice<UInt8>] {
+    /// What stands between the commas of the outermost parentheses, with blanks for comments, in which a quote begins nothing.
+    private static func arguments(of definition: [UInt8]) -> [ArraySlice<UInt8>] {
+        var text = definition
         var arguments: [ArraySlice<UInt8>] = []
         var (depth, start, place) = (0, 0, 0)
         while place < text.count {
@@ -32,6 +33,10 @@ enum FullTextContent {
             case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["):
                 place = endOfQuoted(text[...], from: place)
                 continue
+            case UInt8(ascii: "-") where text[place...].starts(with: "--".utf8):
+                blank(&text, from: place, to: text[place...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count)
+            case UInt8(ascii: "/") where text[place...].starts(with: "/*".utf8):
+                blank(&text, from: place, to: endOfComment(text, from: place + 2))
             case UInt8(ascii: "("):
                 depth += 1
                 if depth == 1 { start = place + 1 }
@@ -47,6 +52,16 @@ enum FullTextContent {
         }
         if depth > 0 { arguments.append(text[min(start, text.count)...]) }
         return arguments
+    }
+
+    private static func blank(_ text: inout [UInt8], from start: Int, to end: Int) {
+        for place in start..<end { text[place] = UInt8(ascii: " ") }
+    }
+
+    private static func endOfComment(_ text: [UInt8], from start: Int) -> Int {
+        var place = start
+        while place < text.count, !text[place...].starts(with: "*/".utf8) { place += 1 }
+        return min(place + 2, text.count)
     }
 
     /// Behind the quote that ends what begins with one; a quote that is doubled begins anew at once.

@@ -12,6 +12,9 @@ import Testing
         ("CREATE VIRTUAL TABLE f USING fts5(title, content='it''s')", ["it's"]),
         ("CREATE VIRTUAL TABLE f USING fts5(title, content=\"a\"\"b\")", ["a\"b"]),
         ("CREATE VIRTUAL TABLE f USING fts5(title, content='a,b)')", ["a,b)"]),
+        ("CREATE VIRTUAL TABLE f USING fts5(a, /* it's (not) here, */ content='n')", ["n"]),
+        ("CREATE VIRTUAL TABLE f USING fts5(a, -- it's in\n content='n' /* so */)", ["n"]),
+        ("CREATE VIRTUAL TABLE f USING fts5(a, content='/*n--')", ["/*n--"]),
         // FTS5 takes any beginning of the name, and every byte that is none of ASCII's as a letter.
         ("CREATE VIRTUAL TABLE f USING fts5(title, cont = n)", ["n"]),
         ("CREATE VIRTUAL TABLE f USING fts5(title, c='n', tokenize='porter ascii')", ["n"]),
@@ -29,6 +32,7 @@ import Testing
         ("CREATE VIRTUAL TABLE \"a(content=b\" USING fts5(c)", []),
         ("CREATE VIRTUAL TABLE f USING rtree(id, a, b)", []),
         ("", []), ("content", []), ("(content=", []), ("(content='", []), ("(content=''", []), ("(content='a", []), ("(", []), (")(,", []),
+        ("(content=n/*", ["n"]), ("(--", []), ("(/*/", []),
     ])
     func tables(_ definition: String, _ names: [String]) {
         #expect(FullTextContent.tables(in: definition) == Set(names.map { Array($0.utf8) }))
