@@ -213,6 +213,10 @@ def test_settings_of_a_transaction_that_fails(shared):
         client.query("SET lock_timeout = '3s'").check()
         client.query("SET lock_timeout = '4s'; COMMIT; SELECT nope")
         assert client.value("SHOW lock_timeout") == "4s"
+        client.query("SET lock_timeout = '5s'; BEGIN; SELECT 1; COMMIT; SELECT nope")
+        assert client.value("SHOW lock_timeout") == "5s"
+        client.query("SET lock_timeout = '6s'; BEGIN; SET lock_timeout = '4s'; COMMIT; SELECT nope")
+        assert client.value("SHOW lock_timeout") == "4s"
         reply = client.query("SET application_name = 'new'; SELECT nope")
         assert [each.body for each in reply.of("S")] == [b"application_name\0new\0", b"application_name\0\0"]
         reply = client.ask(wire.parse("SET lock_timeout = '7s'"), wire.bind(), wire.execute(), wire.parse("SELECT nope"))

@@ -134,6 +134,8 @@ extension Session {
     /// - Parameter settings: those that hold from here on.
     private func endBlock(settings: Settings?) {
         if let settings { goBack(to: settings) }
+        // It took in what came before it: what follows is a transaction of its own.
+        running.settingsBefore = nil
         state.transaction = Transaction()
         notePassage()
         releaseReaderIfUnused()
