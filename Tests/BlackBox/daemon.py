@@ -206,14 +206,16 @@ class Daemon:
     @property
     def sockets(self):
         """Open sockets: sessions, and the one that listens. (Files grow with the readers that were needed so far.)"""
+        return sum(target.startswith("socket:") for target in self.descriptors())
+
+    def descriptors(self):
+        """What each of its descriptors is, as /proc words it."""
         directory = Path(f"/proc/{self.pid}/fd")
-        count = 0
         for descriptor in os.listdir(directory):
             try:
-                count += os.readlink(directory / descriptor).startswith("socket:")
+                yield os.readlink(directory / descriptor)
             except FileNotFoundError:
                 pass
-        return count
 
     def memory(self, which="VmRSS"):
         """Bytes. VmRSS is now, VmHWM the most there ever was."""
