@@ -36,9 +36,11 @@ let package = Package(
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),
+        .target(name: "COwnWAL", dependencies: ["CSQLite"]),
         .target(name: "CWriteOut", dependencies: ["CSQLite"]),
         .target(
-            name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "CSQLite", "CWriteOut", "POSIX"], swiftSettings: settings),
+            name: "SQLite", dependencies: ["CCommitFrames", "CFileMap", "CHeap", "COwnWAL", "CSQLite", "CWriteOut", "POSIX"],
+            swiftSettings: settings),
         .target(name: "PostgresWire", swiftSettings: settings),
         .target(
             name: "Scheduling",

@@ -6,8 +6,8 @@ import Scheduling
 
 /// Which file it is, whatever its name.
 struct FileIdentity: Equatable {
-    private let device: UInt64
-    private let inode: UInt64
+    let device: UInt64
+    let inode: UInt64
 
     init(_ file: walpool_file) {
         device = file.device
@@ -162,6 +162,8 @@ package struct DatabaseFiles: Sendable {
     }
 
     var hasWAL: Bool { walInPlace != nil }
+    /// nil: there was none right after SQLite had opened it.
+    var walIdentity: FileIdentity? { wal }
 
     /// The -wal, if that is what its path leads to. One that was not there when it was looked for, right after SQLite had opened it, was
     /// deleted by then.

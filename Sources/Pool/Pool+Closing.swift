@@ -12,8 +12,10 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
         checkpointBeforeClosing()
+        let wal = writer.places.walIdentity
         files.areClosed()
-        writerSlot.writer = nil
+        let isWhereItBelongs = SQLiteLibrary.deletingNoWAL(but: wal.map { ($0.device, $0.inode) }) { writerSlot.writer = nil }
+        if !isWhereItBelongs { log.error(.ioError, "\(path)-wal was replaced as it was closed: that one was moved to \(path)-wal.lost") }
     }
 
     /// Where that is impossible or would do harm, the -wal stays for the next start, and the log says why.

@@ -1,4 +1,5 @@
 import CHeap
+import COwnWAL
 import CSQLite
 import CWriteOut
 
@@ -106,6 +107,8 @@ public enum SQLiteLibrary {
             && sqlite3_initialize() == SQLITE_OK
         // Without it checkpoints take longer, and nothing else.
         _ = walpool_write_out_install()
+        // Without it a -wal that is put into place in the very moment in which the daemon deletes its own is deleted for it.
+        _ = walpool_own_wal_install()
         return isConfigured
     }()
 

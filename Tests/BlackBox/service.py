@@ -14,7 +14,7 @@ import wire
 from daemon import Daemon, REPOSITORY
 
 # As stalls.c numbers them.
-KINDS = {"sync": 1, "receive": 2, "write": 3, "read": 4}
+KINDS = {"sync": 1, "receive": 2, "write": 3, "read": 4, "rename -wal": 5, "unlink -wal": 6}
 
 
 class Notification(dict):

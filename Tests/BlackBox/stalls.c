@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* As KINDS in service.py numbers them. 0: none. */
-enum kind { SYNC = 1, RECEIVE, WRITE, READ };
+enum kind { SYNC = 1, RECEIVE, WRITE, READ, RENAME_WAL, UNLINK_WAL };
 
 struct control {
     uint64_t kind;
@@ -73,3 +73,12 @@ ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) {
     return stall(READ), (ssize_t)syscall(SYS_pread64, fd, bytes, count, at);
 }
 ssize_t pread(int fd, void *bytes, size_t count, off_t at) { return pread64(fd, bytes, count, at); }
+
+/* Whatever else is renamed or deleted is not asked for. */
+static void stall_at_wal(enum kind kind, const char *path) {
+    if (strstr(path, "-wal")) stall(kind);
+}
+int renameat2(int from, const char *path, int to, const char *name, unsigned flags) {
+    return stall_at_wal(RENAME_WAL, path), (int)syscall(SYS_renameat2, from, path, to, name, flags);
+}
+int unlink(const char *path) { return stall_at_wal(UNLINK_WAL, path), (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0); }

@@ -12,6 +12,7 @@ import wire
 from daemon import eventually
 from files_fixtures import (  # noqa: F401 (fixtures)
     check_exit, check_not_acknowledged, committing, committing_all_the_time, replace, rows, wal, watched)
+from service import Stalls
 
 
 @pytest.fixture
@@ -116,6 +117,26 @@ def test_a_backup_of_two_files_by_a_shell(committing, snapshot, lost, ends, paus
                        f"mv {snapshot}-wal {database}-wal; mv {snapshot} {database}", shell=True, check=True)
         committing.wait() if ends else check_exit(committing)
     assert rows(committing.database) == [1000]
+
+
+@pytest.mark.parametrize("moment", ["rename -wal", "unlink -wal"])
+def test_a_wal_that_is_replaced_as_it_is_deleted(start_daemon, snapshot, tmp_path, monkeypatch, moment):
+    """Between the daemon's look and its deleting, where nobody else can tell what the name stands for."""
+    stalls = Stalls(tmp_path)
+    with monkeypatch.context() as patch:
+        for name, value in stalls.environment.items():
+            patch.setenv(name, value)
+        daemon = start_daemon()
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    stalls.arm(moment)
+    daemon.terminate()
+    eventually(lambda: stalls.calls, "the last file to delete")
+    os.replace(f"{snapshot}-wal", wal(daemon))
+    os.replace(snapshot, daemon.database)
+    stalls.release()
+    assert daemon.wait() == 0
+    assert rows(daemon.database) == [1000]
+    assert not [name for name in os.listdir(daemon.directory) if name.endswith(".lost")]
 
 
 def test_the_wal_of_another_database(committing, snapshot):

@@ -79,7 +79,7 @@ def test_lines_in_a_file_say_when(start_daemon):
     times = [datetime.datetime.fromisoformat(TIME.match(each)[0].strip()).timestamp() for each in found]
     # Whole milliseconds.
     assert int(before * 1000) / 1000 <= times[0] <= times[-1] <= after
-    assert all(re.match("(notice|warning): ", each) for each in lines(daemon))
+    assert all(re.match("(info|notice|warning): ", each) for each in lines(daemon))
 
 
 def test_lines_on_a_terminal_do_not(start_daemon):
@@ -98,7 +98,7 @@ def test_lines_on_a_terminal_do_not(start_daemon):
             text += part
     os.close(reader)
     found = text.decode().splitlines()
-    assert "stopped" in found[-1] and all(re.match("(notice|warning): ", each) for each in found), found
+    assert "stopped" in found[-1] and all(re.match("(info|notice|warning): ", each) for each in found), found
 
 
 def test_a_stderr_that_is_closed_is_no_other_file(start_daemon):

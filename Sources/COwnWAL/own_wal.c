@@ -1,0 +1,85 @@
+#define _GNU_SOURCE
+#include "own_wal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* Where so many names are taken somebody else has to look into it, and nothing is deleted. */
+enum { MOST_NAMES = 1000 };
+
+typedef int unlink_call(const char *);
+
+/* What SQLite called before: set once, before there is a second thread. */
+static unlink_call *original;
+
+static __thread struct {
+    int is_on;
+    uint64_t device, inode;
+    int left_aside;
+} own;
+
+static int is_own(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_ino == own.inode &&
+           ((uint64_t)major(status.st_dev) << 32 | minor(status.st_dev)) == own.device;
+}
+
+static int is_wal(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
+}
+
+static int rename_without_replacing(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+/* To the first name that is free, as `DatabaseFiles.moveWALAway` gives them. */
+static int move_aside(const char *path, char *name, size_t bytes) {
+    for (int number = 1; number <= MOST_NAMES; number++) {
+        int length = number == 1 ? snprintf(name, bytes, "%s.lost", path) : snprintf(name, bytes, "%s.lost%d", path, number);
+        if (length < 0 || (size_t)length >= bytes) return errno = ENAMETOOLONG, -1;
+        if (rename_without_replacing(path, name) == 0) return 0;
+        if (errno != EEXIST) return -1;
+    }
+    return -1;
+}
+
+static int unlink_own(const char *path) {
+    if (!own.is_on || !is_wal(path)) return original(path);
+    /* What comes from elsewhere stays in its place all the time, unless it comes right now. */
+    if (!is_own(path)) return 0;
+    char aside[PATH_MAX];
+    if (move_aside(path, aside, sizeof aside) != 0) {
+        /* "The filesystem does not support one of the flags in flags" (rename(2)), or the kernel has no flags. */
+        return errno == EINVAL || errno == ENOSYS ? original(path) : -1;
+    }
+    if (is_own(aside)) return original(aside);
+    if (rename_without_replacing(aside, path) != 0) own.left_aside = 1;
+    return 0;
+}
+
+int walpool_own_wal_install(void) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find(0);
+    if (!vfs || vfs->iVersion < 3 || !vfs->xGetSystemCall || !vfs->xSetSystemCall) return SQLITE_NOTFOUND;
+    unlink_call *current = (unlink_call *)vfs->xGetSystemCall(vfs, "unlink");
+    /* A second time it would call itself. */
+    if (!current || current == unlink_own) return current ? SQLITE_OK : SQLITE_NOTFOUND;
+    original = current;
+    return vfs->xSetSystemCall(vfs, "unlink", (sqlite3_syscall_ptr)unlink_own);
+}
+
+void walpool_own_wal_begin(uint64_t device, uint64_t inode) {
+    own.is_on = 1;
+    own.device = device;
+    own.inode = inode;
+    own.left_aside = 0;
+}
+
+int walpool_own_wal_end(void) {
+    own.is_on = 0;
+    return own.left_aside;
+}
