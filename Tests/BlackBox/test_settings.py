@@ -192,36 +192,3 @@ def test_settings_that_differ_in_composition_only(shared):
         assert told == [f"application_name\0{name}\0" for name in (apart, composed)]
         reply = client.query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").check()
         assert [each.body for each in reply.of("S")] == [b"default_transaction_read_only\0on\0"]
-
-
-def test_settings_of_a_transaction_that_fails(shared):
-    """A message of several statements is one where there is no block, as a pipeline is, and so is a single statement."""
-    shared.run("DROP TABLE IF EXISTS s", "CREATE TABLE s (id INTEGER PRIMARY KEY, v TEXT)", "INSERT INTO s VALUES (1, 'x')")
-    for failing in [
-        "SET lock_timeout = '7s'; SELECT nope", "INSERT INTO s VALUES (1, set_config('lock_timeout', '7s', false))",
-        "SELECT set_config('lock_timeout', '7s', false); INSERT INTO s VALUES (1, 'y')", "RESET ALL; SELECT nope",
-        "SET lock_timeout = '7s'; BEGIN; SELECT nope; COMMIT", "SET lock_timeout = '7s'; BEGIN; SELECT 1; ROLLBACK",
-        "SET lock_timeout = '7s'; ROLLBACK", "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SELECT nope",
-    ]:
-        with shared.client() as client:
-            client.query("SET lock_timeout = '3s'").check()
-            client.query(failing)
-            client.query("ROLLBACK")
-            assert client.value("SHOW lock_timeout") == "3s", failing
-            assert client.value("SHOW default_transaction_read_only") == "off", failing
-    with shared.client() as client:
-        client.query("SET lock_timeout = '3s'").check()
-        client.query("SET lock_timeout = '4s'; COMMIT; SELECT nope")
-        assert client.value("SHOW lock_timeout") == "4s"
-        client.query("SET lock_timeout = '5s'; BEGIN; SELECT 1; COMMIT; SELECT nope")
-        assert client.value("SHOW lock_timeout") == "5s"
-        client.query("SET lock_timeout = '6s'; BEGIN; SET lock_timeout = '4s'; COMMIT; SELECT nope")
-        assert client.value("SHOW lock_timeout") == "4s"
-        reply = client.query("SET application_name = 'new'; SELECT nope")
-        assert [each.body for each in reply.of("S")] == [b"application_name\0new\0", b"application_name\0\0"]
-        reply = client.ask(wire.parse("SET lock_timeout = '7s'"), wire.bind(), wire.execute(), wire.parse("SELECT nope"))
-        assert reply.state == "42703" and client.value("SHOW lock_timeout") == "4s"
-        # One that ends well keeps it, and what fails behind it is another's.
-        client.query("SET lock_timeout = '8s'").check()
-        client.query("SELECT nope")
-        assert client.value("SHOW lock_timeout") == "8s"

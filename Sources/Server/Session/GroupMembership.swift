@@ -10,6 +10,10 @@ struct GroupMembership {
     var markedDeadline = Instant.distantFuture
     /// How far its portals were then, and what its client had been told of them.
     var markedPortals: [(portal: Portal, progress: Portal.Progress)] = []
+    /// What its client was to be told of then.
+    var markedSettingsToReport: [String] = []
+    /// What held before its transaction, which has ended well and has changed settings: to go back to if the commit fails.
+    var settingsBefore: HeldSettings?
     /// What the connection had counted by then.
     var totalChangesAtMark: Int64 = 0
     /// Its whole transaction is one statement.

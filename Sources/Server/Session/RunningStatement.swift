@@ -1,12 +1,6 @@
 import PostgresWire
 import Scheduling
 
-/// Settings to go back to. An object, because they are large, and hardly ever kept: what holds them is looked at for each statement.
-final class SettingsBefore {
-    let settings: Settings
-    init(_ settings: Settings) { self.settings = settings }
-}
-
 /// The statement that a session is at: how long it may take, and what came up while it ran.
 struct RunningStatement {
     /// It has begun, and its time goes on.
@@ -23,8 +17,6 @@ struct RunningStatement {
     var errorOfFunction: WireError?
     /// What a function has set that the client is told of.
     var settingsToReport: [String] = []
-    /// What held before the transaction without a block that has changed a setting: see `Session.noteSettings`.
-    var settingsBefore: SettingsBefore?
     /// See Logging/Session+SlowStatement.
     var times = StatementTimes()
     /// To be logged when the reply has gone out.

@@ -14,14 +14,15 @@ extension Session: GroupMember {
         member.totalChangesAtMark = pool.writer.connection.totalChanges
         member.leftovers = .none
         member.markedDeadline = running.deadline
-        // To remember all of it costs as much as a tenth of a statement. A block's settings `commitFailed` takes back, too; a single
-        // statement that writes sets none, but for set_config() inside of it.
-        guard mayRunAgain || !member.isSingleStatement else {
+        if member.settingsBefore != nil { member.settingsBefore = nil }
+        // To remember all of it costs as much as a tenth of a statement.
+        guard mayRunAgain else {
             // Of a group before, whose writer failed.
             if member.markedState != nil { forgetMark() }
             return
         }
         member.markedState = state
+        member.markedSettingsToReport = running.settingsToReport
         member.markedPortals.removeAll(keepingCapacity: true)
         if let portal = state.unnamedPortal { member.markedPortals.append((portal, portal.progress)) }
         for portal in state.portals.values { member.markedPortals.append((portal, portal.progress)) }
@@ -31,6 +32,7 @@ extension Session: GroupMember {
         closePortals()
         guard let marked = member.markedState else { preconditionFailure("what is run again has been marked for that") }
         state = marked
+        running.settingsToReport = member.markedSettingsToReport
         notePassage()
         for (portal, progress) in member.markedPortals {
             portal.makeFresh()
@@ -55,6 +57,7 @@ extension Session: GroupMember {
     /// It will not run again. Portals that are closed by now go with their values, of which an idle session keeps none.
     func forgetMark() {
         member.markedState = nil
+        if member.settingsBefore != nil { member.settingsBefore = nil }
         member.markedPortals.removeAll(keepingCapacity: member.markedPortals.count <= 1)
     }
 
@@ -175,12 +178,11 @@ extension Session: GroupMember {
             return out.error(commitError(error))
         }
         out.truncate(toEnd: marks.commit)
-        if let settings = unsynced?.settings { goBack(to: settings) }
+        if let before = unsynced?.settingsBefore ?? member.settingsBefore { goBack(to: before.settings) }
         let refusal = commitError(error)
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
-        if let settings = member.markedState?.settings { state.settings = settings }
         state.transaction = Transaction()
         notePassage()
         readyForQuery()

@@ -21,7 +21,7 @@ extension Session {
             ChatterQuery(question: .advisoryUnlockAll, column: "pg_advisory_unlock_all"), formats: [], describes: true)
         out.commandComplete("CLOSE CURSOR ALL")
         out.commandComplete("UNLISTEN")
-        goBack(to: defaults)
+        resetAllSettings()
         out.commandComplete("RESET")
         return true
     }

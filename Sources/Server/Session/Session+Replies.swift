@@ -33,9 +33,9 @@ extension Session {
     var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
 
     func readyForQuery() {
-        if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
-        if running.settingsBefore != nil { running.settingsBefore = nil }
         let told = state.transaction.status
+        if told == .idle { keepSettings() }
+        if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
         out.readyForQuery(told)
         endPipeline()
         if told == .idle, ownAnalyses != nil { ownAnalyses = nil }

@@ -15,7 +15,7 @@ extension Session {
             try keepRowsOfWrites()
             try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
         }
-        state.transaction.savepoints.append(ExactName(name))
+        state.transaction.savepoints.append(Savepoint(name: ExactName(name)))
     }
 
     func release(_ name: String) throws(WireError) {
@@ -37,13 +37,15 @@ extension Session {
             try onWriter("ROLLBACK TO s\(index)")
             pool.writer.schemaMayBeAnother()
         }
+        takeSettingsBack(toSavepoint: index)
         state.transaction.savepoints.removeSubrange((index + 1)...)
         state.transaction.hasFailed = false
     }
 
     private func savepointIndex(_ name: String, _ command: String) throws(WireError) -> Int {
         try requireBlock(command)
-        if let index = state.transaction.savepoints.lastIndex(of: ExactName(name)) { return index }
+        let wanted = ExactName(name)
+        if let index = state.transaction.savepoints.lastIndex(where: { $0.name == wanted }) { return index }
         throw WireError(
             state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
     }

@@ -13,14 +13,12 @@ extension Session {
         }
         try requireSessionSetting(name)
         if try isOfUser(name, values) { return }
-        if isLocal && !state.transaction.isExplicit {
-            if !isInStatement {
-                out.notice(
-                    WireError(
-                        severity: .warning, state: .noActiveSQLTransaction,
-                        message: "SET LOCAL can only be used in transaction blocks"))
-            }
-            return
+        // It is for what else its message does. Where it comes alone somebody expects more.
+        if isLocal, !state.transaction.isExplicit, !isInStatement, state.query?.statements.count ?? 1 == 1 {
+            out.notice(
+                WireError(
+                    severity: .warning, state: .noActiveSQLTransaction,
+                    message: "SET LOCAL can only be used in transaction blocks"))
         }
         if let values {
             try change(isLocal: isLocal) { settings throws(WireError) in
@@ -54,25 +52,6 @@ extension Session {
     func reportSettingsOfStatement() {
         for name in running.settingsToReport { report(name) }
         running.settingsToReport.removeAll()
-    }
-
-    /// Changes the settings, and what they will be after COMMIT unless the change is for this transaction only.
-    func change(
-        isLocal: Bool = false, _ body: (inout Settings) throws(WireError) -> Void
-    ) throws(WireError) {
-        noteSettings()
-        try body(&state.settings)
-        if !isLocal, var kept = state.transaction.settingsToKeep {
-            try body(&kept)
-            state.transaction.settingsToKeep = kept
-        }
-    }
-
-    /// Before a setting changes. A Query message, and a pipeline up to its Sync, are one transaction where there is no block, and "If SET
-    /// (or equivalently SET SESSION) is issued within a transaction that is later aborted, the effects of the SET command disappear"
-    /// (https://www.postgresql.org/docs/current/sql-set.html).
-    func noteSettings() {
-        if !state.transaction.isExplicit, running.settingsBefore == nil { running.settingsBefore = SettingsBefore(state.settings) }
     }
 
     func setTransactionMode(_ name: String, _ value: String) throws(WireError) {
@@ -135,6 +114,8 @@ extension Session {
         closePortals()
         closeUnnamed()
         state.statements.removeAll()
+        // PostgreSQL runs it alone only. What its client was told has happened stays so, whatever else of its message fails.
+        state.transaction.settings = TransactionSettings()
         goBack(to: defaults)
     }
 

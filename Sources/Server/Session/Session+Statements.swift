@@ -112,9 +112,7 @@ extension Session {
             try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
-            noteSettings()
-            if state.transaction.settingsToKeep != nil { state.transaction.settingsToKeep = defaults }
-            goBack(to: defaults)
+            resetAllSettings()
         case .discard(let what):
             try discard(what)
         case .deallocate(let name):

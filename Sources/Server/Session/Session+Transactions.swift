@@ -98,8 +98,7 @@ extension Session {
             && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
                 || transaction.isolation == .serializable)
         // The block takes in what of its message or pipeline comes before it.
-        transaction.settingsAtBegin = running.settingsBefore?.settings ?? state.settings
-        transaction.settingsToKeep = state.settings
+        transaction.settings = state.transaction.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
                 MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
@@ -114,51 +113,29 @@ extension Session {
             warnNoTransaction()
             closePortals()
             try commitWork()
-            return running.settingsBefore = nil
+            return keepSettings()
         }
         closePortals()
         do { try commitWork() } catch {
-            endBlock(settings: state.transaction.settingsAtBegin)
+            takeSettingsBack()
+            endBlock()
             throw error
         }
-        endBlock(settings: state.transaction.settingsToKeep)
+        keepSettings()
+        endBlock()
     }
 
     private func rollbackBlock() {
         closePortals()
         undo()
-        if !state.transaction.isExplicit { goBackToSettingsBefore() }
-        endBlock(settings: state.transaction.settingsAtBegin)
+        takeSettingsBack()
+        endBlock()
     }
 
-    /// - Parameter settings: those that hold from here on.
-    private func endBlock(settings: Settings?) {
-        if let settings { goBack(to: settings) }
-        // It took in what came before it: what follows is a transaction of its own.
-        running.settingsBefore = nil
+    private func endBlock() {
         state.transaction = Transaction()
         notePassage()
         releaseReaderIfUnused()
-    }
-
-    /// These settings hold again, and the client hears of those that PostgreSQL reports: "ParameterStatus messages will be generated
-    /// whenever the active value changes for any of the parameters",
-    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
-    func goBack(to settings: Settings) {
-        // Nearly always nothing was set. Equal is not the same, though: text may be composed in two ways.
-        guard settings != state.settings || ExactName(settings.applicationName) != ExactName(state.settings.applicationName) else {
-            return state.settings = settings
-        }
-        let before = Settings.reported.map { state.settings.value($0).map(ExactName.init) }
-        state.settings = settings
-        for (name, value) in zip(Settings.reported, before) where state.settings.value(name).map(ExactName.init) != value { report(name) }
-    }
-
-    /// A transaction without a block has failed, or ROLLBACK has ended it.
-    private func goBackToSettingsBefore() {
-        guard let before = running.settingsBefore.take() else { return }
-        running.settingsToReport.removeAll()
-        goBack(to: before.settings)
     }
 
     /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
@@ -186,18 +163,21 @@ extension Session {
             releaseWriter()
         }
         guard state.transaction.isExplicit else {
-            goBackToSettingsBefore()
+            takeSettingsBack()
             return undo()
         }
         state.transaction.hasFailed = true
         let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
         if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {
             state.transaction.savepoints = []
+            takeSettingsBack()
             // Nothing may stand on the writer when it is given back.
             closePortals()
             undo()
             state.transaction.pinsSnapshot = false
             releaseReaderIfUnused()
+        } else {
+            takeSettingsBack(toSavepoint: state.transaction.savepoints.count - 1)
         }
     }
 

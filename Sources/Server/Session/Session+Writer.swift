@@ -117,7 +117,7 @@ extension Session {
     private func answerWhenDurable(_ commit: UnsyncedCommit) {
         // What has been sent cannot be taken back: an error comes behind it.
         if marks.commit < out.start { marks.commit = out.end }
-        unsynced = (commit, state.transaction.settingsAtBegin)
+        unsynced = (commit, state.transaction.settings.before)
         isUnsynced = true
         member.isInCommit = true
     }

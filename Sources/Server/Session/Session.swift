@@ -128,7 +128,7 @@ final class Session: @unchecked Sendable {
     var member = GroupMembership()
     /// With synchronous = pipelined: its own commit is not on the disk yet, and its reply is kept until it is. The settings
     /// are those it goes back to if that fails.
-    var unsynced: (commit: UnsyncedCommit, settings: Settings?)?
+    var unsynced: (commit: UnsyncedCommit, settingsBefore: HeldSettings?)?
     /// There is one, as a word that costs nothing to ask.
     var isUnsynced = false
     /// To be closed once its reply has gone out.

@@ -40,7 +40,7 @@ struct SessionState {
     }
 }
 
-/// The transaction block a client has opened, or none.
+/// The transaction block a client has opened, or none: then what is said of it is of the message or pipeline that runs.
 struct Transaction {
     /// Between BEGIN and COMMIT or ROLLBACK.
     var isExplicit = false
@@ -56,12 +56,10 @@ struct Transaction {
     var snapshotLoss: SnapshotLoss?
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
     /// name that differs only in case are told apart as PostgreSQL does.
-    var savepoints: [ExactName] = []
+    var savepoints: [Savepoint] = []
     var deadline = Instant.distantFuture
-    /// To be restored by ROLLBACK.
-    var settingsAtBegin: Settings?
-    /// What will hold after COMMIT: everything that was set, but for SET LOCAL.
-    var settingsToKeep: Settings?
+    /// What it has changed, also where there is no block.
+    var settings = TransactionSettings()
 
     var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
 }
