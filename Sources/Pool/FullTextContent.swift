@@ -7,13 +7,32 @@ enum FullTextContent {
     ///
     /// - Parameter definition: CREATE VIRTUAL TABLE.
     static func tables(in definition: String) -> Set<[UInt8]> {
+        let definition = Array(definition.utf8)
         var names: Set<[UInt8]> = []
-        for argument in arguments(of: Array(definition.utf8)) {
+        for argument in arguments(of: definition) {
             guard let equals = argument.firstIndex(of: UInt8(ascii: "=")) else { continue }
             let key = folded(trimmed(argument[..<equals]))
             guard !key.isEmpty, "content".utf8.starts(with: key) else { continue }
-            let name = folded(unquoted(trimmed(argument[(equals + 1)...])))
-            if !name.isEmpty { names.insert(name) }
+            let value = trimmed(argument[(equals + 1)...])
+            guard !value.isEmpty else { continue }
+            // FTS4 takes what is before the value, and comments in it, as they stand.
+            for text in [value, definition[(equals + 1)..<value.endIndex]] {
+                let name = folded(unquoted(text))
+                if !name.isEmpty { names.insert(name) }
+            }
+        }
+        return names
+    }
+
+    /// All that may be a name in a text of SQL, as above: its words, and what stands in quotes of any kind.
+    static func names(in sql: String) -> Set<[UInt8]> {
+        let text = Array(sql.utf8)
+        var names: Set<[UInt8]> = []
+        var place = 0
+        while place < text.count {
+            let (kind, end) = token(of: text, at: place)
+            if kind == .quoted || kind == .word { names.insert(folded(unquoted(text[place..<end]))) }
+            place = end
         }
         return names
     }
@@ -29,33 +48,49 @@ enum FullTextContent {
         var arguments: [ArraySlice<UInt8>] = []
         var (depth, start, place) = (0, 0, 0)
         while place < text.count {
-            switch text[place] {
-            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["):
-                place = endOfQuoted(text[...], from: place)
-                continue
-            case UInt8(ascii: "-") where text[place...].starts(with: "--".utf8):
-                blank(&text, from: place, to: text[place...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count)
-            case UInt8(ascii: "/") where text[place...].starts(with: "/*".utf8):
-                blank(&text, from: place, to: endOfComment(text, from: place + 2))
-            case UInt8(ascii: "("):
+            let (kind, end) = token(of: text, at: place)
+            switch kind {
+            case .comment: for byte in place..<end { text[byte] = UInt8(ascii: " ") }
+            case .other(UInt8(ascii: "(")):
                 depth += 1
-                if depth == 1 { start = place + 1 }
-            case UInt8(ascii: ")"):
+                if depth == 1 { start = end }
+            case .other(UInt8(ascii: ")")):
                 depth -= 1
                 if depth == 0 { arguments.append(text[start..<place]) }
-            case UInt8(ascii: ",") where depth == 1:
+            case .other(UInt8(ascii: ",")) where depth == 1:
                 arguments.append(text[start..<place])
-                start = place + 1
+                start = end
             default: break
             }
-            place += 1
+            place = end
         }
         if depth > 0 { arguments.append(text[min(start, text.count)...]) }
         return arguments
     }
 
-    private static func blank(_ text: inout [UInt8], from start: Int, to end: Int) {
-        for place in start..<end { text[place] = UInt8(ascii: " ") }
+    private enum Token: Equatable { case quoted, comment, word, other(UInt8) }
+
+    /// What begins there, and where it ends.
+    private static func token(of text: [UInt8], at place: Int) -> (kind: Token, end: Int) {
+        switch text[place] {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["):
+            var end = endOfQuoted(text[...], from: place)
+            while end < text.count, text[end] == text[place], text[place] != UInt8(ascii: "[") { end = endOfQuoted(text[...], from: end) }
+            return (.quoted, end)
+        case UInt8(ascii: "-") where text[place...].starts(with: "--".utf8):
+            return (.comment, text[place...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count)
+        case UInt8(ascii: "/") where text[place...].starts(with: "/*".utf8):
+            return (.comment, endOfComment(text, from: place + 2))
+        case let byte where isOfWord(byte):
+            return (.word, text[place...].firstIndex { !isOfWord($0) } ?? text.count)
+        case let byte:
+            return (.other(byte), place + 1)
+        }
+    }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || (byte | 0x20) &- UInt8(ascii: "a") < 26
+            || byte &- UInt8(ascii: "0") < 10
     }
 
     private static func endOfComment(_ text: [UInt8], from start: Int) -> Int {

@@ -132,6 +132,7 @@ final class Maintenance: Sendable {
             state.isRequested = true
             // A copy that is still in the WAL goes first.
             if state.step != .emptyWAL { state.step = .vacuum }
+            state.emptyWALAttempts = 0
             defer { state.isJobQueued = true }
             return !state.isJobQueued
         }
@@ -175,6 +176,8 @@ package struct MaintenanceStatus: Sendable {
         case running(milliseconds: Int64, copiedPercent: Int?)
         /// Done, but for the file's length: readers of an older snapshot still need what is behind its end.
         case shrinking
+        /// The same, and another was asked for, whose copy would come into the WAL as well.
+        case queuedBehindShrinking
     }
 
     package var activity: Activity
@@ -191,8 +194,8 @@ extension Maintenance {
         let clocks = MaintenanceSchedule.Clocks.now
         return state.withLock { state in
             let activity: MaintenanceStatus.Activity =
-                if state.step == .emptyWAL, !state.isRequested {
-                    .shrinking
+                if state.step == .emptyWAL {
+                    state.isRequested ? .queuedBehindShrinking : .shrinking
                 } else if let run = state.run {
                     .running(milliseconds: now.milliseconds(since: run.began), copiedPercent: run.copiedPercent)
                 } else if state.isJobQueued || state.isRequested {

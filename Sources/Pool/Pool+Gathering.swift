@@ -24,7 +24,8 @@ extension Pool {
     /// With synchronous = pipelined, after the commit of a group that began then: whether it keeps the writer until it is on the
     /// disk. Not when somebody waits who would have the writer alone, but recovery does, before which the members hear of it.
     package func keepsWriter(forSyncOf commit: UnsyncedCommit, members: Int, began: Instant) -> Bool {
-        let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- writer.lastCommitNanoseconds
+        let committing = writer.endedWithoutCommit ? 0 : writer.lastCommitNanoseconds
+        let taken = MonotonicClock.now.nanoseconds &- began.nanoseconds &- committing
         let sync = commit.sync.meanNanoseconds.load(ordering: .relaxed)
         let unanswered = commit.sync.unansweredCount + members
         let hasFailed = hasWriterFailed
@@ -42,8 +43,10 @@ extension Pool {
         // With synchronous = pipelined the sync is beside the commit.
         let sync = pipelinedSync?.meanNanoseconds.load(ordering: .relaxed) ?? 0
         let commit = writer.lastCommitNanoseconds &+ sync
+        // One that was left out says nothing of how long the next one takes.
+        let hasCommitted = !writer.endedWithoutCommit
         return state.withLock { state in
-            state.gathering.committed(nanoseconds: commit)
+            if hasCommitted { state.gathering.committed(nanoseconds: commit) }
             guard state.writerQueue.waitsOnlyForMembers else { return nil }
             return state.gathering.plan(
                 answered: answered, waiting: state.writerQueue.waitingCount, limit: state.writerQueue.groupLimit)

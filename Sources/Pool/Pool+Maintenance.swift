@@ -64,7 +64,7 @@ extension Pool {
             let isRetry = step == .emptyWAL && next == .emptyWAL
             // It was asked for while this step ran. Not before the copy that is in the WAL has left it: with one for each request the
             // WAL would grow past every limit.
-            state.step = state.isRequested && isOver && !isRetry ? .vacuum : next
+            state.step = state.isRequested && next == nil ? .vacuum : next
             state.isJobQueued = state.step != nil && !isRetry
             return state.isJobQueued
         }

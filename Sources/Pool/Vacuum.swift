@@ -56,19 +56,27 @@ struct Vacuum {
     }
 
     /// A table that has no INTEGER PRIMARY KEY and no index, and by whose rowids the full-text index of an FTS table finds its rows
-    /// (`content=`). VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
+    /// (`content=`), itself or by a view. VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
     /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
     func tableNamedByRowid() throws(SQLiteError) -> String? {
         let contents = try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")
             .reduce(into: Set()) { $0.formUnion(FullTextContent.tables(in: $1)) }
         guard !contents.isEmpty else { return nil }
-        return try texts(
+        let names = try texts(
             """
             SELECT name FROM sqlite_schema AS content WHERE type = 'table' AND rootpage > 0
             AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND tbl_name = content.name)
             AND NOT EXISTS (SELECT 1 FROM pragma_table_info(content.name) WHERE pk > 0 AND upper(type) = 'INTEGER')
             """
-        ).first { contents.contains(FullTextContent.folded($0.utf8)) }
+        )
+        if let name = names.first(where: { contents.contains(FullTextContent.folded($0.utf8)) }) { return name }
+        let views = try texts("SELECT name FROM sqlite_schema WHERE type = 'view'")
+        guard views.contains(where: { contents.contains(FullTextContent.folded($0.utf8)) }) else { return nil }
+        // The rowids may be those of a table that the view reads, or that a view reads which it reads: any view does, to be on the safe
+        // side.
+        let read = try texts("SELECT sql FROM sqlite_schema WHERE type = 'view'")
+            .reduce(into: Set()) { $0.formUnion(FullTextContent.names(in: $1)) }
+        return names.first { read.contains(FullTextContent.folded($0.utf8)) }
     }
 
     private func texts(_ sql: StaticString) throws(SQLiteError) -> [String] {

@@ -30,6 +30,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     let pageBytes: Int
     /// What the last commit took, its sync included.
     private(set) var lastCommitNanoseconds: Int64 = 0
+    /// There was none, since then, where nothing was left to commit.
+    private(set) var endedWithoutCommit = false
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
     private(set) var failure: SQLiteError?
@@ -232,6 +234,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         if seesDraft { announceSchema() }
         let now = MonotonicClock.now
         lastCommitNanoseconds = now.nanoseconds &- began.nanoseconds
+        endedWithoutCommit = false
         counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         // With synchronous = pipelined, who syncs looks after the files.
         guard pipelinedSync == nil, let problem = files.problem(now: now) else { return }
@@ -267,10 +270,10 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try? run(rollbackStatement)
     }
 
-    /// Ends a group's transaction that nothing was left of: a commit that took no time.
+    /// Ends a group's transaction that nothing was left of.
     func endWithoutCommit() {
         rollback()
-        lastCommitNanoseconds = 0
+        endedWithoutCommit = true
     }
 
     /// A member of a group is about to run.

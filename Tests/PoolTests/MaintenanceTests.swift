@@ -126,7 +126,7 @@ import Testing
         #expect(frames > 0 && test.pool.maintenanceStatus.activity == .shrinking)
         for _ in 1...3 {
             try run(requested(test), test.pool)
-            #expect(test.pool.writer.walFrames.all == frames && test.pool.maintenanceStatus.activity == .queued)
+            #expect(test.pool.writer.walFrames.all == frames && test.pool.maintenanceStatus.activity == .queuedBehindShrinking)
         }
         #expect(test.pool.maintenanceStatus.record?.lastSuccess == before)
         try outside.executeInternal("COMMIT")

@@ -245,10 +245,16 @@ import Testing
         #expect(session.member.markedState == nil && session.member.markedPortals.isEmpty)
         session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))
         #expect(session.state.settings.applicationName == "set since")
-        // A block's settings go back.
-        session.member.isSingleStatement = false
+        // What its own transaction has set goes back.
+        session.writerMode = .group
+        try session.change { $0.applicationName = "set in another group" }
+        session.keepSettings()
         session.mark(mayRunAgain: false)
-        session.state.settings.applicationName = "set in the block"
+        #expect(session.member.settingsBefore == nil)
+        session.state.settings.applicationName = "set since"
+        try session.change { $0.applicationName = "set in the transaction" }
+        session.keepSettings()
+        session.writerMode = .none
         session.commitFailed(SQLiteError(extendedCode: 787, message: "FOREIGN KEY constraint failed"))
         #expect(session.state.settings.applicationName == "set since")
         session.close()

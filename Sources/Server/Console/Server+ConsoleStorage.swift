@@ -82,6 +82,7 @@ extension Server {
         case .queued: "waits for the writer"
         case .running: "running"
         case .shrinking: "done; the file gets shorter once no older snapshot is left"
+        case .queuedBehindShrinking: "waits until the last one's file gets shorter, once no older snapshot is left"
         case .waiting(let waiting):
             switch waiting {
             case .off: "off"
