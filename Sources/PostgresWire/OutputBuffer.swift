@@ -25,6 +25,8 @@ public final class OutputBuffer {
     @usableFromInline @exclusivity(unchecked) var openMessage = -1
     /// The message being written did not fit; `endMessage` drops it.
     @usableFromInline @exclusivity(unchecked) var overflowed = false
+    /// The last message that did not fit would have, had there been memory for it.
+    public private(set) var hasLackedMemory = false
     /// There was no memory for something outside a message: what is here must not be sent, and the connection ends.
     public private(set) var hasHole = false
     private let initialCapacity: Int
@@ -100,6 +102,7 @@ public final class OutputBuffer {
     func makeRoom(_ n: Int) -> Bool {
         if openMessage >= 0, n > Self.maximumMessageLength - (end - openMessage) + 1 {
             overflowed = true
+            hasLackedMemory = false
             return false
         }
         let unread = tail - head
@@ -113,6 +116,7 @@ public final class OutputBuffer {
         let wanted = max(capacity * 2, tail + n, initialCapacity)
         guard let grown = realloc(storage, wanted) else {
             if openMessage >= 0 { overflowed = true } else { hasHole = true }
+            hasLackedMemory = true
             return false
         }
         storage = grown

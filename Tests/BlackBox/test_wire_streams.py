@@ -1,6 +1,7 @@
 """Results larger than anybody's buffers, clients that do not read them, and clients that vanish."""
 
 import contextlib
+import resource
 import time
 
 import pytest
@@ -388,3 +389,17 @@ def test_input_as_large_as_the_buffer(shared, size):
             client.send(wire.query(text), wire.query("SELECT 2"))
             assert client.reply().value == "1"
             assert client.reply().value == "2"
+
+
+def test_no_memory_for_a_row(start_daemon):
+    """It is not said to be too large."""
+    daemon = start_daemon()
+    with daemon.client() as client:
+        client.query("SELECT 1").check()
+        limit = daemon.memory("VmSize") + (300 << 20)
+        resource.prlimit(daemon.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+        # 120 MB are SQLite's, 240 the row's, as text.
+        reply = client.query("SELECT zeroblob(60000000), zeroblob(60000000)")
+        assert reply.state == "53200" and not reply.rows
+        assert reply.error["D"] == "There was none for a row of the result."
+        assert client.value("SELECT 2") == "2"

@@ -41,7 +41,7 @@ struct CatalogEncoder {
             }
         }
         guard out.endDataRow(mark) else {
-            throw WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
+            throw .rowDoesNotFit(lacksMemory: out.hasLackedMemory)
         }
     }
 

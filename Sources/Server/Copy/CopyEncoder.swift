@@ -67,7 +67,7 @@ struct CopyEncoder {
             }
         }
         out.append(UInt8(ascii: "\n"))
-        guard out.endMessage(mark) else { throw ColumnMismatch(column: -1, found: .blob, announced: .bytea) }
+        guard out.endMessage(mark) else { throw .ofRow(in: out) }
     }
 
     private func encode(_ index: Int, _ statement: Statement, into out: OutputBuffer) throws(ColumnMismatch) {

@@ -103,7 +103,7 @@ extension Session {
         appendCopyHeader()
         // Without the row's own type and length.
         out.append(UnsafeRawBufferPointer(rebasing: row.readable[5...]))
-        guard out.endMessage(mark) else { throw ColumnMismatch(column: -1, found: .blob, announced: .bytea) }
+        guard out.endMessage(mark) else { throw .ofRow(in: out) }
     }
 
     private func appendCopyHeader() {

@@ -6,7 +6,7 @@ import SQLite
 extension Session {
     func mismatchError(_ mismatch: ColumnMismatch, _ statement: Statement?, _ portal: Portal) -> WireError {
         guard let columns = portal.analysis?.columns, columns.indices.contains(mismatch.column) else {
-            return WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
+            return .rowDoesNotFit(lacksMemory: mismatch.hasLackedMemory)
         }
         let column = columns[mismatch.column]
         if portal.keepsAnnouncedTypes, column.type == .open, !portal.encoder.columns[mismatch.column].isDeclared {

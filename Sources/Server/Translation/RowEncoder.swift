@@ -8,6 +8,22 @@ struct ColumnMismatch: Error {
     var announced: TypeOID
     /// It is what became of integers that were too large together.
     var isOverflow = false
+    /// There was no memory for the row.
+    var hasLackedMemory = false
+
+    /// The row is too large, and no column of it is another than was announced.
+    static func ofRow(in out: OutputBuffer) -> ColumnMismatch {
+        ColumnMismatch(column: -1, found: .blob, announced: .bytea, hasLackedMemory: out.hasLackedMemory)
+    }
+}
+
+extension WireError {
+    /// Of a row that did not fit into a message.
+    static func rowDoesNotFit(lacksMemory: Bool) -> WireError {
+        lacksMemory
+            ? WireError(state: .outOfMemory, message: "out of memory", detail: "There was none for a row of the result.")
+            : WireError(state: .programLimitExceeded, message: "a row is larger than 1 GB")
+    }
 }
 
 /// The result columns of one run of a statement: how each is announced and in which format it goes out.
@@ -71,7 +87,7 @@ struct RowEncoder {
                 throw error
             }
         }
-        guard out.endDataRow(mark) else { throw ColumnMismatch(column: -1, found: .blob, announced: .bytea) }
+        guard out.endDataRow(mark) else { throw .ofRow(in: out) }
     }
 
     /// Everything but the three commonest cases.
