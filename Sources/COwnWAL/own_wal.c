@@ -19,13 +19,14 @@ static unlink_call *original;
 static __thread struct {
     int is_on;
     uint64_t device, inode;
+    int is_empty;
     int left_aside;
 } own;
 
 static int is_own(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && status.st_ino == own.inode &&
-           ((uint64_t)major(status.st_dev) << 32 | minor(status.st_dev)) == own.device;
+           ((uint64_t)major(status.st_dev) << 32 | minor(status.st_dev)) == own.device && (status.st_size == 0 || !own.is_empty);
 }
 
 static int is_wal(const char *path) {
@@ -37,10 +38,10 @@ static int rename_without_replacing(const char *from, const char *to) {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
 
-/* To the first name that is free, as `DatabaseFiles.moveWALAway` gives them. */
+/* To the first name that is free: of a process that was killed right now there may be one, with nothing in it. */
 static int move_aside(const char *path, char *name, size_t bytes) {
     for (int number = 1; number <= MOST_NAMES; number++) {
-        int length = number == 1 ? snprintf(name, bytes, "%s.lost", path) : snprintf(name, bytes, "%s.lost%d", path, number);
+        int length = number == 1 ? snprintf(name, bytes, "%s.closing", path) : snprintf(name, bytes, "%s.closing%d", path, number);
         if (length < 0 || (size_t)length >= bytes) return errno = ENAMETOOLONG, -1;
         if (rename_without_replacing(path, name) == 0) return 0;
         if (errno != EEXIST) return -1;
@@ -54,8 +55,9 @@ static int unlink_own(const char *path) {
     if (!is_own(path)) return 0;
     char aside[PATH_MAX];
     if (move_aside(path, aside, sizeof aside) != 0) {
-        /* "The filesystem does not support one of the flags in flags" (rename(2)), or the kernel has no flags. */
-        return errno == EINVAL || errno == ENOSYS ? original(path) : -1;
+        /* "The filesystem does not support one of the flags in flags" (rename(2)), or the kernel has no flags, or an older container's
+           filter keeps the call away. */
+        return errno == EINVAL || errno == ENOSYS || errno == EPERM ? original(path) : -1;
     }
     if (is_own(aside)) return original(aside);
     if (rename_without_replacing(aside, path) != 0) own.left_aside = 1;
@@ -72,10 +74,11 @@ int walpool_own_wal_install(void) {
     return vfs->xSetSystemCall(vfs, "unlink", (sqlite3_syscall_ptr)unlink_own);
 }
 
-void walpool_own_wal_begin(uint64_t device, uint64_t inode) {
+void walpool_own_wal_begin(uint64_t device, uint64_t inode, int is_empty) {
     own.is_on = 1;
     own.device = device;
     own.inode = inode;
+    own.is_empty = is_empty;
     own.left_aside = 0;
 }
 

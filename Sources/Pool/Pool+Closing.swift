@@ -11,43 +11,36 @@ extension Pool {
     package func close() {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
-        checkpointBeforeClosing()
-        let wal = writer.places.walIdentity
+        let isEmpty = checkpointBeforeClosing()
+        let wal = writer.places.walIdentity.map { ($0.device, $0.inode) }
         files.areClosed()
-        let isWhereItBelongs = SQLiteLibrary.deletingNoWAL(but: wal.map { ($0.device, $0.inode) }) { writerSlot.writer = nil }
-        if !isWhereItBelongs { log.error(.ioError, "\(path)-wal was replaced as it was closed: that one was moved to \(path)-wal.lost") }
+        let isWhereItBelongs = SQLiteLibrary.deletingNoWAL(but: wal, isEmpty: isEmpty) { writerSlot.writer = nil }
+        if !isWhereItBelongs { log.error(.ioError, "\(path)-wal was replaced as it was closed: that one was moved to \(path)-wal.closing") }
     }
 
     /// Where that is impossible or would do harm, the -wal stays for the next start, and the log says why.
-    func checkpointBeforeClosing() {
+    ///
+    /// - Returns: whether the -wal has nothing in it any more.
+    private func checkpointBeforeClosing() -> Bool {
         // A lost file is no such failure: what it leaves behind has to be where it belongs.
         let failure = writer.failure ?? pipelinedSync?.error
         guard failure.map(DatabaseFiles.isLoss) ?? true else {
             // What is in memory may differ from what is on the disk: the next start recovers from that.
             let loss = lossWithoutClosing(after: failure)
             writer.connection.keepWALWhenClosed()
-            if let loss { return cannotGoOn(loss) }
-            return log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
-        }
-        do {
-            // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
-            if writer.places.obstacle == nil {
-                var reason = try lostFiles(after: failure)
-                if reason == nil { reason = try rescueWALAgain() }
-                if let reason {
-                    writer.connection.keepWALWhenClosed()
-                    return cannotGoOn(reason)
-                }
+            if let loss {
+                cannotGoOn(loss)
+            } else {
+                log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
             }
-        } catch {
-            writer.connection.keepWALWhenClosed()
-            return cannotGoOn("\(path) cannot be closed with all that was committed: \(error.message)")
+            return false
         }
-        guard !writer.knownFiles.isDatabaseCut else {
+        if let reason = reasonToKeepWAL(after: failure) {
             writer.connection.keepWALWhenClosed()
-            return cannotGoOn("\(path) was truncated while it was served, and nothing was copied into it")
+            cannotGoOn(reason)
+            return false
         }
-        guard reopenBesideNewWAL() else { return }
+        guard reopenBesideNewWAL() else { return false }
         // "When the last connection to a database closes, that connection does one last checkpoint and then deletes the WAL"
         // (https://www.sqlite.org/wal.html), by its name: another one in its place is not this database's to delete.
         defer { if !writer.places.hasWAL { writer.connection.keepWALWhenClosed() } }
@@ -58,11 +51,27 @@ extension Pool {
                 level: result.isComplete ? .debug : .warning, result.isComplete ? .checkpoint : .outsider,
                 result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",
                 metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
+            return result.isComplete && !result.isBusy
         } catch {
             // Its second try, as the connection is closed, might "succeed", and the -wal be deleted.
             writer.connection.keepWALWhenClosed()
             log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
+            return false
         }
+    }
+
+    /// Why nothing may be copied into the database, or why not all that was committed can be.
+    private func reasonToKeepWAL(after failure: SQLiteError?) -> String? {
+        do {
+            // They may have been lost since the last commit. Where they cannot be looked at, what is open lasts.
+            if writer.places.obstacle == nil {
+                if let reason = try lostFiles(after: failure) { return reason }
+                if let reason = try rescueWALAgain() { return reason }
+            }
+        } catch {
+            return "\(path) cannot be closed with all that was committed: \(error.message)"
+        }
+        return writer.knownFiles.isDatabaseCut ? "\(path) was truncated while it was served, and nothing was copied into it" : nil
     }
 
     /// What a deleted -wal held is in the one in its place, with what others have committed since: the last checkpoint copies that one.

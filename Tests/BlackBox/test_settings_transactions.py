@@ -68,6 +68,10 @@ def test_settings_of_a_transaction_that_fails(shared):
     ("INSERT INTO t SELECT 0, set_config('application_name', 'app', false)", "23505"),
     ("INSERT INTO child SELECT 1, 99 + 0 * length(set_config('application_name', 'app', false))", "23503"),
     ("SELECT set_config('application_name', 'app', false); " + DANGLING, "23503"),
+    (f"SET LOCAL application_name = 'app'; {DANGLING}", "23503"),
+    (pipeline("SET LOCAL application_name = 'app'", DANGLING), "23503"),
+    (f"BEGIN; SET LOCAL application_name = 'app'; {DANGLING}; COMMIT", "23503"),
+    (f"{DANGLING}; SET application_name = 'app'; SELECT set_config('application_name', 'base', false)", "23503"),
 ])
 def test_a_member_of_a_group_that_fails(db, neighbour, message, state):
     """Alone, too; and one that runs again goes back as far as one that has not."""
@@ -93,7 +97,9 @@ def test_members_that_end_well(db):
 @pytest.mark.parametrize("has_partner", [False, True])
 @pytest.mark.parametrize("message", [
     f"{SETTINGS}; {LARGE}", f"{LARGE}; {SETTINGS}", f"{SETTINGS}; BEGIN; {LARGE}; COMMIT", f"BEGIN; {SETTINGS}; {LARGE}; COMMIT",
-    pipeline(*SETTINGS.split("; "), LARGE),
+    pipeline(*SETTINGS.split("; "), LARGE), pipeline("SET LOCAL application_name = 'app'", LARGE),
+    f"SET LOCAL application_name = 'app'; {LARGE}", f"BEGIN; SET LOCAL application_name = 'app'; {LARGE}; COMMIT",
+    f"{LARGE}; SET application_name = 'app'; SELECT set_config('application_name', 'base', false)",
     "INSERT INTO t (who) SELECT hex(randomblob(500000)) WHERE set_config('application_name', 'app', false) IS NOT NULL"])
 def test_a_commit_that_fails(start_daemon, synchronous, has_partner, message):
     daemon = start_daemon(config=f'synchronous = "{synchronous}"\n')
@@ -125,6 +131,14 @@ def test_a_commit_of_a_block_that_fails(start_daemon, synchronous):
     finally:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert settings(client) == ("3s", "base")
+
+
+def test_what_ends_before_a_commit_that_fails_is_told(db):
+    """Also where the statements behind it are answered by the session itself. The last one's tag is the commit's."""
+    with db.client() as client:
+        for last in ["SELECT current_user", "SHOW lock_timeout", "SELECT set_config('app.x', 'y', false)"]:
+            reply = client.query(f"{DANGLING}; SELECT current_user; SHOW lock_timeout; {last}")
+            assert reply.tags == ["INSERT 0 1", "SELECT 1", "SHOW"] and reply.state == "23503", last
 
 
 def test_a_block_goes_back_when_it_fails(shared):
@@ -163,6 +177,17 @@ def test_savepoints(shared):
         assert shown() == "3s"
         client.query("BEGIN; SAVEPOINT a; SET lock_timeout = '4s'; RELEASE a; ROLLBACK").check()
         assert shown() == "3s"
+
+
+def test_savepoints_do_not_hold_settings_without_end(shared):
+    with shared.client() as client:
+        client.query("BEGIN").check()
+        large = "SELECT count(set_config('my.k' || value, hex(randomblob(32000)), false)) FROM generate_series(1, 190)"
+        states = [client.query(f"SAVEPOINT s{number}; {large}").state for number in range(6)]
+        assert states == [None, None, None, "54000", "25P02", "25P02"]
+        client.query("ROLLBACK TO s1").check()
+        client.query("SET my.k1 = ''").check()
+        client.query("ROLLBACK").check()
 
 
 def test_local_without_a_block(shared):

@@ -17,8 +17,9 @@
 int walpool_own_wal_install(void);
 
 /* Of all that SQLite deletes on this thread, until the end, whose name ends as a -wal's does, only this one is: the device as major
-   << 32 | minor. */
-void walpool_own_wal_begin(uint64_t device, uint64_t inode);
+   << 32 | minor. is_empty: and only while there is nothing in it, as the last checkpoint has left it. What is there then somebody has
+   written into the same file (`cp backup.db-wal app.db-wal`). */
+void walpool_own_wal_begin(uint64_t device, uint64_t inode, int is_empty);
 
-/* 0, or 1: another that was found could not be put back since there is a third by now, and is left beside it (-wal.lost). */
+/* 0, or 1: another that was found could not be put back since there is a third by now, and is left beside it (-wal.closing). */
 int walpool_own_wal_end(void);

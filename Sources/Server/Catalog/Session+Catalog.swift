@@ -94,7 +94,7 @@ extension Session {
         }
         if invocation.describes { encoder.describe(to: out) }
         let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
-        if writerMode != .group || !member.hasEnded { marks.commit = out.end }
+        noteReplyToCommit()
         out.commandComplete("SELECT", count: Int64(count))
         return nil
     }

@@ -6,4 +6,6 @@ struct ReplyMarks {
     var awaited = 0
     /// Where the reply to the commit begins: it is cut off there when the commit fails.
     var commit = 0
+    /// Where what the client was told of its settings ends.
+    var settings = 0
 }

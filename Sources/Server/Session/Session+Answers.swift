@@ -96,6 +96,7 @@ extension Session {
             }
             _ = out.endDataRow(mark)
         }
+        noteReplyToCommit()
         if countsRows { out.commandComplete(tag, count: Int64(rows.count)) } else { out.commandComplete(tag) }
     }
 

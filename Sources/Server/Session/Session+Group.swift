@@ -41,6 +41,7 @@ extension Session: GroupMember {
         // Its portal holds the statement that ran last: the one to run again is looked up anew.
         state.query?.hasStarted = false
         out.truncate(toEnd: member.markedEnd)
+        marks.settings = min(marks.settings, member.markedEnd)
         writerMode = .none
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
         running.isActive = true
@@ -177,7 +178,7 @@ extension Session: GroupMember {
             noteError(commitError(error))
             return out.error(commitError(error))
         }
-        out.truncate(toEnd: marks.commit)
+        takeReplyBack(to: marks.commit)
         if let before = unsynced?.settingsBefore ?? member.settingsBefore { goBack(to: before.settings) }
         let refusal = commitError(error)
         noteError(refusal)

@@ -17,11 +17,12 @@ extension Session {
             sql.elementsEqual(known)
         else { return false }
         closePortals()
+        // Only savepoints could keep it from that, and there are none without a block.
+        guard (try? resetAllSettings()) != nil else { return false }
         try? answer(
             ChatterQuery(question: .advisoryUnlockAll, column: "pg_advisory_unlock_all"), formats: [], describes: true)
         out.commandComplete("CLOSE CURSOR ALL")
         out.commandComplete("UNLISTEN")
-        resetAllSettings()
         out.commandComplete("RESET")
         return true
     }

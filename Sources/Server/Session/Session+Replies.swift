@@ -32,6 +32,20 @@ extension Session {
     /// It goes on when its client has read.
     var mustBeRead: Bool { out.count >= SessionLimits.flushBytes || owesReplyEnd }
 
+    /// A statement's tag comes next. A commit's error takes the place of its tag, not the one of what comes after it.
+    func noteReplyToCommit() {
+        if !member.hasEnded || writerMode != .group { marks.commit = out.end }
+    }
+
+    /// Takes back what of the reply is behind the mark. If the client was told of settings there it is told of all again, once it is
+    /// certain which hold.
+    func takeReplyBack(to mark: Int) {
+        out.truncate(toEnd: mark)
+        guard marks.settings > mark else { return }
+        marks.settings = mark
+        running.settingsToReport = Settings.reported.map { $0.lowercased() }
+    }
+
     func readyForQuery() {
         let told = state.transaction.status
         if told == .idle { keepSettings() }

@@ -100,6 +100,7 @@ extension Session {
             let value = state.settings.value(reported)
         else { return }
         out.parameterStatus(reported, value)
+        marks.settings = out.end
     }
 
     func discard(_ what: SessionStatement.Discarded) throws(WireError) {

@@ -61,7 +61,7 @@ extension Session {
             closePortals()
             do { try commitWork() } catch {
                 // PostgreSQL commits before it says that the last statement is complete.
-                if mark >= out.start { out.truncate(toEnd: mark) }
+                if mark >= out.start { takeReplyBack(to: mark) }
                 throw error
             }
         }

@@ -112,7 +112,7 @@ extension Session {
             try change { settings throws(WireError) in try settings.reset(name, from: defaults) }
             report(name)
         case .resetAll:
-            resetAllSettings()
+            try resetAllSettings()
         case .discard(let what):
             try discard(what)
         case .deallocate(let name):

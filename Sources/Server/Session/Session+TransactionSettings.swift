@@ -6,7 +6,7 @@ extension Session {
     func change(
         isLocal: Bool = false, _ body: (inout Settings) throws(WireError) -> Void
     ) throws(WireError) {
-        noteSettings()
+        try noteSettings()
         if isLocal {
             let before = state.settings
             try body(&state.settings)
@@ -20,23 +20,37 @@ extension Session {
     }
 
     /// RESET ALL.
-    func resetAllSettings() {
-        noteSettings()
+    func resetAllSettings() throws(WireError) {
+        try noteSettings()
         state.transaction.settings.toKeep = nil
         goBack(to: defaults)
     }
 
     /// Before a setting changes. A Query message, and a pipeline up to its Sync, are one transaction where there is no block.
-    private func noteSettings() {
+    private func noteSettings() throws(WireError) {
         let isNoted = state.transaction.settings.before != nil
         guard !isNoted || state.transaction.savepoints.last.map({ $0.settingsBefore == nil }) ?? false else { return }
         let held = HeldSettings(state.settings, toKeep: state.transaction.settings.toKeep)
+        guard heldSettingsBytes + held.bytes <= SessionLimits.heldSettingsBytes else {
+            throw WireError(state: .programLimitExceeded, message: "the savepoints of this transaction hold too many settings")
+        }
         if !isNoted { state.transaction.settings.before = held }
         // Those before one that has a note have one, too.
         for index in state.transaction.savepoints.indices.reversed() {
             guard state.transaction.savepoints[index].settingsBefore == nil else { break }
             state.transaction.savepoints[index].settingsBefore = held
         }
+    }
+
+    /// What savepoints hold. Neighbours may hold the same.
+    private var heldSettingsBytes: Int {
+        var bytes = 0
+        var last: HeldSettings?
+        for savepoint in state.transaction.savepoints {
+            guard let held = savepoint.settingsBefore, held !== last else { continue }
+            (bytes, last) = (bytes + held.bytes, held)
+        }
+        return bytes
     }
 
     /// A transaction ends well.

@@ -63,8 +63,7 @@ extension Session {
     }
 
     func complete(_ tag: StaticString) {
-        // A commit's error takes the place of its tag, not the one of what comes after it.
-        if !member.hasEnded || writerMode != .group { marks.commit = out.end }
+        noteReplyToCommit()
         out.commandComplete(tag)
     }
 

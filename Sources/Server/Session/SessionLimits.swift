@@ -66,6 +66,9 @@ enum SessionLimits {
     /// value of any setting. They stay for as long as the session, so together they bound what one takes by this: 13 MB.
     static let customSettings = 200
     static let settingBytes = 64 << 10
+    /// Of those settings, what a transaction's savepoints may hold together to go back to: of the largest, what holds and what is to be
+    /// kept, once.
+    static let heldSettingsBytes = 32 << 20
     /// How often a running statement's client is looked for; the first time after as long.
     static let clientCheckMilliseconds: Int64 = 50
     /// Tables that an error names, of those that keep another from being dropped: to find one more may take as long as to read it.

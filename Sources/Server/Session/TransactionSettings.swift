@@ -4,10 +4,16 @@ final class HeldSettings {
     let settings: Settings
     /// What was to be kept then, as `TransactionSettings` has it.
     let toKeep: HeldSettings?
+    /// What of all that may be large.
+    let bytes: Int
+
+    /// Of a dictionary, for one entry.
+    private static let entryBytes = 64
 
     init(_ settings: Settings, toKeep: HeldSettings? = nil) {
         self.settings = settings
         self.toKeep = toKeep
+        bytes = settings.others.reduce(toKeep?.bytes ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count + Self.entryBytes }
     }
 }
 
