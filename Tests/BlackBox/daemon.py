@@ -186,8 +186,14 @@ class Daemon:
         with self.client() as client:
             for sql in statements:
                 reply = client.query(sql).check()
-            client.send(wire.terminate())
+            self._leave(client)
             return reply
+
+    @staticmethod
+    def _leave(client):
+        """Returns when the daemon has closed its end, too, so that nobody counts it any more."""
+        client.send(wire.terminate())
+        client.rest()
 
     def value(self, sql):
         return self.run(sql).value
@@ -198,7 +204,7 @@ class Daemon:
         with self.client() as client:
             assert client.value("SELECT 40 + 2") == "42"
             assert client.query("BEGIN; CREATE TABLE alive (n INTEGER); ROLLBACK").tags[-1] == "ROLLBACK"
-            client.send(wire.terminate())
+            self._leave(client)
         self.check_errors()
 
     # What /proc knows of it
