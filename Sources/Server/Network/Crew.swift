@@ -29,6 +29,8 @@ final class Crew: @unchecked Sendable {
     /// One thread of the reserve watches over the few that poll; see `Watch`.
     let watch: Watch
     private let hasWatcher = Atomic<Bool>(false)
+    /// See `interruptUntilWatched`.
+    private let hasInterrupter = Atomic<Bool>(false)
     /// How many events a thread takes at once: `quickBatch` while it polls alone or shares a backlog, `fullBatch` beside commits. On four
     /// processors and more, where more than three threads poll, both are one: none of them shall sleep while another has events lying.
     /// Where fewer poll, a thread keeps them for a moment only (`BatchHold`).
@@ -87,6 +89,8 @@ final class Crew: @unchecked Sendable {
         }
         if isStopping { return false }
         calls -= 1
+        // One that still stands there is the next watcher, or comes here itself.
+        if standing <= calls, !isWatched { mutex.unlocked { interruptUntilWatched() } }
         return true
     }
 
@@ -117,6 +121,26 @@ final class Crew: @unchecked Sendable {
             }
         }
     }
+
+    /// The last of the reserve has gone to poll, and a socket may keep it as it keeps all the others: nobody would be left to interrupt them.
+    /// So a thread does nothing else until there is a watcher again.
+    private func interruptUntilWatched() {
+        guard SentDescriptors.mayCome, !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let thread = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes, isDetached: true) { [self] in
+            repeat {
+                while needsInterrupter {
+                    MonotonicClock.sleep(milliseconds: ServerLimits.interruptionMilliseconds)
+                    watch.interruptThoseAtSockets()
+                }
+                hasInterrupter.store(false, ordering: .sequentiallyConsistent)
+                // A watcher that has left meanwhile may have seen that there is this one.
+            } while needsInterrupter && !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent)
+        }
+        // Without a thread it is as it was.
+        if thread == nil { hasInterrupter.store(false, ordering: .sequentiallyConsistent) }
+    }
+
+    private var needsInterrupter: Bool { !isWatched && mutex.locked { !isStopping } }
 
     /// Not with the mutex held: it is a system call for each.
     private func announceEventsOfStuckThreads() {
