@@ -108,6 +108,34 @@ import Testing
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
     }
 
+    ///     thread 1            thread 2
+    ///     polls               stands by, watches
+    ///     will be long
+    ///                         polls, and a socket keeps it: nobody watches
+    ///                         is interrupted
+    @Test func theLastOfTheReserveIsInterruptedToo() throws {
+        let crew = Crew(threads: 2, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: true)
+        #expect(crew.joinOrStandBy())
+        let outcome = Locked<Int32?>(nil)
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let note = crew.watch.newNote()
+            note.isOfThisThread()
+            SocketWait.letThisThreadBeInterrupted()
+            if crew.joinOrStandBy() {
+                // The deadline only ends a hang.
+                let isOver = note.socketMark.during { poll(nil, 0, 30_000) }
+                outcome.withLock { $0 = isOver == 0 ? 0 : errno }
+            }
+            ended.signal()
+        }
+        while !crew.isWatched { sched_yield() }
+        crew.willBeLong()
+        ended.wait()
+        #expect(outcome.withLock { $0 } == EINTR)
+        crew.stop()
+    }
+
     /// It was found to be stuck just before it said that it would be long, so two were called for one. Commits that go on keep the
     /// full number of threads polling, and no more than that.
     @Test func oneTooManyStandsByWhileCommitsGoOn() throws {

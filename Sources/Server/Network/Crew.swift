@@ -43,6 +43,7 @@ final class Crew: @unchecked Sendable {
     /// Beside the thread that asks, and those at long work, a processor is left for the client that is to send the next event.
     let hasProcessorForClients: Atomic<Bool>
     private let processors: Int
+    private let socketsMayKeep: Bool
     /// Announces an event again, so that another thread takes it. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
     /// Wakes others for what a stuck thread has left for later. Set before the first thread joins.
@@ -52,8 +53,10 @@ final class Crew: @unchecked Sendable {
     ///   - threads: of the crew.
     ///   - quickPollers: how many of them poll while every event is a quick one.
     ///   - processors: on which these, and clients, run.
-    init(threads: Int, pollers: Int, quickPollers: Int, processors: Int) {
+    ///   - socketsMayKeep: a thread at a client's socket: see `SocketWait`.
+    init(threads: Int, pollers: Int, quickPollers: Int, processors: Int, socketsMayKeep: Bool = SentDescriptors.mayCome) {
         self.processors = processors
+        self.socketsMayKeep = socketsMayKeep
         hasProcessorForClients = Atomic(processors > 1)
         census = PollerCensus(target: pollers, quickTarget: quickPollers)
         watch = Watch(threads: threads)
@@ -125,7 +128,7 @@ final class Crew: @unchecked Sendable {
     /// The last of the reserve has gone to poll, and a socket may keep it as it keeps all the others: nobody would be left to interrupt them.
     /// So a thread does nothing else until there is a watcher again.
     private func interruptUntilWatched() {
-        guard SentDescriptors.mayCome, !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        guard socketsMayKeep, !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent) else { return }
         let thread = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes, isDetached: true) { [self] in
             repeat {
                 while needsInterrupter {
