@@ -24,7 +24,7 @@ final class ScratchDatabase {
         limits.walLimitBytes = .max
         pool = try Pool(
             path: directory + "/micro.db", settings: ConnectionSettings(), limits: limits, deadlines: NoDeadlines(),
-            log: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() }, resume: { _ in }, cannotGoOn: { fatalError($0) })
+            log: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() }, resume: { _ in }, cannotGoOn: { WalpoolMicro.giveUp($0) })
         try pool.writer.connection.executeInternal(
             """
             CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price INTEGER NOT NULL);
@@ -84,11 +84,11 @@ final class Inserter: GroupMember {
             _ = try lease.statement.step()
             writer.endRun()
             writer.giveBack(lease)
-        } catch { fatalError("\(error)") }
+        } catch { WalpoolMicro.giveUp(error.message) }
     }
 
-    func commitFailed(_ error: SQLiteError) { fatalError("\(error)") }
-    func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) { fatalError("\(error)") }
+    func commitFailed(_ error: SQLiteError) { WalpoolMicro.giveUp(error.message) }
+    func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) { WalpoolMicro.giveUp(error.message) }
     func reasonToStop(now: Instant) -> StopReason? { nil }
     func reasonToStopWaiting(now: Instant) -> StopReason? { nil }
     func willBeLong() {}

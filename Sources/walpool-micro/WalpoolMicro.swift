@@ -18,4 +18,11 @@ struct WalpoolMicro {
         }
         print(try path.run(count))
     }
+
+    /// Where the scratch database fails there is nothing to measure, and nobody but whoever runs this to tell.
+    static func giveUp(_ why: String) -> Never {
+        var text = "walpool-micro: \(why)\n"
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        exit(1)
+    }
 }
