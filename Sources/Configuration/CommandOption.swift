@@ -13,6 +13,7 @@ package struct CommandOption: Sendable {
     /// As --help and the manual list them.
     package static let all: [CommandOption] = [config, checkConfig] + keys + [version, help]
 
+    /// The one of that name, without its dashes; nil: there is none.
     package static func named(_ name: String) -> CommandOption? { all.first { $0.name == name } }
 
     private static let keys = ConfigurationKey.all.compactMap { key in

@@ -3,6 +3,7 @@ import TOMLKit
 
 /// A key with its value and its line.
 package struct ConfigurationEntry: Equatable, Sendable {
+    /// In the file, counted from 1.
     package let line: Int
     package let key: String
     package let value: ConfigurationValue
@@ -10,11 +11,14 @@ package struct ConfigurationEntry: Equatable, Sendable {
 
 /// One `[[section]]`, or the keys before the first of them.
 package struct ConfigurationTable: Equatable, Sendable {
+    /// What stands between its brackets; empty: the keys before the first section, or a header that cannot be read.
     package let name: String
     /// Of its header.
     package let line: Int
+    /// In the order of the file; a key that is given twice stands here once.
     package internal(set) var entries: [ConfigurationEntry] = []
 
+    /// What the table has for a key; nil: nothing.
     package subscript(key: String) -> ConfigurationEntry? { entries.first { $0.key == key } }
 }
 

@@ -2,6 +2,7 @@
 package enum ConfigurationExample {
     private static let width = 100
 
+    /// The whole file: systemd/walpoold.toml.example is written from it by `make example`.
     package static var text: String {
         var lines = comment(
             """

@@ -3,10 +3,12 @@ import Server
 /// The settings the daemon works with: those of its start, with what reloads have changed since.
 package struct ConfigurationInForce: Sendable {
     private let started: StartSettings
+    /// As last read, and so with what waits for a restart: what is in force of a key is `value(of:)`.
     package private(set) var settings: StartSettings
     /// The socket, where the service manager made it.
     private let socket: SocketInForce?
 
+    /// - Parameter socket: the one that the service manager made, if it did.
     package init(_ started: StartSettings, socket: SocketInForce? = nil) {
         self.started = started
         self.socket = socket

@@ -15,6 +15,7 @@ package struct ConfigurationKey: Sendable {
         case restart
     }
 
+    /// As the file has it.
     package let name: String
     /// What it takes, in words for the manual: "an integer from 1 to 1000".
     package let form: String
@@ -59,10 +60,12 @@ package struct ConfigurationKey: Sendable {
         return key
     }
 
+    /// What it is without the file; nil: nothing.
     package var defaultValue: ConfigurationValue? { value(StartSettings()) }
 }
 
 extension ConfigurationKey {
+    /// Where a key's value lies in the settings.
     package typealias Path<Value> = any WritableKeyPath<StartSettings, Value> & Sendable
 
     static func wrong(_ name: String, _ expected: String, _ value: ConfigurationValue) -> StartError {

@@ -2,8 +2,10 @@
 package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
     /// Counted from 1; 0 is the file as a whole.
     package let line: Int
+    /// For the person who wrote the file, without the place.
     package let message: String
 
+    /// - Parameter line: 0 for the file as a whole.
     package init(line: Int, _ message: String) {
         self.line = line
         self.message = message
@@ -14,6 +16,7 @@ package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertibl
 
 /// Everything that is wrong with what the daemon is to start with, a line each.
 package struct ConfigurationError: Error, Equatable, Sendable {
+    /// Each with its place, where it has one.
     package let lines: [String]
 
     package init(_ lines: [String]) { self.lines = lines }

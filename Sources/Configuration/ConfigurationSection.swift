@@ -8,9 +8,11 @@ import Server
 package struct ConfigurationSection: Sendable {
     /// A key in such a table, for the manual and the example file.
     package struct Key: Sendable {
+        /// As the table has it.
         package let name: String
         /// What it takes, in words.
         package let form: String
+        /// A sentence, without its full stop.
         package let summary: String
         /// A text is one of the values it takes.
         package let takesText: Bool
@@ -23,11 +25,15 @@ package struct ConfigurationSection: Sendable {
         }
     }
 
+    /// What stands between its brackets.
     package let name: String
+    /// When tables that are changed in the file come into effect.
     package let change: ConfigurationKey.Change
+    /// A few words: the title of its part of the example file.
     package let summary: String
     /// Whole sentences, for the manual and the example file.
     package let details: String
+    /// Those that a table of it may have.
     package let keys: [Key]
     /// TOML for the example file, whole tables; it comes out as a comment.
     package let example: String
@@ -53,12 +59,14 @@ package struct ConfigurationSection: Sendable {
 
 /// Reading the values of a table: each says what is wrong, with the line, and is nil then.
 extension ConfigurationTable {
+    /// A text of any length.
     package func string(_ key: String, _ problems: inout [ConfigurationProblem]) -> String? {
         guard let entry = self[key] else { return nil }
         guard case .string(let text) = entry.value else { return wrong(entry, "a string", &problems) }
         return text
     }
 
+    /// A whole number of that range.
     package func integer(_ key: String, _ range: ClosedRange<Int>, _ problems: inout [ConfigurationProblem]) -> Int? {
         guard let entry = self[key] else { return nil }
         guard case .integer(let number) = entry.value, range.contains(number) else {
@@ -67,6 +75,7 @@ extension ConfigurationTable {
         return number
     }
 
+    /// true or false.
     package func boolean(_ key: String, _ problems: inout [ConfigurationProblem]) -> Bool? {
         guard let entry = self[key] else { return nil }
         guard case .boolean(let isOn) = entry.value else { return wrong(entry, "true or false", &problems) }

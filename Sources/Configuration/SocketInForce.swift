@@ -12,6 +12,7 @@ package struct SocketInForce: Sendable {
     /// The keys, each with the setting of a socket unit that says the same.
     private static let unitSettings = ["socket_directory": "ListenStream", "port": "ListenStream", "socket_mode": "SocketMode"]
 
+    /// Looks at the file, if the socket has one: permissions are what they are now.
     package init(path: String) {
         self.path = path
         var values: [String: ConfigurationValue] = [:]

@@ -5,10 +5,14 @@ import Server
 
 /// What the defaults, the configuration file and the command line come to, in this order.
 package struct StartSettings: Sendable {
+    /// The file's path, as given. What is not given is nil, here and below.
     package var database: String?
+    /// What clients call the database.
     package var name: String?
     package var socketDirectory: String?
+    /// The number in the socket's name: nothing listens on TCP.
     package var port = 5432
+    /// Lines of lower levels are not written.
     package var logLevel = LogLevel.info
     /// The socket's directory is to be made, and to be this user's alone.
     package private(set) var mustMakeSocketDirectory = false

@@ -5,6 +5,7 @@
 package struct LogBacklog: Sendable {
     /// A second of a busy daemon's lines; with long statements in all of them the bytes come first.
     package static let entryLimit = 2_000
+    /// Of all lines that wait, with their fields.
     package static let byteLimit = 4 << 20
 
     private var records: [LogRecord] = []
@@ -17,8 +18,10 @@ package struct LogBacklog: Sendable {
         (self.entryLimit, self.byteLimit) = (entryLimit, byteLimit)
     }
 
+    /// Nothing is to be written, a gap neither.
     package var isEmpty: Bool { records.isEmpty && leftOut == 0 }
 
+    /// Adds it, or counts it among those that are left out.
     package mutating func append(_ record: LogRecord) {
         let size = record.byteCount
         // Once one was left out, so are those behind it until all is written: no gap that is not marked as one.

@@ -9,6 +9,7 @@ package struct LogRecord: Sendable {
         package var value: String
     }
 
+    /// How important it is; systemd's number for that is `syslogPriority`.
     package var level: Logger.Level
     /// When it was logged, since 1970: it may be written later.
     package var microseconds = Self.now
@@ -17,6 +18,7 @@ package struct LogRecord: Sendable {
     /// Empty unless they were asked for.
     package var fields: [Field] = []
 
+    /// A line without fields, logged now.
     package init(level: Logger.Level, line: String) { (self.level, self.line) = (level, line) }
 
     private static var now: Int64 {

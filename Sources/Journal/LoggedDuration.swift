@@ -4,6 +4,7 @@ package struct LoggedDuration: CustomStringConvertible, Equatable, Sendable {
     package var microseconds: Int64
 
     package init(microseconds: Int64) { self.microseconds = microseconds }
+    /// Cut to whole microseconds.
     package init(nanoseconds: Int64) { microseconds = nanoseconds / 1000 }
     package init(milliseconds: Int64) { microseconds = milliseconds.multipliedReportingOverflow(by: 1000).partialValue }
 

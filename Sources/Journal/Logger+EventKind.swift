@@ -2,8 +2,10 @@ import Logging
 
 /// A line of a kind. The kind travels among the metadata, under a key of its own, so that any `LogHandler` will do.
 extension Logger {
+    /// Under which it does.
     package static let kindKey = "kind"
 
+    /// For whoever looks for a cause.
     package func debug(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -11,6 +13,7 @@ extension Logger {
         log(.debug, kind, message(), metadata(), file, function, line)
     }
 
+    /// What happens in normal operation, and is worth a line.
     package func info(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -18,6 +21,7 @@ extension Logger {
         log(.info, kind, message(), metadata(), file, function, line)
     }
 
+    /// Normal, but of interest to whoever runs the daemon.
     package func notice(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -25,6 +29,7 @@ extension Logger {
         log(.notice, kind, message(), metadata(), file, function, line)
     }
 
+    /// Something is not as it should be; the daemon has dealt with it.
     package func warning(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -32,6 +37,7 @@ extension Logger {
         log(.warning, kind, message(), metadata(), file, function, line)
     }
 
+    /// Something that was asked for has failed, and not by a mistake of the client's.
     package func error(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -39,6 +45,7 @@ extension Logger {
         log(.error, kind, message(), metadata(), file, function, line)
     }
 
+    /// The daemon cannot go on.
     package func critical(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line

@@ -10,6 +10,7 @@ import Scheduling
 package final class Backup: Sendable {
     /// The file's, in the directory for backups.
     package let name: String
+    /// When it was asked for.
     package let began = MonotonicClock.now
     private let database: String
     private let files: ServedFiles
@@ -30,6 +31,7 @@ package final class Backup: Sendable {
         package var phase = Phase.copying
         /// Of the snapshot; 0 before it is taken.
         package var pages = 0
+        /// Of these; pages are copied in steps, see `stepPages`.
         package var copiedPages = 0
         /// Of all pages.
         package var bytes = 0

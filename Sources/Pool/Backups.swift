@@ -23,6 +23,7 @@ package final class Backups: Sendable {
     package struct Counts: Sendable {
         package var succeeded = 0
         package var failed = 0
+        /// nil: none.
         package var lastSuccess: Success?
     }
 
@@ -30,7 +31,9 @@ package final class Backups: Sendable {
     package struct Success: Sendable {
         /// Seconds since 1970.
         package var at: Int64
+        /// With its check and its sync.
         package var durationMilliseconds: Int64
+        /// Of the file.
         package var bytes: Int
     }
 
@@ -45,6 +48,7 @@ package final class Backups: Sendable {
     package var running: Backup? { state.withLock { $0.running } }
     /// The last that has ended, well or not.
     package var last: Backup? { state.withLock { $0.last } }
+    /// As they are now. Takes a lock of its own.
     package var counts: Counts { state.withLock { $0.counts } }
 
     /// Makes one, on the calling thread, which should be one of its own.

@@ -11,16 +11,20 @@ package struct CheckpointHistory: Sendable {
         package var copiedFrames: Int
         /// Somebody was in the way.
         package var isBusy: Bool
+        /// How long it took.
         package var milliseconds: Int64
         package var ended: Instant
 
+        /// Everything is in the database file now.
         package var isComplete: Bool { !isBusy && frames == copiedFrames }
     }
 
+    /// nil: none since the start.
     package var last: Outcome?
     /// Why the last attempt failed, if it did.
     package var lastError: SQLiteError?
     package var completed = 0
+    /// Those that left frames, because somebody reads or writes.
     package var incomplete = 0
     package var failed = 0
     /// How often new reads had to wait.
@@ -28,6 +32,7 @@ package struct CheckpointHistory: Sendable {
     /// Snapshots and statements that were ended because the gate would not wait longer.
     package var snapshotsEnded = 0
 
+    /// However they ended.
     package var attempts: Int { completed + incomplete + failed }
 
     mutating func record(_ outcome: Outcome) {

@@ -3,6 +3,7 @@ import Scheduling
 
 /// The one clock of the pool. CLOCK_MONOTONIC never jumps, whatever happens to the wall clock.
 package enum MonotonicClock {
+    /// Nanoseconds since some moment before the start: a call into the vDSO, not into the kernel.
     package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -92,6 +92,7 @@ extension Pool {
     /// With synchronous = pipelined: whether the calling thread may wait for its commit's sync while another one writes, which one thread
     /// may at a time. Then `endsWaitBesideWriter` follows.
     package func beginsWaitBesideWriter() -> Bool { !hasWaiterBesideWriter.exchange(true, ordering: .acquiringAndReleasing) }
+    /// Another thread may wait so now.
     package func endsWaitBesideWriter() { hasWaiterBesideWriter.store(false, ordering: .releasing) }
 
     /// With synchronous = pipelined: a sync takes so long that calling another thread, to poll meanwhile, is worth it.

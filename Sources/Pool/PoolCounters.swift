@@ -45,7 +45,9 @@ package final class PoolCounters: Sendable {
 
 /// The counters at one moment.
 package struct PoolStatistics: Sendable {
+    /// What became of the writer's time.
     package var writer: WriterUsage
+    /// Statement caches and page caches, of all readers together.
     package var readerConnections: ConnectionUsage
     package var writerConnection: ConnectionUsage
     /// Of all connections' page caches, as each last told.
@@ -55,6 +57,7 @@ package struct PoolStatistics: Sendable {
     /// How long commits took, and checkpoints, in nanoseconds.
     package var commits: Histogram
     package var checkpoints: Histogram
+    /// Since the start, however they were asked for.
     package var vacuumsSucceeded: Int
     package var vacuumsFailed: Int
     /// How often the database was opened anew, because its files were lost or a sync had failed.

@@ -2,14 +2,17 @@ import Scheduling
 
 /// The pool at one moment, for whoever looks at it from the console.
 package struct PoolView: Sendable {
+    /// Who has the writer.
     package var holder: WriterQueue.Holder
     /// Who waits for the writer, in order.
     package var writerQueue: [Waiter]
     /// Who waits for a reader, those who only want to prepare a statement last.
     package var readerQueue: [Waiter]
+    /// Handed out now.
     package var readersInUse: Int
     /// Handed out at least once, so open.
     package var readersOpen: Int
+    /// How many there may be: `readers` of the configuration.
     package var readersLimit: Int
     /// Since when the holder has the writer.
     package var holderSince: Instant
@@ -20,6 +23,7 @@ package struct PoolView: Sendable {
     /// Of the connection that only prepares: whether it was ever used, and whether it is now.
     package var isAnalystOpen: Bool
     package var isAnalystInUse: Bool
+    /// Whether an administrator holds new transactions back.
     package var pause: PoolPause
 
     /// The longest wait in any queue, or for another process.

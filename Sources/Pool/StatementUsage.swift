@@ -12,7 +12,9 @@
     package var busyWaits = 0
     /// Of sqlite3_stmt_status, https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
     package var fullScanSteps = 0
+    /// Sorts for which no index was of use.
     package var sorts = 0
+    /// Rows put into indexes that were made for one run.
     package var automaticIndexRows = 0
 
     /// Nothing was run.

@@ -8,6 +8,7 @@ import SQLite
 extension Writer {
     /// A table with rows that would be deleted or changed.
     package struct Dependent: Equatable, Sendable {
+        /// Its name, as the schema has it.
         package let table: String
         /// CASCADE, SET NULL or SET DEFAULT.
         package let action: String

@@ -22,6 +22,7 @@ package struct ServiceReports: Sendable {
 
 /// The server at one moment, in a few numbers.
 package struct ServerReport: Sendable {
+    /// Those that are connected, starting ones among them.
     package var sessions: Int
     package var waitingForWriter: Int
     package var waitingForReader: Int

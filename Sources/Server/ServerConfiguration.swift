@@ -12,6 +12,7 @@ package struct ServerConfiguration: Sendable {
     package var databaseName: String
     /// The socket's file, which libpq finds by its name: `.s.PGSQL.` and the port.
     package var socketPath: String
+    /// Who may connect at all: the file's permissions.
     package var socketMode: mode_t = 0o660
     /// Listening sockets from the service manager, in place of one that would be made at `socketPath`.
     package var inheritedSockets: [InheritedSocket] = []
@@ -33,10 +34,15 @@ package struct ServerConfiguration: Sendable {
     package var backupDirectory: String?
     /// Who may enter; can be replaced while the server runs.
     package var access = AccessRules.default()
+    /// What SQLite may take of it.
     package var memory = MemoryLimits()
+    /// Readers, queues, groups and the WAL.
     package var pool = PoolLimits()
+    /// Where they are served beside the socket.
     package var metrics = MetricsConfiguration()
+    /// Of every connection to the database.
     package var connection = ConnectionSettings()
+    /// What is logged.
     package var log = LogConfiguration()
     /// What a session starts with, by the names SET takes.
     package private(set) var settings: [(name: String, value: String)] = []

@@ -25,7 +25,9 @@ package struct AccessRule: Equatable, Sendable {
         case admit(Role)
     }
 
+    /// Whom it is about; the first rule that is about a client decides.
     package var subject: Subject
+    /// What becomes of it.
     package var outcome: Outcome
     /// Any, because drivers and frameworks have a user name in their configuration that is no account of this machine,
     /// and because nothing is gained by a false one: the role is that of the kernel's user ID.
@@ -35,6 +37,7 @@ package struct AccessRule: Equatable, Sendable {
     /// As the configuration has it, for people.
     package var name: String
 
+    /// Of any claim, without limits.
     package init(_ name: String, _ subject: Subject, _ outcome: Outcome) {
         self.name = name
         self.subject = subject

@@ -5,6 +5,7 @@ import Glibc
 /// were in effect at the time of the call to connect(2)" (unix(7), https://man7.org/linux/man-pages/man7/unix.7.html).
 /// What a client says of itself proves nothing.
 package struct PeerCredentials: Equatable, Sendable {
+    /// Its ID may be another process's by now.
     package var process: Int32
     package var user: uid_t
     package var group: gid_t

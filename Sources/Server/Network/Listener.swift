@@ -135,7 +135,9 @@ struct Listener: Sendable {
 
 /// A socket that was bound and is listened on, and the path it is bound to.
 package struct InheritedSocket: Equatable, Sendable {
+    /// The server owns it from its start on.
     package let descriptor: Int32
+    /// An abstract socket's begins with @.
     package let path: String
 
     package init(descriptor: Int32, path: String) {

@@ -2,6 +2,7 @@ import Glibc
 
 /// A system call that failed, with errno as it was.
 package struct SystemError: Error, CustomStringConvertible {
+    /// Its name.
     package let call: String
     package let errorNumber: Int32
 
