@@ -47,7 +47,7 @@ let package = Package(
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: settings),
         .target(
-            name: "Journal", dependencies: [.product(name: "Logging", package: "swift-log")], swiftSettings: settings),
+            name: "Journal", dependencies: ["POSIX", .product(name: "Logging", package: "swift-log")], swiftSettings: settings),
         .target(
             name: "Pool",
             dependencies: ["CLinux", "Journal", "POSIX", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
@@ -95,6 +95,7 @@ let package = Package(
         .testTarget(
             name: "SQLiteTests", dependencies: ["CCommitFrames", "CHeap", "CSQLite", "CWriteOut", "SQLite"], swiftSettings: settings),
         .testTarget(name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "POSIXTests", dependencies: ["POSIX"], swiftSettings: settings),
         .testTarget(name: "JournalTests", dependencies: ["Journal"], swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PoolTests", dependencies: ["POSIX", "Pool", "TestSupport"], swiftSettings: settings),
@@ -105,7 +106,7 @@ let package = Package(
         // The hot paths one by one, for bench/micro to count the instructions of. `make build` does not build it.
         .executableTarget(
             name: "walpool-micro",
-            dependencies: ["Pool", "PostgresWire", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["POSIX", "Pool", "PostgresWire", "Scheduling", "SQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         // What the fuzzers check, on their seeds and on what they once found. Engine/ is libFuzzer's, see Tests/Fuzz/fuzz.
         .testTarget(

@@ -124,7 +124,7 @@ static inline int walpool_look_at_file(const char *path, int asks_for_time, stru
     struct statx status;
     unsigned mask = STATX_INO | STATX_SIZE | STATX_BLOCKS | (asks_for_time ? STATX_MTIME : 0);
     if (syscall(SYS_statx, AT_FDCWD, path, 0, mask, &status) == 0) {
-        file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+        file->device = makedev(status.stx_dev_major, status.stx_dev_minor);
         file->inode = status.stx_ino;
         file->bytes = status.stx_size;
         file->blocks = status.stx_blocks;
@@ -134,7 +134,7 @@ static inline int walpool_look_at_file(const char *path, int asks_for_time, stru
     /* Kept away by the filter of an older container. */
     struct stat old;
     if ((errno != ENOSYS && errno != EPERM) || stat(path, &old) != 0) return -1;
-    file->device = (uint64_t)major(old.st_dev) << 32 | minor(old.st_dev);
+    file->device = old.st_dev;
     file->inode = old.st_ino;
     file->bytes = (uint64_t)old.st_size;
     file->blocks = (uint64_t)old.st_blocks;
@@ -146,7 +146,7 @@ static inline int walpool_look_at_file(const char *path, int asks_for_time, stru
 static inline int walpool_look_at_open_file(int descriptor, struct walpool_file *file) {
     struct statx status;
     if (syscall(SYS_statx, descriptor, "", 0x1000, STATX_INO | STATX_SIZE | STATX_BLOCKS, &status) != 0) return -1;
-    file->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+    file->device = makedev(status.stx_dev_major, status.stx_dev_minor);
     file->inode = status.stx_ino;
     file->bytes = status.stx_size;
     file->blocks = status.stx_blocks;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 /* Where so many names are taken somebody else has to look into it, and nothing is deleted. */
 enum { MOST_NAMES = 1000 };
@@ -25,8 +24,8 @@ static __thread struct {
 
 static int is_own(const char *path) {
     struct stat status;
-    return stat(path, &status) == 0 && status.st_ino == own.inode &&
-           ((uint64_t)major(status.st_dev) << 32 | minor(status.st_dev)) == own.device && (status.st_size == 0 || !own.is_empty);
+    return stat(path, &status) == 0 && status.st_ino == own.inode && status.st_dev == own.device &&
+           (status.st_size == 0 || !own.is_empty);
 }
 
 static int is_wal(const char *path) {

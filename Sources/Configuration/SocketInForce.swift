@@ -1,5 +1,5 @@
-import POSIX
 import Glibc
+import POSIX
 import Server
 
 /// What a socket that the service manager made has of what socket_directory, port and socket_mode say of one that the daemon
@@ -42,8 +42,7 @@ package struct SocketInForce: Sendable {
     private func isSame(_ wanted: ConfigurationValue, _ present: ConfigurationValue?) -> Bool {
         guard case .string(let one) = wanted, case .string(let other) = present, one != other, one.utf8.contains(UInt8(ascii: "/"))
         else { return wanted == present }
-        var first = stat()
-        var second = stat()
-        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        guard let directory = FileIdentity(at: one) else { return false }
+        return directory == FileIdentity(at: other)
     }
 }

@@ -1,6 +1,6 @@
-import POSIX
 import CLinux
 import Glibc
+import POSIX
 import Server
 
 /// What the settings need of this machine.
@@ -85,7 +85,7 @@ extension StartSettings {
     /// What would keep the socket from being made.
     package func problemOfSocket() -> String? {
         let path = server.socketPath
-        let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        let limit = UnixSocketAddress.pathLimit
         guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }
         let directory = Directory.of(path)
         var status = stat()

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import POSIX
 
 /// One thing to be logged: as a line a person reads, and as fields for the journal.
 package struct LogRecord: Sendable {
@@ -12,7 +13,7 @@ package struct LogRecord: Sendable {
     /// How important it is; systemd's number for that is `syslogPriority`.
     package var level: Logger.Level
     /// When it was logged, since 1970: it may be written later.
-    package var microseconds = Self.now
+    package var microseconds = SystemClock.nanoseconds(CLOCK_REALTIME) / 1_000
     /// Without its end, and without anything in front that says how important it is.
     package var line: String
     /// Empty unless they were asked for.
@@ -20,12 +21,6 @@ package struct LogRecord: Sendable {
 
     /// A line without fields, logged now.
     package init(level: Logger.Level, line: String) { (self.level, self.line) = (level, line) }
-
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
 
     /// - Parameter withFields: the journal takes them; a terminal has no use for them.
     package init(_ event: LogEvent, metadata: Logger.Metadata, withFields: Bool) {

@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 
 /// That somebody is at work on a backup's temporary file: a lock (flock(2)), which goes with its process however that ends. So a
 /// temporary file left by a daemon that was killed can be told from one that another daemon is writing into the same directory.
@@ -37,18 +38,11 @@ struct BackupLock: ~Copyable {
                 if number == EWOULDBLOCK || number == EACCES { return nil }
                 throw .system(call: "flock", path: path, errorNumber: number)
             }
-            if isFile(descriptor, at: path) { return BackupLock(path, descriptor) }
+            // Not by its number of links: NFS gives a file that is removed while it is open another name.
+            if let file = FileIdentity(ofDescriptor: descriptor), file == FileIdentity(named: path) { return BackupLock(path, descriptor) }
             // Whoever had it has removed it since it was opened here.
             close(descriptor)
         }
         return nil
-    }
-
-    /// Not by its number of links: NFS gives a file that is removed while it is open another name.
-    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
-        var opened = stat()
-        var named = stat()
-        return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
-            && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
     }
 }

@@ -1,6 +1,6 @@
 import Journal
-import POSIX
 import Logging
+import POSIX
 import SQLite
 import Scheduling
 

@@ -1,18 +1,11 @@
-import POSIX
 import CLinux
 import Glibc
+import POSIX
 import SQLite
 import Scheduling
 
-/// Which file it is, whatever its name.
-struct FileIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    init(_ file: walpool_file) {
-        device = file.device
-        inode = file.inode
-    }
+extension FileIdentity {
+    init(_ file: walpool_file) { self.init(device: file.device, inode: file.inode) }
 }
 
 /// Which files a database's paths led to when the writer opened them: the file, its -wal and its -shm. So it is noticed that one was
@@ -124,7 +117,9 @@ package struct DatabaseFiles: Sendable {
         var files = self
         files.hadFrames = hadFrames || hasFrames
         files.databaseBefore = databaseInPlace
-        if let modified = files.databaseBefore?.modified, Self.wouldTellOfChange(modified, now: Self.wallNanoseconds) {
+        if let modified = files.databaseBefore?.modified,
+            Self.wouldTellOfChange(modified, now: UInt64(clamping: SystemClock.nanoseconds(CLOCK_REALTIME)))
+        {
             files.keptWAL = wal
         }
         return files
@@ -141,12 +136,6 @@ package struct DatabaseFiles: Sendable {
     static func wouldTellOfChange(_ modified: UInt64, now: UInt64) -> Bool {
         let granularity = modified % 1_000_000_000 == 0 ? coarsestNanoseconds : longestTickNanoseconds
         return now > modified && now - modified > granularity
-    }
-
-    private static var wallNanoseconds: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 
     /// Twice as long as the longest that a kernel is built with (CONFIG_HZ_100).

@@ -1,5 +1,5 @@
-import POSIX
 import Glibc
+import POSIX
 
 /// Whether the file system has room for what VACUUM or a backup writes.
 package enum DiskSpace {

@@ -1,6 +1,6 @@
-import POSIX
 import CLinux
 import Glibc
+import POSIX
 
 /// Whether anything has happened to the names of a database's files, or anybody has written into the database, since that was asked last.
 ///

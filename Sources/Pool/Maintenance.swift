@@ -1,7 +1,7 @@
 import Glibc
 import Journal
-import POSIX
 import Logging
+import POSIX
 import Scheduling
 import Synchronization
 

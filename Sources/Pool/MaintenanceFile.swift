@@ -1,5 +1,5 @@
-import POSIX
 import Glibc
+import POSIX
 import SQLite
 import Scheduling
 

@@ -1,5 +1,5 @@
-import POSIX
 import Glibc
+import POSIX
 
 /// Who else has the database locked, as far as the kernel shows it.
 ///
@@ -100,13 +100,8 @@ package enum OutsiderLocks {
     /// nil: that is not shown to this process, or it is gone.
     private static func hasOpen(_ process: String, _ path: String) -> Bool? {
         guard let numbers = Directory.names(in: "/proc/\(process)/fd") else { return nil }
-        var (file, opened) = (stat(), stat())
-        guard stat(path, &file) == 0 else { return false }
-        for number in numbers {
-            guard stat("/proc/\(process)/fd/\(number)", &opened) == 0 else { continue }
-            if opened.st_ino == file.st_ino, opened.st_dev == file.st_dev { return true }
-        }
-        return false
+        guard let file = FileIdentity(at: path) else { return false }
+        return numbers.contains { FileIdentity(at: "/proc/\(process)/fd/\($0)") == file }
     }
 
     /// Where another user's processes are not shown, as in the service (ProtectProc=), they have no directory either, which "doesn't hide

@@ -12,7 +12,7 @@ extension Pool {
         for slot in slots { slot.reader = nil }
         writer.forgetStatements()
         let isEmpty = checkpointBeforeClosing()
-        let wal = writer.places.walIdentity.map { ($0.device, $0.inode) }
+        let wal = writer.places.walIdentity
         files.areClosed()
         let isWhereItBelongs = SQLiteLibrary.deletingNoWAL(but: wal, isEmpty: isEmpty) { writerSlot.writer = nil }
         if !isWhereItBelongs { log.error(.ioError, "\(path)-wal was replaced as it was closed: that one was moved to \(path)-wal.closing") }

@@ -1,7 +1,7 @@
-import POSIX
 import Glibc
 import Journal
 import Logging
+import POSIX
 import SQLite
 import Scheduling
 

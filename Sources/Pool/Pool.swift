@@ -1,5 +1,5 @@
-import POSIX
 import Logging
+import POSIX
 import SQLite
 import Scheduling
 import Synchronization

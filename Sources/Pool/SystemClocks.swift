@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Scheduling
 
 extension MaintenanceSchedule.Clocks {
@@ -9,11 +10,8 @@ extension MaintenanceSchedule.Clocks {
         localtime_r(&wall, &local)
         // "CLOCK_BOOTTIME: … identical to CLOCK_MONOTONIC, except that it also includes any time that the system is
         // suspended": clock_gettime(2). A machine that sleeps has not been set to another time.
-        var boot = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &boot)
         return Self(
-            wallSeconds: Int64(wall),
-            monotonic: Instant(nanoseconds: Int64(boot.tv_sec) &* 1_000_000_000 &+ Int64(boot.tv_nsec)),
+            wallSeconds: Int64(wall), monotonic: Instant(nanoseconds: SystemClock.nanoseconds(CLOCK_BOOTTIME)),
             localOffsetSeconds: Int64(local.tm_gmtoff))
     }
 }

@@ -1,14 +1,15 @@
 import COwnWAL
+import POSIX
 
 extension SQLiteLibrary {
     /// Closes connections, or whatever else `close` does on this thread. Of all files that SQLite deletes meanwhile as a -wal none goes
     /// but the one that is meant, whatever has come to its name.
     ///
     /// - Parameters:
-    ///   - wal: its device (major << 32 | minor) and inode; nil: no -wal goes.
+    ///   - wal: the one that is meant; nil: no -wal goes.
     ///   - isEmpty: there is nothing in it any more; if there is, somebody else has written it.
     /// - Returns: false: one that had come there is beside it now (`-wal.closing`), since a third has come since.
-    public static func deletingNoWAL(but wal: (device: UInt64, inode: UInt64)?, isEmpty: Bool, _ close: () -> Void) -> Bool {
+    public static func deletingNoWAL(but wal: FileIdentity?, isEmpty: Bool, _ close: () -> Void) -> Bool {
         // Inode 0 is no file's: directories have always marked what is deleted by it.
         walpool_own_wal_begin(wal?.device ?? 0, wal?.inode ?? 0, isEmpty ? 1 : 0)
         close()

@@ -1,5 +1,5 @@
-import POSIX
 import Glibc
+import POSIX
 
 /// The -wal that stands beside a database now, while a connection has another open that was deleted. It carries no locks, so that
 /// opening it beside SQLite drops none.

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 import Journal
-import POSIX
 import Logging
+import POSIX
 import Pool
 import PostgresWire
 import SQLite

@@ -1,20 +1,13 @@
 import Glibc
+import POSIX
 
 /// CLOCK_MONOTONIC: one clock for all threads and processes of the machine.
 enum Clock {
     @inline(__always)
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
+    static var now: Int64 { SystemClock.nanoseconds(CLOCK_MONOTONIC) }
 
     /// Seconds since 1970.
-    static var timeOfDay: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    static var timeOfDay: Double { Double(SystemClock.nanoseconds(CLOCK_REALTIME)) / 1e9 }
 
     /// User and system time that this process has taken so far.
     static var processorSeconds: Double {

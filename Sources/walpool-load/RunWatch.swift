@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Workload
 
 /// What the main thread does during a run: it waits for the end, for Ctrl-C, and for the time to tell how far the run is.
@@ -82,12 +83,5 @@ struct RunWatch {
         let tenths = (time - start + 50_000_000) / 100_000_000
         let phase = time < start + settings.warmUp ? "warm-up" : settings.name
         StandardError.write("walpool-load: \(phase) \(tenths / 10).\(tenths % 10) s, \(Int(rate)) transactions/s\n")
-    }
-}
-
-enum StandardError {
-    static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import POSIX
 import Workload
 
 /// The command line.

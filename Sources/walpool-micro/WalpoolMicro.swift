@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 
 /// Runs one hot path so many times and nothing else: `bench/micro` counts its instructions under callgrind, once with
 /// N operations and once with 2 N, and the difference is what N operations cost, without what came before and after.
@@ -21,8 +22,7 @@ struct WalpoolMicro {
 
     /// Where the scratch database fails there is nothing to measure, and nobody but whoever runs this to tell.
     static func giveUp(_ why: String) -> Never {
-        var text = "walpool-micro: \(why)\n"
-        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        StandardError.write("walpool-micro: \(why)\n")
         exit(1)
     }
 }

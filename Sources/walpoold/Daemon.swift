@@ -1,8 +1,8 @@
-import POSIX
 import Configuration
 import Glibc
 import Journal
 import Logging
+import POSIX
 import SQLite
 import Server
 

@@ -1,6 +1,7 @@
 import Glibc
 import Journal
 import Logging
+import POSIX
 
 /// Where the program's log goes: swift-log's lines become records, and a thread of their own writes them.
 struct JournalLogHandler: LogHandler {
@@ -29,8 +30,7 @@ struct JournalLogHandler: LogHandler {
     }
 }
 
-/// Descriptor 2, for what is said before there is a log and when there is none any more.
-enum StandardError {
+extension StandardError {
     /// Where the descriptors of the standard streams are closed, the next file that is opened would be one of them, and the log
     /// would be written into it.
     static func keepDescriptors() {
@@ -38,6 +38,4 @@ enum StandardError {
         while opened >= 0, opened <= 2 { opened = open("/dev/null", O_RDWR) }
         if opened >= 0 { close(opened) }
     }
-
-    static func write(_ line: String) { LogDestination.writeToStandardError(line) }
 }

@@ -1,6 +1,7 @@
 import CSystemd
 import Glibc
 import Journal
+import POSIX
 import Pool
 
 /// Where a record is written to, and how: fields to the journal, or a line to stderr.
@@ -41,14 +42,14 @@ enum LogDestination {
     func write(_ record: LogRecord) {
         switch self {
         case .terminal:
-            Self.writeToStandardError("\(record.level): \(record.line)\n")
+            StandardError.write("\(record.level): \(record.line)\n")
         case .standardError:
-            Self.writeToStandardError("\(UTCTime.text(microseconds: record.microseconds)) \(record.level): \(record.line)\n")
+            StandardError.write("\(UTCTime.text(microseconds: record.microseconds)) \(record.level): \(record.line)\n")
         case .journal:
             // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may
             // still be read.
             if record.fields.isEmpty || !Self.send(record.fields) {
-                Self.writeToStandardError("<\(record.level.syslogPriority)>\(record.line)\n")
+                StandardError.write("<\(record.level.syslogPriority)>\(record.line)\n")
             }
         }
     }
@@ -77,26 +78,6 @@ enum LogDestination {
                 return iovec(iov_base: bytes.baseAddress! + offset, iov_len: length)
             }
             return sd_journal_sendv(parts, Int32(parts.count)) >= 0
-        }
-    }
-
-    /// All of it, however long that takes. A descriptor that is closed or broken takes nothing, and there is nobody to tell.
-    static func writeToStandardError(_ line: String) {
-        var line = line
-        line.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let written = Glibc.write(2, rest.baseAddress, rest.count)
-                if written > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-                } else if written < 0, errno == EAGAIN {
-                    // The process that started us shares the descriptor and made it non-blocking.
-                    var descriptor = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
-                    if poll(&descriptor, 1, -1) < 0, errno != EINTR { return }
-                } else if written == 0 || errno != EINTR {
-                    return
-                }
-            }
         }
     }
 }

@@ -1,8 +1,8 @@
 import CSystemd
 import Glibc
 import Journal
-import POSIX
 import Logging
+import POSIX
 import Pool
 import Scheduling
 import Server

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import POSIX
 import Server
 
 /// The listening sockets that the service manager hands over when it starts the daemon (sd_listen_fds(3)): those of socket
@@ -56,19 +57,10 @@ struct ServiceSockets {
                 "descriptor \(descriptor) (\"\(name)\") from the service manager is not a listening Unix stream socket: "
                     + "its socket unit needs ListenStream= with a path")
         }
-        var address = sockaddr_un()
-        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        guard let path = UnixSocketAddress.path(ofBound: descriptor) else {
+            throw StartError("getsockname: \(String(cString: strerror(errno)))")
         }
-        guard result == 0 else { throw StartError("getsockname: \(String(cString: strerror(errno)))") }
-        let length = max(0, min(Int(size), MemoryLayout<sockaddr_un>.size) - MemoryLayout<sa_family_t>.size)
-        return withUnsafeBytes(of: &address.sun_path) { bytes in
-            // unix(7): a name that begins with a zero byte is in no file system; it is written with an @.
-            let isAbstract = length > 0 && bytes[0] == 0
-            let text = isAbstract ? bytes[1..<length] : bytes.prefix(length).prefix { $0 != 0 }
-            return (isAbstract ? "@" : "") + String(decoding: text, as: UTF8.self)
-        }
+        return path
     }
 
     private static func isSocket(_ path: String) -> Bool {

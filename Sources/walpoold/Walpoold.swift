@@ -3,6 +3,7 @@ import CSystemd
 import Configuration
 import Glibc
 import Logging
+import POSIX
 import Server
 
 /// The command line. Its values win over the configuration file's, and those over the defaults.

@@ -273,8 +273,7 @@ private func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) 
             let passed = Int64(look) * 10_000_001
             let wall = 1_700_000_000_000_000_000 + wallAtBeginning + passed
             let seconds = UTCTime.seconds(
-                of: moment, now: Instant(nanoseconds: moment.nanoseconds + passed),
-                wall: timespec(tv_sec: Int(wall / 1_000_000_000), tv_nsec: Int(wall % 1_000_000_000)))
+                of: moment, now: Instant(nanoseconds: moment.nanoseconds + passed), wallNanoseconds: wall)
             #expect(seconds == 1_700_000_000)
         }
     }

@@ -16,8 +16,8 @@
    everything is as without it. */
 int walpool_own_wal_install(void);
 
-/* Of all that SQLite deletes on this thread, until the end, whose name ends as a -wal's does, only this one is: the device as major
-   << 32 | minor. is_empty: and only while there is nothing in it, as the last checkpoint has left it. What is there then somebody has
+/* Of all that SQLite deletes on this thread, until the end, whose name ends as a -wal's does, only this one is: the numbers as
+   stat(2) has them. is_empty: and only while there is nothing in it, as the last checkpoint has left it. What is there then somebody has
    written into the same file (`cp backup.db-wal app.db-wal`). */
 void walpool_own_wal_begin(uint64_t device, uint64_t inode, int is_empty);
 

@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 
 /// A few of PostgreSQL's date functions, on SQLite's ISO-8601 text ("YYYY-MM-DD HH:MM:SS.SSS", UTC):
 /// https://www.postgresql.org/docs/current/functions-datetime.html
@@ -32,15 +33,14 @@ enum DateFunctions {
     }
 
     private static func now() -> String {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        let nanoseconds = SystemClock.nanoseconds(CLOCK_REALTIME)
         var fields = tm()
-        var seconds = time.tv_sec
+        var seconds = time_t(nanoseconds / 1_000_000_000)
         gmtime_r(&seconds, &fields)
         let date = DateFields(
             year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
             hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec),
-            milliseconds: time.tv_nsec / 1_000_000)
+            milliseconds: Int(nanoseconds % 1_000_000_000) / 1_000_000)
         return date.text(withFraction: true)
     }
 }

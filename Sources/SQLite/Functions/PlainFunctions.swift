@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import POSIX
 
 /// Functions that users of PostgreSQL reach for and that SQLite lacks, on every connection.
 ///
@@ -104,20 +105,14 @@ enum PlainFunctions {
             return call.fail(
                 "pg_sleep(\(seconds)) would keep the writer from everybody else: \(limit) ms are the most here")
         }
-        let end = monotonicNanoseconds() + Int64(min(max(seconds, 0), 1e9) * 1e9)
+        let end = SystemClock.nanoseconds(CLOCK_MONOTONIC) + Int64(min(max(seconds, 0), 1e9) * 1e9)
         while true {
             if connection.callbacks.onProgress?() == true { return call.fail(code: SQLITE_INTERRUPT) }
-            let left = end - monotonicNanoseconds()
+            let left = end - SystemClock.nanoseconds(CLOCK_MONOTONIC)
             if left <= 0 { break }
             var pause = timespec(tv_sec: 0, tv_nsec: Int(min(left, 2_000_000)))
             nanosleep(&pause, nil)
         }
         call.answer("")
-    }
-
-    private static func monotonicNanoseconds() -> Int64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
 }

@@ -1,9 +1,9 @@
 import Glibc
+import POSIX
 import Pool
 import PostgresWire
 import SQLite
 import Scheduling
-import POSIX
 
 /// A thread of a console session's own, for what takes long: the crew's threads are for the clients.
 ///

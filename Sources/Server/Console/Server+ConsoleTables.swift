@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Pool
 import PostgresWire
 import SQLite
@@ -70,14 +71,11 @@ extension Server {
 extension UTCTime {
     /// The wall clock at a moment of the monotonic one, as the two stand now.
     static func text(of instant: Instant) -> String {
-        var wall = timespec()
-        clock_gettime(CLOCK_REALTIME, &wall)
-        return text(seconds(of: instant, now: MonotonicClock.now, wall: wall))
+        text(seconds(of: instant, now: MonotonicClock.now, wallNanoseconds: SystemClock.nanoseconds(CLOCK_REALTIME)))
     }
 
     /// Rounded once, or a moment would move by a second from look to look.
-    static func seconds(of instant: Instant, now: Instant, wall: timespec) -> Int64 {
-        let nanoseconds = Int64(wall.tv_sec) &* 1_000_000_000 &+ Int64(wall.tv_nsec) &- (now.nanoseconds &- instant.nanoseconds)
-        return nanoseconds / 1_000_000_000
+    static func seconds(of instant: Instant, now: Instant, wallNanoseconds: Int64) -> Int64 {
+        (wallNanoseconds &- (now.nanoseconds &- instant.nanoseconds)) / 1_000_000_000
     }
 }

@@ -1,5 +1,5 @@
-import PostgresWire
 import Pool
+import PostgresWire
 import Scheduling
 import Synchronization
 

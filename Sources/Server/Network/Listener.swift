@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import POSIX
 
 /// The listening socket, in the directory and with the name PostgreSQL's clients look for.
 struct Listener: Sendable {
@@ -11,19 +12,15 @@ struct Listener: Sendable {
 
     /// Binds `path`. A socket file nobody listens on is replaced; one that somebody does is an error.
     init(path: String, mode: mode_t, leavesFile: Bool = false) throws(StartError) {
-        var address = sockaddr_un()
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard path.utf8.count < capacity else {
-            throw StartError("the socket's path is too long (\(capacity - 1) bytes are the limit): \(path)")
+        guard let address = UnixSocketAddress(path: path) else {
+            throw StartError("the socket's path is too long (\(UnixSocketAddress.pathLimit) bytes are the limit): \(path)")
         }
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
         do throws(StartError) {
             // Until it listens: a socket that is only bound looks like a stale one.
             file = try SocketLock.during(path) { () throws(StartError) in
-                try Self.take(path, descriptor, &address)
+                try Self.take(path, descriptor, address)
                 chmod(path, mode)
                 // Before anybody can connect.
                 _ = walpool_refuse_descriptors(descriptor)
@@ -51,39 +48,28 @@ struct Listener: Sendable {
     }
 
     /// Binds the socket, in place of one that nobody listens on.
-    private static func take(_ path: String, _ descriptor: Int32, _ address: inout sockaddr_un) throws(StartError) {
-        if try bind(descriptor, &address, path) { return }
-        guard try !isAlive(&address, path) else { throw StartError("another server is listening on \(path)") }
+    private static func take(_ path: String, _ descriptor: Int32, _ address: UnixSocketAddress) throws(StartError) {
+        if try bind(descriptor, address, path) { return }
+        guard try !isAlive(address, path) else { throw StartError("another server is listening on \(path)") }
         unlink(path)
-        guard try bind(descriptor, &address, path) else { throw StartError("another server is listening on \(path)") }
+        guard try bind(descriptor, address, path) else { throw StartError("another server is listening on \(path)") }
     }
 
     /// False: something has that name already.
-    private static func bind(
-        _ descriptor: Int32, _ address: inout sockaddr_un, _ path: String
-    ) throws(StartError) -> Bool {
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        if result == 0 { return true }
+    private static func bind(_ descriptor: Int32, _ address: UnixSocketAddress, _ path: String) throws(StartError) -> Bool {
+        if address.bind(descriptor) == 0 { return true }
         if errno == EADDRINUSE { return false }
         throw StartError("cannot create the socket \(path): \(String(cString: strerror(errno)))")
     }
 
     /// Whether somebody answers there. Only a socket may be replaced, nothing else that has the name.
-    private static func isAlive(_ address: inout sockaddr_un, _ path: String) throws(StartError) -> Bool {
+    private static func isAlive(_ address: UnixSocketAddress, _ path: String) throws(StartError) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw StartError("\(path) exists and is not a socket") }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { Glibc.close(probe) }
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(probe, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let result = address.connect(probe)
         // EAGAIN: somebody listens, and as many connections wait already as may (connect(2)). Their turn is not waited for with
         // the lock in hand.
         return result == 0 || errno == EAGAIN

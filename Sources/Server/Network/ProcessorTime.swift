@@ -1,6 +1,6 @@
-import POSIX
 import CLinux
 import Glibc
+import POSIX
 
 /// Processors, and how long threads have been on one: what does not move hangs.
 package enum ProcessorTime {

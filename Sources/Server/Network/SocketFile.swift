@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Pool
 import Scheduling
 
@@ -6,17 +7,13 @@ import Scheduling
 /// when somebody has removed ours and that daemon has put its own there.
 struct SocketFile: Equatable, Sendable {
     private let path: String
-    private let device: dev_t
-    private let inode: ino_t
+    private let identity: FileIdentity
 
-    /// The one that is there now; nil when there is none. Its number is not given to another file for as long as the socket is
-    /// open, because that keeps it.
+    /// The one that is there now; nil when there is none. The socket keeps it for as long as it is open.
     init?(at path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
+        guard let identity = FileIdentity(named: path) else { return nil }
         self.path = path
-        device = status.st_dev
-        inode = status.st_ino
+        self.identity = identity
     }
 
     /// Removes it unless the path leads to another one.
@@ -54,7 +51,7 @@ enum SocketLock {
                 close(lock)
                 throw StartError("another process makes or removes the socket \(socket) and does not come to an end: it has \(path) locked")
             }
-            if isSame(lock, path) { return lock }
+            if let file = FileIdentity(ofDescriptor: lock), file == FileIdentity(named: path) { return lock }
             // The process that had it before has removed it, and the next one has another.
             close(lock)
         }
@@ -69,10 +66,5 @@ enum SocketLock {
             MonotonicClock.sleep(milliseconds: ServerLimits.socketLockPauseMilliseconds)
         }
         return true
-    }
-
-    private static func isSame(_ lock: Int32, _ path: String) -> Bool {
-        var (open, named) = (stat(), stat())
-        return fstat(lock, &open) == 0 && lstat(path, &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino
     }
 }

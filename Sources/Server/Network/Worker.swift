@@ -1,8 +1,8 @@
 import Glibc
+import POSIX
 import Pool
 import SQLite
 import Scheduling
-import POSIX
 
 /// One thread of the crew. It waits for an event, handles it to the end, and waits again; what it frees for somebody
 /// who waited, it runs next.

@@ -1,5 +1,5 @@
-import PostgresWire
 import Pool
+import PostgresWire
 
 /// The extended query protocol: Parse, Bind, Describe, Execute, Close.
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY

@@ -1,5 +1,5 @@
-import PostgresWire
 import Pool
+import PostgresWire
 
 /// Prepared statements by their names, and the room they take.
 extension Session {

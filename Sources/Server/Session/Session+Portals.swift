@@ -1,5 +1,5 @@
-import PostgresWire
 import Pool
+import PostgresWire
 
 /// Portals: made, found and closed.
 extension Session {

@@ -1,6 +1,6 @@
 import PostgresWire
-import Scheduling
 import SQLite
+import Scheduling
 
 /// Everything a session remembers between messages that a transaction run again must find as it was.
 ///

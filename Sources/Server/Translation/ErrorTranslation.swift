@@ -1,5 +1,5 @@
-import PostgresWire
 import Pool
+import PostgresWire
 import SQLite
 
 /// SQLite's errors as PostgreSQL's: the one place where the two meet.

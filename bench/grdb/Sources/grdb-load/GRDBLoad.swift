@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import POSIX
 import Workload
 
 /// The command line: walpool-load's, as far as it means anything here.
