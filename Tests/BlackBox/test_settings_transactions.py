@@ -216,7 +216,10 @@ def test_local_without_a_block(shared):
 
 
 def test_what_was_discarded_stays_so(shared):
+    """It runs in a pipeline, as it does in PostgreSQL where nothing is before it."""
     with shared.client() as client:
         client.query(BASE).check()
-        assert client.query(f"{SETTINGS}; DISCARD ALL; SELECT nope").state == "42703"
+        pipeline = [*SETTINGS.split(";"), "DISCARD ALL", "SELECT nope"]
+        messages = [each for sql in pipeline for each in (wire.parse(sql), wire.bind(), wire.execute())]
+        assert client.ask(*messages).state == "42703"
         assert settings(client) == ("0", "")

@@ -249,6 +249,22 @@ def test_discard_all(client):
     assert client.query("DISCARD ALL").state == "25001"
 
 
+@pytest.mark.parametrize("sql", ["DISCARD ALL; SELECT 1", "SELECT 1; DISCARD ALL", "SELECT 1; BEGIN; DISCARD ALL"])
+def test_discard_all_beside_others(client, sql):
+    """A message of several statements is a transaction: PostgreSQL refuses it there as in a block."""
+    client.query("SET statement_timeout = 1000").check()
+    assert client.query(sql).state == "25001"
+    client.query("ROLLBACK")
+    assert client.value("SHOW statement_timeout") == "1s"
+
+
+@pytest.mark.parametrize("sql", ["DISCARD ALL;", ";DISCARD ALL; "])
+def test_discard_all_beside_nothing(client, sql):
+    client.query("SET statement_timeout = 1000").check()
+    assert client.query(sql).tag == "DISCARD ALL"
+    assert client.value("SHOW statement_timeout") == "0"
+
+
 def test_unknown_catalogs(client):
     for sql in ["SELECT * FROM pg_catalog.pg_stat_replication", "SELECT * FROM pg_catalog.pg_locks",
                 "SELECT * FROM information_schema.role_table_grants"]:

@@ -14,7 +14,7 @@ extension Session {
         try requireSessionSetting(name)
         if try isOfUser(name, values) { return }
         // It is for what else its message does. Where it comes alone somebody expects more.
-        if isLocal, !state.transaction.isExplicit, !isInStatement, state.query?.statements.count ?? 1 == 1 {
+        if isLocal, !state.transaction.isExplicit, !isInStatement, isAloneInMessage {
             out.notice(
                 WireError(
                     severity: .warning, state: .noActiveSQLTransaction,
@@ -108,14 +108,14 @@ extension Session {
             if what == .plans { state.unnamedStatement = nil }
             return
         }
-        guard !state.transaction.isExplicit else {
+        guard !state.transaction.isExplicit, isAloneInMessage else {
             throw WireError(
                 state: .activeSQLTransaction, message: "DISCARD ALL cannot run inside a transaction block")
         }
         closePortals()
         closeUnnamed()
         state.statements.removeAll()
-        // PostgreSQL runs it alone only. What its client was told has happened stays so, whatever else of its message fails.
+        // What its client was told has happened stays so, whatever else of its pipeline fails.
         state.transaction.settings = TransactionSettings()
         goBack(to: defaults)
     }

@@ -43,6 +43,9 @@ extension Session {
         }
     }
 
+    /// The statement that runs is not one of several of a Query message.
+    var isAloneInMessage: Bool { state.query?.statements.count ?? 1 == 1 }
+
     /// Runs the statements that are left; nil when the message is done.
     func continueQuery() throws(WireError) -> Wait? {
         while let query = state.query, query.next < query.statements.count {
