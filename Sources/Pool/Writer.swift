@@ -90,19 +90,24 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
-        connection.callbacks.onBusy = { [unowned(unsafe) self] attempt in
-            if attempt == Self.attemptsBeforeLogging, !self.isCheckpointing { self.nameOutsiders() }
-            if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0, !self.isCheckpointing { self.makeWay() }
-            if attempt == 0, !self.isCheckpointing {
-                counters.outsiderWaitBegan.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
-            }
-            guard self.waitForOutsider() else {
-                counters.outsiderWaitHasEnded()
-                return false
-            }
-            if !self.isCheckpointing { self.countBusyWait() }
-            return true
+        connection.callbacks.onBusy = { [unowned(unsafe) self] in self.waitForOutsider(attempt: $0) }
+    }
+
+    /// Another process has the lock. False: it is not waited for any longer.
+    ///
+    /// - Parameter attempt: how often this was called for the same lock before.
+    private func waitForOutsider(attempt: Int) -> Bool {
+        // A checkpoint has its own patience, and says by itself who is in its way.
+        guard !isCheckpointing else { return waitForOutsider() }
+        if attempt == 0 { counters.outsiderWaitBegan.store(MonotonicClock.now.nanoseconds, ordering: .relaxed) }
+        if attempt == Self.attemptsBeforeLogging { nameOutsiders() }
+        if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0 { makeWay() }
+        guard waitForOutsider() else {
+            counters.outsiderWaitHasEnded()
+            return false
         }
+        countBusyWait()
+        return true
     }
 
     /// Again and again, for readers that are used meanwhile may get into the way again.

@@ -117,12 +117,7 @@ extension Session {
         if portal.hasFailed { throw Self.cannotRunAgain(portal) }
         guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
-            if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
-            if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
-                throw Self.readOnlyError(portal.query)
-            }
-            if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
-            if let wait = try acquireWriter() { return wait }
+            if let wait = try acquireWriter(for: portal) { return wait }
         } else if writerMode == .none {
             if let wait = try acquireReader() { return wait }
         }
@@ -167,6 +162,17 @@ extension Session {
             throw error
         }
         return nil
+    }
+
+    /// The writer, if the session may write at all.
+    @inline(__always)
+    private func acquireWriter(for portal: Portal) throws(WireError) -> Wait? {
+        if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
+        if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
+            throw Self.readOnlyError(portal.query)
+        }
+        if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
+        return try acquireWriter()
     }
 
     /// What SQLite does not run beside the writer's kept snapshot. A definition makes the schema the transaction's own.

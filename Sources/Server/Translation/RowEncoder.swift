@@ -106,49 +106,56 @@ struct RowEncoder {
             return
         }
         if columns[index].format == .text {
-            switch (found, type) {
-            case (.integer, .bool):
-                out.fieldBoolText(try boolean(row.integer(index), index))
-            case (.integer, .int8), (.integer, .text), (.integer, .float8):
-                out.fieldIntegerText(row.integer(index))
-            case (.real, .float8), (.real, .text):
-                out.fieldDoubleText(row.double(index))
-            case (.text, .text):
-                out.fieldText(row.text(index))
-            case (.blob, .bytea):
-                out.fieldByteaText(row.blob(index))
-            case (.blob, .text) where isAllText:
-                out.fieldByteaText(row.blob(index))
-            default:
-                throw mismatch(row, index, found)
-            }
+            try encodeText(index, row, found, as: type, into: out)
         } else {
-            switch (found, type) {
-            case (.integer, .bool):
-                out.fieldBoolBinary(try boolean(row.integer(index), index))
-            case (.integer, .int8):
-                out.fieldBinary(row.integer(index))
-            case (.integer, .float8):
-                // Binary has no room for an integer that a double cannot hold exactly.
-                guard let exact = Double(exactly: row.integer(index)) else {
-                    throw ColumnMismatch(column: index, found: found, announced: type)
-                }
-                out.fieldBinary(exact)
-            case (.real, .float8):
-                out.fieldBinary(row.double(index))
-            case (.integer, .text):
-                out.fieldIntegerText(row.integer(index))
-            case (.real, .text):
-                out.fieldDoubleText(row.double(index))
-            case (.text, .text):
-                out.fieldText(row.text(index))
-            case (.blob, .bytea):
-                out.fieldText(row.blob(index))
-            case (.blob, .text) where isAllText:
-                out.fieldByteaText(row.blob(index))
-            default:
-                throw mismatch(row, index, found)
+            try encodeBinary(index, row, found, as: type, into: out)
+        }
+    }
+
+    private func encodeText(
+        _ index: Int, _ row: some RowValues, _ found: StorageClass, as type: TypeOID, into out: OutputBuffer
+    ) throws(ColumnMismatch) {
+        switch (found, type) {
+        case (.integer, .bool):
+            out.fieldBoolText(try boolean(row.integer(index), index))
+        case (.integer, .int8), (.integer, .text), (.integer, .float8):
+            out.fieldIntegerText(row.integer(index))
+        case (.real, .float8), (.real, .text):
+            out.fieldDoubleText(row.double(index))
+        case (.text, .text):
+            out.fieldText(row.text(index))
+        case (.blob, .bytea):
+            out.fieldByteaText(row.blob(index))
+        case (.blob, .text) where isAllText:
+            out.fieldByteaText(row.blob(index))
+        default:
+            throw mismatch(row, index, found)
+        }
+    }
+
+    private func encodeBinary(
+        _ index: Int, _ row: some RowValues, _ found: StorageClass, as type: TypeOID, into out: OutputBuffer
+    ) throws(ColumnMismatch) {
+        switch (found, type) {
+        case (.integer, .bool):
+            out.fieldBoolBinary(try boolean(row.integer(index), index))
+        case (.integer, .int8):
+            out.fieldBinary(row.integer(index))
+        case (.integer, .float8):
+            // Binary has no room for an integer that a double cannot hold exactly.
+            guard let exact = Double(exactly: row.integer(index)) else {
+                throw ColumnMismatch(column: index, found: found, announced: type)
             }
+            out.fieldBinary(exact)
+        case (.real, .float8):
+            out.fieldBinary(row.double(index))
+        case (_, .text):
+            // A text is the same bytes in both formats.
+            try encodeText(index, row, found, as: type, into: out)
+        case (.blob, .bytea):
+            out.fieldText(row.blob(index))
+        default:
+            throw mismatch(row, index, found)
         }
     }
 
