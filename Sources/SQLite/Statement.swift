@@ -62,6 +62,12 @@ public final class Statement {
         SQLiteError(connection: sqlite3_db_handle(handle), code: code)
     }
 
+    /// Of one that writes: passes over the rows that it has left. "All of the database modifications are made during the first
+    /// sqlite3_step() call, prior to the first output being generated" (https://www.sqlite.org/lang_returning.html), but not what virtual
+    /// tables do when it ends. FTS5 writes what it has gathered then, which a connection that is defensive refuses outside of a step
+    /// ("table f_data may not be modified"), and with that SQLite rolls back the whole transaction.
+    public func stepToEnd() { while sqlite3_stmt_busy(handle) != 0, sqlite3_step(handle) == SQLITE_ROW {} }
+
     /// Ends the run: what it read is released. The error of a failed step was reported by that step already.
     @inlinable public func reset() { sqlite3_reset(handle) }
 

@@ -66,6 +66,7 @@ extension Session {
         }
         let maxRows = count.map { Int(clamping: $0) } ?? 0
         if let wait = try start(portal) { return wait }
+        try completeWrite(of: portal)
         if fetch.isMove { return try move(portal, maxRows, count) }
         // A query string asks for texts, and those of a cursor that was DECLAREd BINARY are none.
         portal.changeFormats(invocation.formats ?? [])

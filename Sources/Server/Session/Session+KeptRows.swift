@@ -28,6 +28,21 @@ extension Session {
         throw error
     }
 
+    /// A statement that writes is not paused: what RETURNING gives beyond what was asked for is kept. As PostgreSQL: "We do not want to let
+    /// the client suspend an update-type query partway through! … On first execution, we run the portal to completion and dump the primary
+    /// query's results into the portal tuplestore; the results are then returned to the client as demanded"
+    /// (https://github.com/postgres/postgres/blob/master/src/include/utils/portal.h).
+    ///
+    /// So whatever is wrong with it is its own error, and not one of the message that closes it or commits.
+    func completeWrite(of portal: Portal) throws(WireError) {
+        guard let run = portal.run, run.counts else { return }
+        try? keepRows(of: portal, .isThePortals)
+        guard let error = portal.kept?.error else { return }
+        finish(portal)
+        portal.fail()
+        throw error
+    }
+
     private static let lostRows = WireError(
         state: .objectNotInPrerequisiteState, message: "the other rows of this cursor or portal are lost",
         detail: "A statement that was about to write had them kept, and failed before that was done.")
@@ -42,7 +57,7 @@ extension Session {
         while hasRow {
             switch kept.append(statement, limitBytes: limitBytes) {
             case .kept: break
-            case .tooLarge: throw Self.tooMuchToKeep
+            case .tooLarge: throw run.counts ? Self.tooMuchReturned : Self.tooMuchToKeep
             case .noMemory: throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
             }
             do { hasRow = try statement.step() == .row } catch {
@@ -56,6 +71,12 @@ extension Session {
         detail: "They were begun after the transaction's first write, and must not change with what it writes next; the limit is "
             + "\(SessionLimits.writerResultBytes) bytes for all of a session's.",
         hint: "Fetch them all or close the cursor before writing, or fetch its first row before the transaction's first write.")
+
+    private static let tooMuchReturned = WireError(
+        state: .programLimitExceeded, message: "the rows that a statement returns are too large to be kept",
+        detail: "It is run to its end, and what RETURNING gives beyond the rows that were asked for is kept; the limit is "
+            + "\(SessionLimits.writerResultBytes) bytes for all of a session's.",
+        hint: "Let it return less, or change fewer rows at a time.")
 
     /// As `sendRows`, of kept ones.
     func sendKeptRows(of portal: Portal, maxRows: Int) throws(WireError) -> RowsEnd {

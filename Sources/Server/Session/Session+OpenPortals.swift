@@ -59,16 +59,6 @@ extension Session {
         return nil
     }
 
-    /// Before SAVEPOINT and RELEASE, for which SQLite wants no statement that writes to have rows left: "cannot open savepoint - SQL
-    /// statements in progress" (OP_Savepoint in https://www.sqlite.org/src/file/src/vdbe.c). Here one that gives what RETURNING
-    /// says may.
-    func keepRowsOfWrites() throws(WireError) {
-        for portal in openPortals {
-            guard let run = portal.run, run.isOnWriter, run.counts else { continue }
-            try keepRows(of: portal, .isTheStatements)
-        }
-    }
-
     /// Before ROLLBACK TO, which ends what runs on the writer: a portal that was opened before the savepoint goes on after it.
     func keepRowsOnWriter() {
         for portal in openPortals where portal.run?.isOnWriter == true { try? keepRows(of: portal, .isThePortals) }

@@ -22,6 +22,7 @@ extension Session {
         defer { if portal.announces { portal.announceAgain() } }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
+            try completeWrite(of: portal)
             running.times.rows = portal.rowsOfExecute
             portal.rowsOfExecute = 0
             out.portalSuspended()
@@ -139,6 +140,7 @@ extension Session {
     private func endRun(of portal: Portal) -> Bool {
         guard let run = portal.finish() else { return false }
         count(run, of: portal)
+        if run.counts { run.lease.statement.stepToEnd() }
         run.connection.giveBack(run.lease)
         if run.counts { endWrite(run, of: portal) }
         return !run.isOnWriter

@@ -12,7 +12,6 @@ extension Session {
         }
         try requireShort(name)
         if writerMode != .none {
-            try keepRowsOfWrites()
             try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
         }
         state.transaction.savepoints.append(Savepoint(name: ExactName(name)))
@@ -21,7 +20,6 @@ extension Session {
     func release(_ name: String) throws(WireError) {
         let index = try savepointIndex(name, "RELEASE SAVEPOINT")
         if writerMode != .none {
-            try keepRowsOfWrites()
             try onWriter("RELEASE s\(index)")
         }
         state.transaction.savepoints.removeSubrange(index...)
