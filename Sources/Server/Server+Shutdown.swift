@@ -85,6 +85,8 @@ extension Server {
             crew.watch.interruptThoseAtSockets()
             pauseForSessions()
         }
+        // A thread that was joined is none that may be sent a signal: pthread_kill(3).
+        while crew.isInterrupting { pauseForSessions() }
         for thread in threads { thread.join() }
         return true
     }

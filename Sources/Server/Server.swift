@@ -89,7 +89,10 @@ package final class Server: Sendable {
         registry = QueryRegistry(limit: configuration.rememberedTexts)
         // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
         // disk.
-        crew = Crew(threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2, processors: cores)
+        crew = Crew(
+            threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2, processors: cores,
+            // Whoever has connected to one of these before this process was there has not been refused any.
+            socketsMayKeep: SentDescriptors.mayCome || !configuration.inheritedSockets.isEmpty)
     }
 
     private static func openPool(

@@ -17,6 +17,7 @@ import pytest
 
 import wire
 from daemon import eventually
+from service import listening_socket
 
 # As many as one message may have: SCM_MAX_FD of the kernel.
 MOST_IN_A_MESSAGE = 253
@@ -332,6 +333,28 @@ def test_in_the_backlog_at_a_stop(daemon, lingering):
             send_and_drop(daemon, daemon.raw(), b"\0\0\0", lingering())
         daemon.terminate()
     assert daemon.wait() == 0
+
+
+@pytest.mark.parametrize("readers", [1, 4])
+def test_from_who_connected_before_the_daemon_was_there(start_service, lingering, tmp_path, readers):
+    """To the service manager's socket, on any kernel: nobody has refused what they have sent."""
+    listener = listening_socket(tmp_path / ".s.PGSQL.5432")
+    senders = []
+    for _ in range(SENDERS * readers):
+        senders.append(wire.Client(tmp_path / ".s.PGSQL.5432"))
+        sent = lingering()
+        socket.send_fds(senders[-1].socket, [b"\0\0\0"], [sent.fileno()])
+        let_go(sent)
+    service = start_service(sockets=[(listener.fileno(), "walpool.socket")], config=f"readers = {readers}\n")
+    bystander = wire.Client(tmp_path / ".s.PGSQL.5432")
+    bystander.start(database="app")
+    assert bystander.value("SELECT 7") == "7"
+    for sender in senders:
+        assert sender.reply().closed
+    assert bystander.value("SELECT 8") == "8"
+    bystander.close()
+    service.terminate()
+    assert service.wait() == 0
 
 
 def test_with_an_urgent_byte(daemon, lingering):

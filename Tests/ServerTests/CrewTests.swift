@@ -9,7 +9,7 @@ import Testing
     private let crew = Self.crew(processors: 2)
 
     private static func crew(processors: Int) -> Crew {
-        Crew(threads: 5, pollers: max(2, processors), quickPollers: processors / 2, processors: processors)
+        Crew(threads: 5, pollers: max(2, processors), quickPollers: processors / 2, processors: processors, socketsMayKeep: false)
     }
 
     /// Something comes at the third time, and it asks no more.

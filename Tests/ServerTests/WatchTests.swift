@@ -35,7 +35,7 @@ import Testing
     /// One asks at a time. Another that only gives its core up does so where nobody asks, and leaves that as it was.
     @Test(arguments: [false, true])
     func givingTheCoreUpLeavesWhoAsksAlone(_ isAsking: Bool) {
-        let crew = Crew(threads: 1, pollers: 2, quickPollers: 1, processors: 2)
+        let crew = Crew(threads: 1, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
         crew.isBusyPolling.store(isAsking, ordering: .relaxed)
         crew.yieldOnce()
         let isStillAsking = crew.isBusyPolling.load(ordering: .relaxed)
@@ -88,7 +88,7 @@ import Testing
     ///     is stuck
     ///                         or                  polls; what thread 1 had not come to is announced again
     @Test func anotherThreadPollsInPlaceOfOneThatIsStuck() throws {
-        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1, processors: 2)
+        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
         let announced = Locked<[UInt64]>([])
         crew.announceAgain = { event in announced.withLock { $0.append(event.word) } }
         let wakeUps = Locked(0)
@@ -139,7 +139,7 @@ import Testing
     /// It was found to be stuck just before it said that it would be long, so two were called for one. Commits that go on keep the
     /// full number of threads polling, and no more than that.
     @Test func oneTooManyStandsByWhileCommitsGoOn() throws {
-        let crew = Crew(threads: 5, pollers: 2, quickPollers: 1, processors: 2)
+        let crew = Crew(threads: 5, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
         #expect(crew.joinOrStandBy())
         let (polling, ended) = threads(4, joining: crew)
         // The time of all that follows, so that the window cannot end meanwhile.

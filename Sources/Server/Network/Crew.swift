@@ -54,7 +54,7 @@ final class Crew: @unchecked Sendable {
     ///   - quickPollers: how many of them poll while every event is a quick one.
     ///   - processors: on which these, and clients, run.
     ///   - socketsMayKeep: a thread at a client's socket: see `SocketWait`.
-    init(threads: Int, pollers: Int, quickPollers: Int, processors: Int, socketsMayKeep: Bool = SentDescriptors.mayCome) {
+    init(threads: Int, pollers: Int, quickPollers: Int, processors: Int, socketsMayKeep: Bool) {
         self.processors = processors
         self.socketsMayKeep = socketsMayKeep
         hasProcessorForClients = Atomic(processors > 1)
@@ -142,6 +142,9 @@ final class Crew: @unchecked Sendable {
         // Without a thread it is as it was.
         if thread == nil { hasInterrupter.store(false, ordering: .sequentiallyConsistent) }
     }
+
+    /// False, once the crew stops, for good: nobody sends signals to its threads any more.
+    var isInterrupting: Bool { hasInterrupter.load(ordering: .sequentiallyConsistent) }
 
     private var needsInterrupter: Bool { !isWatched && mutex.locked { !isStopping } }
 
