@@ -190,6 +190,34 @@ def test_savepoints_do_not_hold_settings_without_end(shared):
         client.query("ROLLBACK").check()
 
 
+@pytest.mark.parametrize("name", ["search_path", "TimeZone", "IntervalStyle", "extra_float_digits"])
+def test_savepoints_do_not_hold_texts_without_end(shared, name):
+    """Of the settings that mean something here, too."""
+    with shared.client() as client:
+        client.query("BEGIN").check()
+        states = {client.query(f"SAVEPOINT s{number}; SET {name} = '{number:065000}'").state for number in range(600)}
+        assert states == {None, "54000", "25P02"}
+        client.query("ROLLBACK").check()
+
+
+def test_a_name_of_marks_is_short(shared):
+    """One letter with any number of combining marks is one character."""
+    with shared.client() as client:
+        client.query(f"SET application_name = 'a{chr(0x301) * 30000}'").check()
+        assert len(client.value("SHOW application_name")) == 63
+
+
+@pytest.mark.parametrize("name", ["application_name", "TimeZone", "IntervalStyle"])
+def test_what_differs_in_composition_only_is_told(shared, name):
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    with shared.client() as client:
+        client.query(f"SET {name} = '{composed}'").check()
+        client.query(f"BEGIN; SET {name} = '{decomposed}'").check()
+        reply = client.query("ROLLBACK").check()
+        assert [each.body for each in reply.of("S")] == [f"{name}\0{composed}\0".encode()]
+        assert client.value(f"SHOW {name}") == composed
+
+
 def test_local_without_a_block(shared):
     """It is for what else is in its message, or its pipeline; alone it does nothing, and the client is told."""
     with shared.client() as client:
@@ -206,6 +234,8 @@ def test_local_without_a_block(shared):
         assert shown("SET LOCAL lock_timeout = '2s'; BEGIN; SHOW lock_timeout") == (["2s"], [])
         assert shown("SET lock_timeout = '3s'; COMMIT; SHOW lock_timeout") == (["3s"], [])
         assert shown("SET LOCAL lock_timeout = '2s'") == ([], ["25P01"])
+        # PostgreSQL warns of SET LOCAL only.
+        assert shown("SELECT set_config('lock_timeout', '2s', true)") == (["2s"], [])
         assert shown("SHOW lock_timeout") == (["3s"], [])
         reply = client.query("SET LOCAL application_name = 'mine'; SELECT 1")
         assert [each.body for each in reply.of("S")] == [b"application_name\0mine\0", b"application_name\0\0"]

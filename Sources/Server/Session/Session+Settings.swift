@@ -13,13 +13,6 @@ extension Session {
         }
         try requireSessionSetting(name)
         if try isOfUser(name, values) { return }
-        // It is for what else its message does. Where it comes alone somebody expects more.
-        if isLocal, !state.transaction.isExplicit, !isInStatement, isAloneInMessage {
-            out.notice(
-                WireError(
-                    severity: .warning, state: .noActiveSQLTransaction,
-                    message: "SET LOCAL can only be used in transaction blocks"))
-        }
         if let values {
             try change(isLocal: isLocal) { settings throws(WireError) in
                 var changed = settings
@@ -31,6 +24,14 @@ extension Session {
             try change(isLocal: isLocal) { settings throws(WireError) in try settings.reset(name, from: defaults) }
         }
         if isInStatement { noteToReport(name) } else { report(name) }
+    }
+
+    /// SET LOCAL is for what else its message does. Where it comes alone somebody expects more.
+    func warnOfLocalAlone() {
+        guard !state.transaction.isExplicit, isAloneInMessage else { return }
+        out.notice(
+            WireError(
+                severity: .warning, state: .noActiveSQLTransaction, message: "SET LOCAL can only be used in transaction blocks"))
     }
 
     /// Whether it is the user's name that is set. There is no other that a session may have.

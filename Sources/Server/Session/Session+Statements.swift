@@ -92,6 +92,7 @@ extension Session {
     private func runSetting(_ statement: SessionStatement) throws(WireError) {
         switch statement {
         case .set(let scope, let name, let values):
+            if scope == .local { warnOfLocalAlone() }
             try set(name, values, isLocal: scope == .local)
         case .setTransaction(let modes):
             try setTransaction(modes)

@@ -82,10 +82,7 @@ extension Session {
     /// whenever the active value changes for any of the parameters",
     /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-ASYNC
     func goBack(to settings: Settings) {
-        // Often what was set held before. Equal is not the same, though: text may be composed in two ways.
-        guard settings != state.settings || ExactName(settings.applicationName) != ExactName(state.settings.applicationName) else {
-            return state.settings = settings
-        }
+        // Not whether they are equal: text that is may be composed in two ways.
         let before = Settings.reported.map { state.settings.value($0).map(ExactName.init) }
         state.settings = settings
         for (name, value) in zip(Settings.reported, before) where state.settings.value(name).map(ExactName.init) != value {

@@ -14,8 +14,9 @@ enum SessionLimits {
     static let arrayBytes = 64 << 20
     /// As much of a value is quoted in a message that says what is wrong with it.
     static let quotedCharacters = SQLiteError.quotedCharacters
-    /// As much of an application_name is kept: PostgreSQL's NAMEDATALEN, less the zero at its end.
-    static let applicationNameCharacters = 63
+    /// As much of an application_name is kept: PostgreSQL's NAMEDATALEN, less the zero at its end. Of Unicode's scalars, as what is one
+    /// character may have any number of marks.
+    static let applicationNameScalars = 63
     /// As much of a list of types is told.
     static let typeListCharacters = 200
     /// What a socket is read with at a time.

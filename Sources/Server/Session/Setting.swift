@@ -38,7 +38,8 @@ extension Setting {
         (
             "application_name",
             .effective(
-                show: { $0.applicationName }, assign: { $0.applicationName = String($2.prefix(SessionLimits.applicationNameCharacters)) })
+                show: { $0.applicationName },
+                assign: { $0.applicationName = String($2.unicodeScalars.prefix(SessionLimits.applicationNameScalars)) })
         ),
         ("client_encoding", .effective(show: { $0.clientEncoding }, assign: setClientEncoding)),
         ("client_write_timeout", time(\.clientWriteTimeoutMilliseconds)),

@@ -31,6 +31,9 @@ struct Settings: Equatable, Sendable {
     /// Settings that are accepted and shown and mean nothing here, and names with a dot, which are the clients' own.
     var others: [String: String] = [:]
 
+    /// Those that may be of any length.
+    var texts: [String] { [applicationName, clientEncoding, dateStyle, timeZone, intervalStyle, extraFloatDigits, searchPath] }
+
     /// Names that go to the client as ParameterStatus when they change.
     static let reported = [
         "application_name", "client_encoding", "DateStyle", "IntervalStyle", "TimeZone",

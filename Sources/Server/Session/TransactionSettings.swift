@@ -13,7 +13,8 @@ final class HeldSettings {
     init(_ settings: Settings, toKeep: HeldSettings? = nil) {
         self.settings = settings
         self.toKeep = toKeep
-        bytes = settings.others.reduce(toKeep?.bytes ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count + Self.entryBytes }
+        let texts = settings.texts.reduce(toKeep?.bytes ?? 0) { $0 + $1.utf8.count }
+        bytes = settings.others.reduce(texts) { $0 + $1.key.utf8.count + $1.value.utf8.count + Self.entryBytes }
     }
 }
 
