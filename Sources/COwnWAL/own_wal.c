@@ -19,7 +19,8 @@ static __thread struct {
     int is_on;
     uint64_t device, inode;
     int is_empty;
-    int left_aside;
+    int is_aside;
+    char aside[PATH_MAX];
 } own;
 
 static int is_own(const char *path) {
@@ -37,12 +38,14 @@ static int rename_without_replacing(const char *from, const char *to) {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
 
-/* To the first name that is free: of a process that was killed right now there may be one, with nothing in it. */
-static int move_aside(const char *path, char *name, size_t bytes) {
+/* To the first name that is free: of a process that was killed right now there may be one. */
+static int move_aside(const char *path) {
+    size_t bytes = sizeof own.aside;
     for (int number = 1; number <= MOST_NAMES; number++) {
-        int length = number == 1 ? snprintf(name, bytes, "%s.closing", path) : snprintf(name, bytes, "%s.closing%d", path, number);
+        int length =
+            number == 1 ? snprintf(own.aside, bytes, "%s.closing", path) : snprintf(own.aside, bytes, "%s.closing%d", path, number);
         if (length < 0 || (size_t)length >= bytes) return errno = ENAMETOOLONG, -1;
-        if (rename_without_replacing(path, name) == 0) return 0;
+        if (rename_without_replacing(path, own.aside) == 0) return 0;
         if (errno != EEXIST) return -1;
     }
     return -1;
@@ -52,14 +55,13 @@ static int unlink_own(const char *path) {
     if (!own.is_on || !is_wal(path)) return original(path);
     /* What comes from elsewhere stays in its place all the time, unless it comes right now. */
     if (!is_own(path)) return 0;
-    char aside[PATH_MAX];
-    if (move_aside(path, aside, sizeof aside) != 0) {
+    if (move_aside(path) != 0) {
         /* "The filesystem does not support one of the flags in flags" (rename(2)), or the kernel has no flags, or an older container's
-           filter keeps the call away. */
-        return errno == EINVAL || errno == ENOSYS || errno == EPERM ? original(path) : -1;
+           filter keeps the call away, or a name that is eight bytes longer is none. */
+        return errno == EINVAL || errno == ENOSYS || errno == EPERM || errno == ENAMETOOLONG ? original(path) : -1;
     }
-    if (is_own(aside)) return original(aside);
-    if (rename_without_replacing(aside, path) != 0) own.left_aside = 1;
+    if (is_own(own.aside)) return original(own.aside);
+    if (rename_without_replacing(own.aside, path) != 0) own.is_aside = 1;
     return 0;
 }
 
@@ -78,10 +80,10 @@ void walpool_own_wal_begin(uint64_t device, uint64_t inode, int is_empty) {
     own.device = device;
     own.inode = inode;
     own.is_empty = is_empty;
-    own.left_aside = 0;
+    own.is_aside = 0;
 }
 
-int walpool_own_wal_end(void) {
+const char *walpool_own_wal_end(void) {
     own.is_on = 0;
-    return own.left_aside;
+    return own.is_aside ? own.aside : NULL;
 }

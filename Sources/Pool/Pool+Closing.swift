@@ -1,5 +1,7 @@
+import Glibc
 import Journal
 import Logging
+import POSIX
 import SQLite
 import Scheduling
 
@@ -14,8 +16,25 @@ extension Pool {
         let isEmpty = checkpointBeforeClosing()
         let wal = writer.places.walIdentity
         files.areClosed()
-        let isWhereItBelongs = SQLiteLibrary.deletingNoWAL(but: wal, isEmpty: isEmpty) { writerSlot.writer = nil }
-        if !isWhereItBelongs { log.error(.ioError, "\(path)-wal was replaced as it was closed: that one was moved to \(path)-wal.closing") }
+        let aside = SQLiteLibrary.deletingNoWAL(but: wal, isEmpty: isEmpty) { writerSlot.writer = nil }
+        if let aside { log.error(.ioError, "\(path)-wal was replaced as it was closed, twice: the first of these is \(aside) now") }
+    }
+
+    /// A process that is killed while it closes may leave a -wal under the name that it had only for that (COwnWAL). With nothing in it it is
+    /// its own, and goes. What somebody had just put there belongs to a database of theirs.
+    func lookForWALsLeftAside() {
+        let directory = String(path[...(path.lastIndex(of: "/") ?? path.startIndex)])
+        for name in Directory.names(in: Directory.of(path)) ?? [] {
+            let file = directory + name
+            var status = stat()
+            guard file.hasPrefix("\(path)-wal.closing"), lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            if status.st_size == 0 {
+                unlink(file)
+            } else {
+                log.error(
+                    .ioError, "\(file) is a -wal that came into the place of \(path)-wal as that was closed: see who has put it there")
+            }
+        }
     }
 
     /// Where that is impossible or would do harm, the -wal stays for the next start, and the log says why.

@@ -167,6 +167,7 @@ package final class Pool: Sendable {
                 policy: limits.checkpointPolicy(pageBytes: writerSlot.writer!.pageBytes),
                 readerUsers: Array(repeating: 0, count: limits.readers + 1)))
         writerMakesWay()
+        lookForWALsLeftAside()
     }
 
     func announce(_ deadline: Instant) {

@@ -140,6 +140,27 @@ def test_a_wal_that_is_replaced_as_it_is_deleted(start_daemon, snapshot, tmp_pat
     assert not [name for name in os.listdir(daemon.directory) if "-wal." in name]
 
 
+def test_what_a_killed_daemon_has_left_aside(start_daemon):
+    """It is killed while the -wal has the name that it has only to be deleted: what somebody has put there then is told of."""
+    daemon = start_daemon(start=False)
+    empty, theirs = (daemon.directory / f"app.db-wal.closing{number}" for number in ("", "2"))
+    empty.write_bytes(b"")
+    theirs.write_bytes(b"theirs")
+    daemon.start()
+    eventually(lambda: str(theirs) in daemon.errors, "a line about it")
+    assert theirs.read_bytes() == b"theirs" and not empty.exists()
+    daemon.may_fail = True
+
+
+def test_a_name_that_leaves_no_room(start_daemon, tmp_path):
+    """For the name that the -wal would have while it is deleted."""
+    daemon = start_daemon(tmp_path / ("d" * 244 + ".db"))
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    daemon.stop()
+    assert [name for name in os.listdir(tmp_path) if name.endswith(".db-wal")] == []
+    assert rows(daemon.database) == [1]
+
+
 def test_the_wal_of_another_database(committing, snapshot):
     """Alone: it is moved out of the way, as it is."""
     committing.may_fail = True

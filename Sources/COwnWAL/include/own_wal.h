@@ -21,5 +21,6 @@ int walpool_own_wal_install(void);
    written into the same file (`cp backup.db-wal app.db-wal`). */
 void walpool_own_wal_begin(uint64_t device, uint64_t inode, int is_empty);
 
-/* 0, or 1: another that was found could not be put back since there is a third by now, and is left beside it (-wal.closing). */
-int walpool_own_wal_end(void);
+/* Where another is now that was found and could not be put back (-wal.closing), which is a third one's doing; NULL: there is none. The
+   name is this thread's until it begins again. */
+const char *walpool_own_wal_end(void);
