@@ -29,16 +29,16 @@ enum InferredTypes {
         let hidesArguments = program?.hidesArguments ?? false
         // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
         let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
-        guard hidesArguments || mayBeArray || result.contains(where: { !$0.isDetermined }) else { return result }
+        let undeclared = (0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false }
+        guard hidesArguments || mayBeArray || !undeclared.isEmpty || result.contains(where: { !$0.isDetermined }) else { return result }
         // Read only when there is a parameter that nothing else decides.
         lazy var ofElements = connection.flatMap { programOfElements(sql, $0) }
         lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
         for (number, contexts) in contexts(sql, count: count).enumerated() {
             if !result[number].isDetermined {
                 result[number] = type(contexts)
-                guard !result[number].isDetermined, let first = contexts.first, let found = virtual?.type(first),
-                    contexts.allSatisfy({ virtual?.type($0) == found })
-                else { continue }
+                if !result[number].isDetermined, let found = virtual?.type(contexts) { result[number] = found }
+            } else if undeclared.contains(number), let found = virtual?.type(contexts) {
                 result[number] = found
             } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
                 result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)

@@ -123,10 +123,12 @@ extension ProgramInterpreter {
         _ register: Int, _ affinity: Affinity, _ type: TypeOID?, _ registers: inout Registers
     ) {
         var value = registers.value(register)
-        guard !value.parameters.isEmpty else { return }
-        note { $0.addConverted(value, affinity, type) }
-        value.isConverted = true
-        value.likely = value.likely.joined(affinity.likely)
+        value.apply(affinity)
+        if !value.parameters.isEmpty {
+            note { $0.addConverted(value, affinity, type) }
+            value.isConverted = true
+            value.likely = value.likely.joined(affinity.likely)
+        }
         registers.set(register, value)
     }
 

@@ -68,6 +68,12 @@ struct ProgramTypes: Sendable {
         if other.results.count == results.count { results = other.results }
     }
 
+    /// It meets something of NUMERIC affinity of which the program does not show how it is declared: BOOLEAN, perhaps.
+    func meetsUndeclared(_ indexes: [Int]) -> Bool {
+        let undeclared = ParameterUses.Conversion(affinity: .numeric, type: nil)
+        return indexes.contains { uses[$0]?.conversions.contains(undeclared) ?? false }
+    }
+
     /// Of the parameter that has these indexes in SQLite.
     func parameter(_ indexes: [Int]) -> ParameterType {
         // What the program never looks at may be anything.

@@ -3,11 +3,13 @@ import SQLite
 
 /// The types of columns that a program does not show: those of virtual tables, and of views that INSTEAD OF triggers
 /// write, whose values no affinity converts ("do not attempt any conversions before assembling the record", sqlite3Insert
-/// in https://www.sqlite.org/src/file?name=src/insert.c).
+/// in https://www.sqlite.org/src/file?name=src/insert.c); and those of VIRTUAL generated columns, of which it has the affinity only.
 struct VirtualColumns {
     private struct Table {
         var name: FoldedName
         var columns: [(name: FoldedName, type: TypeOID?)]
+        /// Only its VIRTUAL generated columns are among these.
+        var isOrdinary: Bool
     }
 
     private let tables: [Table]
@@ -32,40 +34,51 @@ struct VirtualColumns {
         var tables: [Table] = []
         let list = try connection.prepareInternal(
             """
-            SELECT l.name, coalesce(s.sql, '') LIKE '% USING fts%' FROM pragma_table_list AS l
+            SELECT l.name, coalesce(s.sql, '') LIKE '% USING fts%', l.type = 'table' FROM pragma_table_list AS l
             LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type = 'table'
-            WHERE l.schema = 'main' AND l.type IN ('virtual', 'view')
+            WHERE l.schema = 'main' AND l.type IN ('virtual', 'view', 'table')
             """)
         while try list.step() == .row {
             let name = Self.text(list, 0)
             guard names.contains(name.foldedName) else { continue }
+            let isOrdinary = list.integer(2) != 0
             // A full-text index holds texts, and declares nothing.
-            tables.append(try Self.table(name, isText: list.integer(1) != 0, connection))
+            let table = try Self.table(name, isText: !isOrdinary && list.integer(1) != 0, onlyGenerated: isOrdinary, connection)
+            if !isOrdinary || !table.columns.isEmpty { tables.append(table) }
         }
         guard !tables.isEmpty else { return nil }
         self.tables = tables
-        self.target = tables.first { $0.name == target }
+        self.target = tables.first { $0.name == target && !$0.isOrdinary }
         self.sql = sql
     }
 
-    private static func table(_ name: String, isText: Bool, _ connection: Connection) throws(SQLiteError) -> Table {
+    private static func table(
+        _ name: String, isText: Bool, onlyGenerated: Bool, _ connection: Connection
+    ) throws(SQLiteError) -> Table {
         let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(name)))")
         var columns: [(name: FoldedName, type: TypeOID?)] = []
         while try statement.step() == .row {
-            // What is hidden is written by its name only.
-            guard statement.integer(6) == 0 else { continue }
+            // "A normal column (0), a dynamic or stored generated column (2 or 3), or a hidden column in a virtual table (1)"
+            // (https://www.sqlite.org/pragma.html#pragma_table_xinfo), which is written by its name only.
+            guard statement.integer(6) == (onlyGenerated ? 2 : 0) else { continue }
             let type = DeclaredType(text(statement, 2))?.own
             columns.append((text(statement, 1).foldedName, type ?? (isText ? .text : nil)))
         }
-        return Table(name: name.foldedName, columns: columns)
+        return Table(name: name.foldedName, columns: columns, isOrdinary: onlyGenerated)
     }
 
     private static func text(_ statement: Statement, _ column: Int) -> String {
         String(decoding: statement.text(column), as: UTF8.self)
     }
 
+    /// What a parameter is that stands in these places; nil: they are not all of one type.
+    func type(_ contexts: [ParameterContext]) -> ParameterType? {
+        guard let first = contexts.first, let found = type(first), contexts.allSatisfy({ type($0) == found }) else { return nil }
+        return found
+    }
+
     /// nil: it is none of these columns, or nothing is known of it.
-    func type(_ context: ParameterContext) -> ParameterType? {
+    private func type(_ context: ParameterContext) -> ParameterType? {
         let type: TypeOID?
         switch context {
         case .insertColumn(let ordinal):
