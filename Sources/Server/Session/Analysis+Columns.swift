@@ -29,6 +29,8 @@ extension Analysis {
         var assumedOfIntegers: IfIntegers?
         /// An open column's only source: the parameter of this number.
         var parameter: Int?
+        /// Parameters that may be there as they came, beside something else, by number.
+        var others: [Int] = []
         /// The table's OID and the column's number in it, as far as it is a table's column.
         var tableOID: UInt32 = 0
         var attributeNumber: Int16 = 0
@@ -63,6 +65,7 @@ extension Analysis {
             columns[index].assumed = result.assumedOfAny ?? result.assumed
             if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
             // A text may be there that nothing has made a number of.
+            columns[index].others = slots.filter { result.others.contains($0.index) }.map(\.number)
             let others = result.others.map { program.parameter([$0]).type }
             if others.contains(where: { !$0.isNumber && $0 != columns[index].assumed }) { columns[index].assumed = .text }
             if let type = result.assumedOfIntegers {

@@ -34,7 +34,7 @@ extension ParameterType {
         if isText, inText == .bool { return ParameterType(type: type, rule: .boolean, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.type == .uuid, inferred.rule == .verbatim { return ParameterType(type: type, rule: .uuid, isGiven: true) }
-        let rule = isText && inferred.rule == .number ? .number : rule(type, inferred)
+        let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }
 

@@ -13,6 +13,7 @@ extension Session {
             if firstRow == nil, let assumed = column.assumedOfIntegers, assumed.holds(of: parameters) {
                 encoder.columns[index].type = assumed.type
             }
+            if firstRow == nil, let type = Self.type(ofGiven: column.others, parameters) { encoder.columns[index].type = type }
             guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
                 let type = parameters[number - 1].type.stored
             else { continue }
@@ -36,6 +37,14 @@ extension Session {
             }
         }
         return encoder
+    }
+
+    /// What a column is announced as that may give one of these back beside a number: the number can be sent as a text, and the text as
+    /// nothing else. nil: none of them is said to be anything but a number.
+    private static func type(ofGiven numbers: [Int], _ parameters: [ParameterType]) -> TypeOID? {
+        let types = numbers.filter { $0 <= parameters.count && parameters[$0 - 1].isGiven }.map { parameters[$0 - 1].type }
+        if types.contains(where: \.isStoredAsText) { return .text }
+        return types.contains(.bytea) ? .bytea : nil
     }
 
     /// The client decodes rows by the types it was told: they are refused if `result_typing` has changed since.

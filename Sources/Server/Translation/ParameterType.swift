@@ -33,6 +33,9 @@ struct ParameterType: Equatable, Sendable {
     var isGiven = false
     /// It is compared with, or stored in, a column that is declared to hold integers or reals.
     var meetsNumbers = false
+    /// It is a number for what is calculated with it, or beside a number that is returned: SQLite takes a text there, too. It is not
+    /// compared with one.
+    var isOnlyCalculated = false
 
     static let undetermined = ParameterType(type: .unspecified, rule: .none)
     static let text = ParameterType(type: .text, rule: .verbatim)
@@ -105,7 +108,10 @@ extension ParameterType {
         }
         let isTextual = uses.contains(where: \.isTextual)
         if isTextual, needs.isEmpty, conversions.isEmpty { needs = [.text] }
-        defer { meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 } }
+        defer {
+            meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 }
+            isOnlyCalculated = rule == .number && !uses.contains(where: \.isCompared)
+        }
         guard let need = Self.united(needs) else { return }
         let converted = Self.converted(conversions)
         if let type = need, isStored, type.isNumber {

@@ -23,6 +23,8 @@ struct ParameterUses {
         var isReused = false
         /// It is calculated with.
         var isCounted = false
+        /// Nothing converts it, and it is compared with what it must be.
+        var isCompared = false
         /// It is handed back as it came.
         var isResult = false
         /// It is only asked whether it is NULL.
@@ -99,6 +101,7 @@ struct ParameterUses {
         // Of what a parameter may stand in for: coalesce($1, 0) > 5.
         if let type = other.type, other.parameters.isEmpty || !other.isParameterOnly {
             need(value, type)
+            update(value) { $0.isCompared = true }
         } else if other.parameters.isEmpty, other.classes == .null {
             addIndifferent(value)
         } else {
