@@ -33,3 +33,34 @@ def test_a_text_that_only_a_number_can_be(shared, sql, found):
     """To be compared with a number it must be one; PostgreSQL has no such operator."""
     with shared.client() as client:
         assert client.extended(sql, ["007"], types=[TEXT]).check().texts == [(found,)]
+
+
+@pytest.fixture
+def mixed(shared):
+    shared.run("DROP TABLE IF EXISTS mixed", "CREATE TABLE mixed (id INTEGER PRIMARY KEY, code TEXT, i INT, r REAL, x)",
+               "INSERT INTO mixed VALUES (1, '5', 5, 5, 5), (2, '6', 6, 6.5, '6'), (3, 'seven', 7, 7, x'37')")
+    with shared.client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("left", ["code", "i", "i + 0", "r", "code || ''", "CAST(code AS TEXT)"])
+@pytest.mark.parametrize("array, parameters, types", [
+    ("'{5}'", [], []), ("('{\"5\", abc}')", [], []), ("ARRAY[5]", [], []), ("$1::int8[]", ["{5}"], []), ("$1::text[]", ["{5}"], []),
+    ("$1", ["{5}"], [1016]), ("$1", ["{5}"], [1009]), ("$1", ["{5}"], []), ("'{5}'::int4[]", [], [])])
+def test_elements_of_another_class(mixed, left, array, parameters, types):
+    """As a single value in that place: the column's affinity converts. Where there is none, PostgreSQL has no such operator."""
+    found = mixed.extended(f"SELECT id FROM mixed WHERE {left} = ANY({array}) ORDER BY id", parameters, types=types).check().texts
+    others = mixed.extended(f"SELECT id FROM mixed WHERE {left} <> ALL({array}) ORDER BY id", parameters, types=types).check().texts
+    isText = "::text" in array or types == [1009]
+    isNumber = "int" in array or types == [1016] or array.startswith("ARRAY")
+    if (left == "i + 0" and isText) or (left in ("code || ''", "CAST(code AS TEXT)") and isNumber and left != "CAST(code AS TEXT)"):
+        return
+    assert (found, others) == ([("1",)], [("2",), ("3",)])
+
+
+def test_null_among_the_elements(mixed):
+    for array, parameters in [("'{5,NULL}'", []), ("$1::int8[]", ["{5,NULL}"])]:
+        assert mixed.extended(f"SELECT id FROM mixed WHERE i = ANY({array})", parameters).check().texts == [("1",)]
+        assert mixed.extended(f"SELECT id FROM mixed WHERE i <> ALL({array})", parameters).check().texts == []
+    for sql in ["i = ANY($1::int8[])", "i <> ALL($1::int8[])"]:
+        assert mixed.extended(f"SELECT ({sql}) IS NULL FROM mixed WHERE id = 1", [None]).check().texts == [("t",)]

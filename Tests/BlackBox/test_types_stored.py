@@ -11,12 +11,18 @@ from types_fixtures import client, parameter_types, result_types  # noqa: F401 (
     "column, value, stored",
     [("n", "12", "integer"), ("n", "1.5", "real"), ("n", "abc", "text"), ("r", "3", "real"), ("t", "12", "text"),
      ("d", "1.50", "real"), ("f", "t", "integer"), ("f", "false", "integer"), ("day", "2024-02-29", "text"),
+     ("r", "Infinity", "real"), ("r", "-inf", "real"), ("r", " +INFINITY ", "real"), ("r", "in", "text"), ("t", "Infinity", "text"),
      ("b", "\\x00ff", "blob"), ("odd", "7", "integer"), ("odd", "seven", "text")],
 )
 def test_stored_by_affinity(client, column, value, stored):
     client.extended(f"INSERT INTO p (id, {column}) VALUES (100, $1)", [value]).check()
     assert client.value(f"SELECT typeof({column}) FROM p WHERE id = 100") == stored
     assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [value]).value == "100"
+
+
+@pytest.mark.parametrize("value", ["NaN", "nan", "-NaN"])
+def test_what_is_no_real(client, value):
+    assert client.extended("INSERT INTO p (r) VALUES ($1)", [value]).state == "22003"
 
 
 def test_not_a_boolean(client):

@@ -16,6 +16,7 @@ enum ParameterBinder {
         case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
         case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
         case .typed: try bindText(bytes, slot, parameter.type, statement)
+        case .verbatim where parameter.type == .float8: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
@@ -232,6 +233,18 @@ enum ParameterBinder {
                 detail: "It is the value of parameter $\(slot.number).", hint: "Send NULL instead.")
         }
         try statement.bind(value, at: slot)
+    }
+
+    /// A text without a type where an affinity makes a real of it. But no affinity does of what PostgreSQL calls Infinity, as which some
+    /// drivers send it where float8 was announced, and it would be stored as a text.
+    private static func bindLiteralOfReal(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+    ) throws(WireError) {
+        let letter = bytes.first { !isSpace($0) && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
+        guard letter == UInt8(ascii: "i") || letter == UInt8(ascii: "n"), let value = TextCodec.parseDouble(bytes) else {
+            return try bindValidText(bytes, slot, statement)
+        }
+        try bindReal(value, slot, statement)
     }
 
     private static func bindValidText(

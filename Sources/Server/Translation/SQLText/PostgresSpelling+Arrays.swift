@@ -59,8 +59,12 @@ extension PostgresSpelling {
 
     // MARK: ANY and ALL
 
-    /// `x = ANY (array)` is `x IN (SELECT value FROM json_each(array))`, and `x <> ALL` is NOT IN; a query's rows they take as they are,
+    /// `x = ANY (array)` is `x IN (SELECT +value FROM json_each(array))`, and `x <> ALL` is NOT IN; a query's rows they take as they are,
     /// and an array that is written down is a list. False when something is not understood.
+    ///
+    /// With the plus, because the affinity of what stands on the left is to convert the elements as it would a single one, and it does so
+    /// only where the other side has none. A column that is declared without a type, as `value` is, has BLOB's: 5 and '5' would never be
+    /// equal then ("Affinity Of Comparison Operands", https://www.sqlite.org/datatype3.html#affinity_of_comparison_operands).
     mutating func quantified(_ comparison: SQLToken, _ word: SQLToken, _ depth: Int) -> Bool {
         let isAny = word.matches("any")
         guard isAny ? comparison.isSymbol("=") : comparison.isSymbol("<>") || comparison.isSymbol("!=") else { return true }
@@ -76,7 +80,7 @@ extension PostgresSpelling {
             enter(comparison, upTo: start, isIn, closing: "")
             return read(depth: depth + 1, form: .list)
         } else if let array = arrayLiteral(inside(first)) {
-            (text, closing, end) = (isIn + "SELECT value FROM json_each(" + array.json, "))", array.end)
+            (text, closing, end) = (isIn + "SELECT +value FROM json_each(" + array.json, "))", array.end)
         } else if let bytes = listOfBytes(inside(first)) {
             (text, closing, end) = (isIn + bytes.list, nil, bytes.end)
         } else {
@@ -100,16 +104,13 @@ extension PostgresSpelling {
     private static func elements(_ isIn: String, of first: SQLToken) -> (text: String, closing: String) {
         guard first.kind == .parameter else {
             return (
-                isIn + "SELECT value FROM (SELECT coalesce(", ", '[null]') AS walpool_array), json_each(walpool_array))"
+                isIn + "SELECT +value FROM (SELECT coalesce(", ", '[null]') AS walpool_array), json_each(walpool_array))"
             )
         }
         guard case .numbered(let number, _) = ParameterName(first.bytes) else {
-            return (isIn + "SELECT value FROM json_each(", "))")
+            return (isIn + "SELECT +value FROM json_each(", "))")
         }
-        // By the last SELECT goes the affinity of the comparison, and json_each's values have none.
-        return (
-            isIn + "SELECT value FROM json_each(", ") UNION ALL SELECT CAST(NULL AS BLOB) WHERE $\(number) IS NULL)"
-        )
+        return (isIn + "SELECT +value FROM json_each(", ") UNION ALL SELECT NULL WHERE $\(number) IS NULL)")
     }
 
     /// Whether the `ARRAY[…]` whose elements begin here, with its type, is all that stands in the parentheses.
@@ -146,12 +147,14 @@ extension PostgresSpelling {
         return (token, depth)
     }
 
-    /// `'{x,z}'` without a type, as psycopg's ClientCursor writes a list of strings. JSON's arrays begin with another character.
+    /// `'{x,z}'` without a type, as psycopg's ClientCursor writes a list of strings. JSON's arrays begin with another character. What looks
+    /// like a number is there as a text and as a number: which of them is meant what stands on the left says, and its class may be known
+    /// only when the statement runs.
     private func arrayLiteral(_ first: (token: SQLToken, depth: Int)) -> (json: String, end: Int)? {
         guard let (content, past) = contentAndEnd(first.token), content.first == UInt8(ascii: "{"), let end = argumentEnd(past, first.depth)
         else { return nil }
         let refused = WireError(state: .invalidTextRepresentation, message: "")
-        let json = content.withUnsafeBytes { (try? ArrayCodec.json(ofText: $0, .textArray) { refused }) ?? nil }
+        let json = content.withUnsafeBytes { (try? ArrayCodec.json(ofTextAndNumbers: $0) { refused }) ?? nil }
         return json.map { (String(decoding: Self.quoted(Array($0.utf8)), as: UTF8.self), end) }
     }
 

@@ -88,6 +88,17 @@ enum ArrayCodec {
 
     // MARK: Text
 
+    /// Of PostgreSQL's `{1,x}`, whose type is not known: its elements as texts, and behind them those once more as numbers that look like one.
+    static func json(ofTextAndNumbers bytes: UnsafeRawBufferPointer, malformed: () -> WireError) throws(WireError) -> String? {
+        guard let texts = try json(ofText: bytes, .textArray, malformed: malformed), var reader = ArrayLiteral(bytes) else { return nil }
+        var numbers = ""
+        while let element = reader.next() {
+            guard !element.isNull, element.text.withUnsafeBytes({ isJSONNumber($0) }) else { continue }
+            numbers += "," + String(decoding: element.text, as: UTF8.self)
+        }
+        return numbers.isEmpty ? texts : String(texts.dropLast()) + numbers + "]"
+    }
+
     /// Of PostgreSQL's `{1,2,NULL,"a b"}`; nil when it is none.
     static func json(
         ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
