@@ -13,6 +13,11 @@ public enum BinaryCodec {
         integer(bytes).map { Float(bitPattern: $0) }
     }
 
+    /// A float4 as the double that is written alike: 0.1 is 0.1, as where a client sends it in text, and not 0.10000000149011612.
+    public static func doubleWrittenAsFloat(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        float(bytes).map { Double($0.description) ?? Double($0) }
+    }
+
     /// float8: eight bytes, likewise.
     @inlinable public static func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         integer(bytes).map { Double(bitPattern: $0) }

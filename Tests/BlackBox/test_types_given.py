@@ -1,9 +1,14 @@
 """What the client, or the statement's text, says that a parameter is: it comes back as that, whatever stands beside it."""
 
+import struct
+
 import pytest
 
 import wire
-from wire import BYTEA, TEXT, VARCHAR
+from parameters_fixtures import TIMESTAMP
+from wire import BYTEA, FLOAT4, TEXT, VARCHAR
+
+TIMETZ = 1266
 
 DESCRIBED = [pytest.param([wire.describe_statement()], [], id="statement"), pytest.param([], [wire.describe_portal()], id="portal")]
 
@@ -64,3 +69,51 @@ def test_null_among_the_elements(mixed):
         assert mixed.extended(f"SELECT id FROM mixed WHERE i <> ALL({array})", parameters).check().texts == []
     for sql in ["i = ANY($1::int8[])", "i <> ALL($1::int8[])"]:
         assert mixed.extended(f"SELECT ({sql}) IS NULL FROM mixed WHERE id = 1", [None]).check().texts == [("t",)]
+
+
+@pytest.mark.parametrize("value", [0.1, -2.5, 1e30, 3.4028235e38, 0.0])
+def test_a_float4_is_the_same_in_both_formats(shared, value):
+    with shared.client() as client:
+        binary = client.extended("SELECT $1::float8 + 0", [struct.pack("!f", value)], types=[FLOAT4], formats=[1]).check().texts
+        assert client.extended("SELECT $1::float8 + 0", [repr(value)], types=[FLOAT4]).check().texts == binary
+
+
+def test_a_time_with_its_zone_is_one_text(shared):
+    with shared.client() as client:
+        binary = struct.pack("!qi", 3 * 3600 * 10**6, -3600)
+        assert client.extended("SELECT $1", [binary], types=[TIMETZ], formats=[1]).value == "03:00:00+01:00"
+        for text in ["03:00:00+01", "03:00+01:00", "03:00:00 +01"]:
+            assert client.extended("SELECT $1", [text], types=[TIMETZ]).value == "03:00:00+01:00"
+        for text in ["nonsense", "2024-01-02", "2024-01-02 03:04:05+01", "25:00:00"]:
+            assert client.extended("SELECT $1", [text], types=[TIMETZ]).state == "22007"
+
+
+@pytest.mark.parametrize("text, stored", [
+    ("2024-01-02 03:04:05.9999999", "2024-01-02 03:04:06"), ("2024-12-31 23:59:59.9999995", "2025-01-01 00:00:00"),
+    ("2024-01-02 03:04:05.1234564", "2024-01-02 03:04:05.123456"), ("2024-01-02 03:04:05.12345649", "2024-01-02 03:04:05.123456"),
+    ("2024-01-02 03:04:05.1234565", "2024-01-02 03:04:05.123457")])
+def test_a_seventh_digit_rounds(shared, text, stored):
+    with shared.client() as client:
+        assert client.extended("SELECT $1", [text], types=[TIMESTAMP]).value == stored
+
+
+@pytest.mark.parametrize("before, behind", DESCRIBED)
+@pytest.mark.parametrize("sql, value, type", [
+    ("SELECT substr(b, 1, 2) FROM parts", [], (BYTEA, "\\x4142")), ("SELECT coalesce(substr(b, 1, 1), x'') FROM parts", [], (BYTEA, "\\x41")),
+    ("SELECT max(substring(b, 2, 1)) FROM parts", [], (BYTEA, "\\x42")), ("SELECT substr($1::bytea, 1, 1)", ["\\x4142"], (BYTEA, "\\x41")),
+    ("SELECT substr(t, 1, 1) FROM parts", [], (TEXT, "t")), ("SELECT substr(n, 1, 1) FROM parts", [], (TEXT, "1"))])
+def test_a_part_of_bytes(shared, sql, value, type, before, behind):
+    shared.run("DROP TABLE IF EXISTS parts", "CREATE TABLE parts (b BLOB, t TEXT, n INTEGER)", "INSERT INTO parts VALUES (x'4142ff', 'text', 12)")
+    with shared.client() as client:
+        reply = client.ask(wire.parse(sql), *before, wire.bind(value), *behind, wire.execute()).check()
+        assert (reply.of("T")[0].columns[0].type, reply.texts[0][0]) == type
+
+
+@pytest.mark.parametrize("name", ["true", "FALSE", "current_date"])
+def test_a_column_with_the_name_of_a_constant(shared, name):
+    shared.run("DROP TABLE IF EXISTS named", f'CREATE TABLE named ("{name.lower()}")', "INSERT INTO named VALUES (x'61'), ('abc')")
+    with shared.client() as client:
+        if name == "current_date":
+            name = '"current_date"'
+        assert client.query(f"SELECT {name} FROM named WHERE rowid = 2").check().texts == [("abc",)]
+        assert client.query(f"SELECT {name} FROM named WHERE rowid = 1").check().texts == [("\\x61",)]

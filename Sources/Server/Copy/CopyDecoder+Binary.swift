@@ -104,7 +104,7 @@ extension CopyDecoder {
         switch (columns[column].kind, length) {
         case (.integer, 8): return CopyValue(kind: .integer, bits: BinaryCodec.int64(field) ?? 0)
         case (.real, 8): return try real(BinaryCodec.double(field) ?? 0, column, nil)
-        case (.real, 4): return try real(Double(BinaryCodec.float(field) ?? 0), column, nil)
+        case (.real, 4): return try real(BinaryCodec.doubleWrittenAsFloat(field) ?? 0, column, nil)
         case (.boolean, 1): return CopyValue(kind: .integer, bits: field[0] != 0 ? 1 : 0)
         case (.bytes, _):
             var blob = place

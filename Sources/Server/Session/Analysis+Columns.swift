@@ -49,6 +49,8 @@ extension Analysis {
             let types = SelectListTypes.infer(sql, columnCount: count)
         {
             for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
+                // A column may be called true, or current_date.
+                guard statement.columnOriginName(index) == nil else { continue }
                 columns[index].type = ColumnType(static: types[index])
                 columns[index].ownType = types[index]?.ownType
                 columns[index].isPerhapsBoolean = types[index] == .perhapsBool

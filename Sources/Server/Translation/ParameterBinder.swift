@@ -123,8 +123,8 @@ enum ParameterBinder {
             guard let value = BinaryCodec.int64(bytes) else { throw wrongLength }
             try statement.bind(value, at: slot)
         case .float4:
-            guard let value = BinaryCodec.float(bytes) else { throw wrongLength }
-            try bindReal(Double(value), slot, statement)
+            guard let value = BinaryCodec.doubleWrittenAsFloat(bytes) else { throw wrongLength }
+            try bindReal(value, slot, statement)
         case .float8:
             guard let value = BinaryCodec.double(bytes) else { throw wrongLength }
             try bindReal(value, slot, statement)

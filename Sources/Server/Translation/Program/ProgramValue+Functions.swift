@@ -29,6 +29,7 @@ extension ProgramValue {
         switch name {
         case "like", "glob", "starts_with": return .boolean
         case "abs": return arguments.first.map { arithmetic($0, $0) } ?? ProgramValue([.integer, .real, .null], nil)
+        case "substr", "substring": return part(of: arguments.first)
         case "nullif":
             // It is the first argument, where it is anything.
             var result = arguments.first ?? .unknown
@@ -36,6 +37,18 @@ extension ProgramValue {
             return result
         default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown
         }
+    }
+
+    /// "If X is a string then characters indices refer to actual UTF-8 characters. If X is a BLOB then the indices refer to bytes"
+    /// (https://www.sqlite.org/lang_corefunc.html#substr), and so is what it gives.
+    private static func part(of value: ProgramValue?) -> ProgramValue {
+        guard let value else { return .unknown }
+        var result = ProgramValue([.text, .blob, .null], .text)
+        if value.likely.joined(value.parameterType) == .type(.bytea) { result.likely = .type(.bytea) }
+        guard value.parameters.isEmpty else { return result }
+        if value.classes.subtracting(.null) == .blob { result.classes.remove(.text) }
+        if !value.classes.contains(.blob) { result.classes.remove(.blob) }
+        return result
     }
 
     static func result(ofAggregate name: String, _ argument: ProgramValue?) -> ProgramValue {

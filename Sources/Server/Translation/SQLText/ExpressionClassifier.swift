@@ -189,7 +189,8 @@ struct ExpressionClassifier {
             // What is compared with a number or a text is no boolean.
             return found == .perhapsBoolean && merged(arguments, depth, dropping: 0) != found ? nil : found
         case "substr", "substring":
-            return merged(firstArgument(arguments), depth, dropping: 0) == .text ? .text : .textOrBytes
+            let found = merged(firstArgument(arguments), depth, dropping: 0)
+            return found == .text || found == .bytea ? found : .textOrBytes
         default: return ExpressionClass(function: function)
         }
     }

@@ -52,7 +52,7 @@ enum ArrayCodec {
         case .int4: text = BinaryCodec.int32(bytes).map { String($0) }
         case .oid: text = BinaryCodec.int32(bytes).map { String(UInt32(bitPattern: $0)) }
         case .int8: text = BinaryCodec.int64(bytes).map { String($0) }
-        case .float4: text = try BinaryCodec.float(bytes).map { value throws(WireError) in try number(Double(value)) }
+        case .float4: text = try BinaryCodec.doubleWrittenAsFloat(bytes).map { value throws(WireError) in try number(value) }
         case .float8: text = try BinaryCodec.double(bytes).map { value throws(WireError) in try number(value) }
         case .numeric:
             guard let digits = NumericCodec.text(bytes) else { throw malformed() }

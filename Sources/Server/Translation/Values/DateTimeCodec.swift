@@ -18,7 +18,11 @@ enum DateTimeCodec {
     static func time(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {
         guard let microseconds = BinaryCodec.int64(bytes), (0...microsecondsPerDay).contains(microseconds)
         else { return nil }
-        // 24:00:00 is a time in PostgreSQL and none in SQLite.
+        return try text(timeOfDay: microseconds)
+    }
+
+    /// 24:00:00 is a time in PostgreSQL and none in SQLite.
+    static func text(timeOfDay microseconds: Int64) throws(WireError) -> String {
         guard microseconds < microsecondsPerDay else { throw outOfRange("24:00:00") }
         return text(time: microseconds)
     }
@@ -29,9 +33,13 @@ enum DateTimeCodec {
             let zone = BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: bytes[8..<12])),
             abs(Int64(zone)) < 57_600
         else { return nil }
-        // SQLite's time zones have no seconds, and nobody's have any since 1972.
-        let minutes = Int64(zone.magnitude) / 60
-        return time + (zone <= 0 ? "+" : "-") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
+        return time + text(secondsWest: Int64(zone))
+    }
+
+    /// SQLite's time zones have no seconds, and nobody's have any since 1972.
+    static func text(secondsWest seconds: Int64) -> String {
+        let minutes = Int64(seconds.magnitude) / 60
+        return (seconds <= 0 ? "+" : "-") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
     }
 
     static func timestamp(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String? {

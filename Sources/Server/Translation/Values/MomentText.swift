@@ -64,7 +64,8 @@ struct MomentText {
                 let start = index
                 var scale: Int64 = 100_000
                 while let digit = number(1) {
-                    total += digit * scale
+                    // The first of those there is no room for rounds, as in PostgreSQL.
+                    total += scale > 0 ? digit * scale : index == start + 7 && digit >= 5 ? 1 : 0
                     scale /= 10
                 }
                 guard index > start else { return false }
@@ -128,13 +129,17 @@ struct MomentText {
 
     static let types: [TypeOID] = [.date, .time, .timestamp, .timestamptz]
 
-    /// What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any time zone indication" for a
+    /// Of one of these, or of a time with a time zone. What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any time zone indication" for a
     /// timestamp without one, and turns one that has it into UTC.
     /// https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-INPUT-TIME-STAMPS
     func text(of type: TypeOID) throws(WireError) -> String? {
         switch type {
         case .date: return try days.map { days throws(WireError) in try DateTimeCodec.text(days: days) }
-        case .time: return microseconds.map { DateTimeCodec.text(time: $0) }
+        case .time: return try microseconds.map { time throws(WireError) in try DateTimeCodec.text(timeOfDay: time) }
+        case .timetz:
+            guard days == nil, let microseconds else { return nil }
+            return try DateTimeCodec.text(timeOfDay: microseconds)
+                + DateTimeCodec.text(secondsWest: -(offsetMicroseconds ?? 0) / 1_000_000)
         case .timestamp:
             guard let days else { return nil }
             return try DateTimeCodec.text(timestamp: days * DateTimeCodec.microsecondsPerDay + (microseconds ?? 0))

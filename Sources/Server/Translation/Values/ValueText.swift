@@ -50,7 +50,7 @@ enum ValueText {
         let text: String?
         switch type {
         case .uuid: text = UUIDCodec.canonical(bytes)
-        case .date, .time, .timestamp, .timestamptz:
+        case .date, .time, .timetz, .timestamp, .timestamptz:
             var error = malformed()
             error.state = .invalidDatetimeFormat
             guard let moment = try MomentText(TextCodec.trimmed(bytes))?.text(of: type) else { throw error }
