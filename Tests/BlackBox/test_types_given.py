@@ -48,19 +48,52 @@ def mixed(shared):
         yield client
 
 
-@pytest.mark.parametrize("left", ["code", "i", "i + 0", "r", "code || ''", "CAST(code AS TEXT)"])
-@pytest.mark.parametrize("array, parameters, types", [
-    ("'{5}'", [], []), ("('{\"5\", abc}')", [], []), ("ARRAY[5]", [], []), ("$1::int8[]", ["{5}"], []), ("$1::text[]", ["{5}"], []),
-    ("$1", ["{5}"], [1016]), ("$1", ["{5}"], [1009]), ("$1", ["{5}"], []), ("'{5}'::int4[]", [], [])])
-def test_elements_of_another_class(mixed, left, array, parameters, types):
-    """As a single value in that place: the column's affinity converts. Where there is none, PostgreSQL has no such operator."""
-    found = mixed.extended(f"SELECT id FROM mixed WHERE {left} = ANY({array}) ORDER BY id", parameters, types=types).check().texts
-    others = mixed.extended(f"SELECT id FROM mixed WHERE {left} <> ALL({array}) ORDER BY id", parameters, types=types).check().texts
-    isText = "::text" in array or types == [1009]
-    isNumber = "int" in array or types == [1016] or array.startswith("ARRAY")
-    if (left == "i + 0" and isText) or (left in ("code || ''", "CAST(code AS TEXT)") and isNumber and left != "CAST(code AS TEXT)"):
-        return
-    assert (found, others) == ([("1",)], [("2",), ("3",)])
+ANY_CLASS = ["'{5}'", "('{\"5\", abc}')", "$1"]
+NUMBERS, TEXTS = ["ARRAY[5]", "$1::int8[]", "'{5}'::int4[]"], ["$1::text[]", "'{5}'::text[]"]
+# By their left sides: a column converts the elements, and where nothing does, PostgreSQL has no operator for another class.
+COMPARED = [
+    *[(left, array) for left in ("code", "i", "r") for array in ANY_CLASS + NUMBERS + TEXTS],
+    *[("i + 0", array) for array in ANY_CLASS + NUMBERS], *[("code || ''", array) for array in ANY_CLASS + TEXTS]]
+
+
+@pytest.mark.parametrize("left, array", COMPARED)
+def test_elements_of_another_class(mixed, left, array):
+    parameters = ["{5}"] if "$1" in array else []
+    assert mixed.extended(f"SELECT id FROM mixed WHERE {left} = ANY({array})", parameters).check().texts == [("1",)]
+    others = mixed.extended(f"SELECT id FROM mixed WHERE {left} <> ALL({array}) ORDER BY id", parameters).check().texts
+    assert others == [("2",), ("3",)]
+
+
+@pytest.mark.parametrize("element", ["1.10", "1.50", "-0", "1e2", "100000000000000000000", "007", "+5", "0.00001", "1.1", "5", "0.5", "-2.25"])
+def test_an_element_is_no_other_text(shared, element):
+    others = ["1.1", "1.5", "0", "100", "100.0", "1.0e+20", "7", "5", "1.0e-05", "0.5", "-2.25", "x"]
+    shared.run("DROP TABLE IF EXISTS versions", "CREATE TABLE versions (v TEXT UNIQUE)", f"INSERT INTO versions VALUES ('{element}')",
+               *[f"INSERT OR IGNORE INTO versions VALUES ('{other}')" for other in others])
+    with shared.client() as client:
+        assert client.query(f"SELECT v FROM versions WHERE v = ANY('{{{element}}}')").check().texts == [(element,)]
+        assert (element,) not in client.query(f"SELECT v FROM versions WHERE v <> ALL('{{{element}}}')").check().texts
+        assert client.query(f"DELETE FROM versions WHERE v = ANY('{{{element}}}')").tag == "DELETE 1"
+
+
+@pytest.mark.parametrize("column", ["code", "i", "r"])
+def test_two_elements(mixed, column):
+    """Of two SQLite asks by BitAnd whether one is NULL."""
+    texts = [f"SELECT id FROM mixed WHERE {column} {sign}" for sign in ("IN ($1, $2)", "NOT IN ($1, $2)", "NOT IN ($1, $2, $3)")]
+    types = [mixed.ask(wire.parse(text), wire.describe_statement()).check().of("t")[0].types[:2] for text in texts]
+    assert types[0] == types[1] == types[2]
+    for condition in ["{} NOT IN ($1, $2)", "NOT ({} IN ($1, $2))", "({} IN ($1, $2)) IS FALSE"]:
+        sql = f"SELECT id FROM mixed WHERE {condition.format(column)} ORDER BY id"
+        assert mixed.extended(sql, ["5", "6.5" if column == "r" else "6"]).check().texts == [("3",)]
+
+
+@pytest.mark.parametrize("declared, value", [
+    ("DATE", "2024-05-06"), ("BOOLEAN", "t"), ("UUID", "0000000a-000b-000c-000d-00000000000e"), ("BLOB", "\\x41")])
+def test_two_elements_of_other_types(shared, declared, value):
+    shared.run("DROP TABLE IF EXISTS other", f"CREATE TABLE other (id INTEGER PRIMARY KEY, c {declared})")
+    with shared.client() as client:
+        client.extended("INSERT INTO other VALUES (1, $1)", [value]).check()
+        for sql, found in [("c IN ($1, $2)", "1"), ("c NOT IN ($1, $2)", "0"), ("NOT (c IN ($1, $2))", "0")]:
+            assert client.extended(f"SELECT count(*) FROM other WHERE {sql}", [value, value]).check().value == found
 
 
 def test_null_among_the_elements(mixed):

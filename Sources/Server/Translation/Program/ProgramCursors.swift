@@ -18,6 +18,8 @@ struct ProgramCursors {
     private(set) var pseudo: [Int: Int] = [:]
     /// What the rows are for that the program writes into tables.
     private(set) var columnsWritten: [RecordShape: [ProgramValue]] = [:]
+    /// By name: the columns, as they are stored, of STRICT tables that the program writes into.
+    private(set) var columnsOfStrict: [String: [ProgramValue]] = [:]
 
     init(_ program: [Instruction], schema: inout SchemaColumns) {
         var roots: [Int: Int] = [:]
@@ -32,6 +34,7 @@ struct ProgramCursors {
                 if instruction.opcode != .reopenIndex, !instruction.p4.hasPrefix("k(") { tables.insert(instruction.p1) }
             case .openDuplicate: duplicates[instruction.p1] = instruction.p2
             case .openPseudo: pseudo[instruction.p1] = instruction.p2
+            case .typeCheck: columnsOfStrict[instruction.p4] = schema.columns(table: instruction.p4)
             default: break
             }
         }

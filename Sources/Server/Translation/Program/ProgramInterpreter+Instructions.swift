@@ -31,6 +31,7 @@ extension ProgramInterpreter {
         // It makes P3 NULL when it jumps, and else P3 is computed next.
         case .ifNullRow: registers.set(p3, .null)
         case .rowSetRead, .offset: registers.set(p3, .integerOrNull)
+        case .typeCheck: checkTypes(instruction, &registers)
         case .affinity: applyAffinities(instruction.p4, p1, p2, &registers)
         case .realAffinity:
             var value = registers.value(p1)
@@ -57,6 +58,11 @@ extension ProgramInterpreter {
         case .add, .subtract, .multiply, .divide, .remainder:
             note { $0.addArithmetic(left, right) }
             registers.set(p3, .arithmetic(left, right))
+        // Of two elements IN asks by that whether one is NULL, the one with itself and the other into it (sqlite3ExprCodeIN in
+        // https://www.sqlite.org/src/file?name=src/expr.c).
+        case .bitAnd where p1 == p2 || p1 == p3:
+            note { uses in for value in [left, right] { uses.addIndifferent(value) } }
+            registers.set(p3, .integerOrNull)
         case .bitAnd, .bitOr, .shiftLeft, .shiftRight:
             note { uses in for value in [left, right] { uses.need(value, .int8) } }
             registers.set(p3, .integerOrNull)
@@ -116,6 +122,15 @@ extension ProgramInterpreter {
         for (index, letter) in letters.utf8.enumerated() where index < count {
             guard let affinity = Affinity(rawValue: letter), affinity.converts else { continue }
             convert(first + index, affinity, nil, &registers)
+        }
+    }
+
+    /// Of a STRICT table: "Apply affinities to the range of P2 registers beginning with P1. Take the affinities from the Table object in
+    /// P4" (OP_TypeCheck, https://www.sqlite.org/opcode.html).
+    private mutating func checkTypes(_ instruction: Instruction, _ registers: inout Registers) {
+        for (index, column) in (cursors.columnsOfStrict[instruction.p4] ?? []).prefix(instruction.p2).enumerated() {
+            guard let type = column.type, case let affinity = Affinity(of: type), affinity.converts else { continue }
+            convert(instruction.p1 + index, affinity, type, &registers)
         }
     }
 

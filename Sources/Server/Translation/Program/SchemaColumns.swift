@@ -19,6 +19,12 @@ struct SchemaColumns {
         return found
     }
 
+    /// Those that a table's records have.
+    func columns(table: String) -> [ProgramValue] {
+        // As above.
+        ((try? tableColumns(table)) ?? []).filter { !$0.isVirtual }.map(\.value)
+    }
+
     /// nil as long as there has been no AUTOINCREMENT.
     var sequenceRoot: Int? {
         guard
