@@ -17,8 +17,9 @@ extension Server {
         }
     }
 
-    /// Clients of the database; the console's do not keep a daemon alive.
-    var clientCount: Int { table.sessions.count { $0.introduction?.isConsole != true } }
+    /// Clients of the database. Neither do the console's keep a daemon alive, nor connections that have not started: whoever says nothing,
+    /// or asks for metrics.
+    var clientCount: Int { table.sessions.count { $0.introduction?.isConsole == false } }
 
     func drain() {
         stopping.isDraining.store(true, ordering: .sequentiallyConsistent)

@@ -96,14 +96,35 @@ def test_nobody_to_wait_for(db):
     ends(db)
 
 
-def test_who_turns_out_to_be_a_console_is_none_to_wait_for(db):
+@pytest.mark.parametrize("said", [b"", b"GET /met", wire.startup({"user": "tester"})[:6]])
+def test_who_has_not_started_is_none_to_wait_for(db, said):
     # The last to come, so that the silent one has been accepted.
     client, silent, admin = db.client(), db.raw(), db.client(database="walpool")
+    silent.send(said)
     admin.query("SHUTDOWN WAIT_FOR_CLIENTS").check()
     client.close()
-    eventually(lambda: not any(str(client.process_id) in row for row in admin.query("SHOW CLIENTS").texts), "the client's end")
-    silent.send(wire.startup({"user": "tester", "database": "walpool"}))
     ends(db)
+    assert silent.rest() == b""
+
+
+def test_a_pause_and_a_drain_at_one_time(db):
+    """Both complete kept the clients for ever, and nobody could get in to RESUME: whichever comes second is told of the other."""
+    for _ in range(20):
+        pausing, draining, client = db.client(database="walpool"), db.client(database="walpool"), db.client()
+        pausing.send(wire.query("PAUSE"))
+        draining.send(wire.query("SHUTDOWN WAIT_FOR_CLIENTS"))
+        if draining.reply().state == "55000":
+            pausing.reply().check()
+            pausing.query("RESUME").check()
+            for each in (pausing, draining, client):
+                each.close()
+            continue
+        # Refused, or undone.
+        pausing.reply()
+        assert client.value("SELECT 1") == "1"
+        client.close()
+        ends(db)
+        db.restart()
 
 
 def test_one_call_of_a_function_that_goes_on(db):

@@ -43,15 +43,13 @@ extension Session {
     /// complete it stays, whatever becomes of this session.
     func pause(_ database: String?) throws(WireError) {
         try requireServed(database)
-        // Nobody else gets in any more, so RESUME might come from nobody.
-        guard !server.stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else {
-            throw WireError(
-                state: .objectNotInPrerequisiteState, message: "the daemon waits for its clients to leave, which a pause would keep")
-        }
+        try requireAccepting()
         guard pool.beginPause(by: clientID) else { throw alreadyPaused }
         server.log.notice(.paused, "paused: new transactions wait", metadata: identity)
         var hasTold = false
         do {
+            // First said, then looked; `endPauseBesideDrain` does it the other way round.
+            try requireAccepting()
             try poll { () throws(WireError) in
                 let busy = server.clientsPauseWaitsFor
                 if try completePause(nobodyPasses: busy.isEmpty) { return true }
@@ -68,6 +66,18 @@ extension Session {
             resumeAll(pool.endPause(begunBy: clientID))
             throw error
         }
+    }
+
+    /// Nobody else gets in any more, so RESUME might come from nobody.
+    private func requireAccepting() throws(WireError) {
+        guard server.stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else { return }
+        throw WireError(
+            state: .objectNotInPrerequisiteState, message: "the daemon waits for its clients to leave, which a pause would keep")
+    }
+
+    /// A drain has just begun, and is not to be undone: a pause that began at the same moment would keep the clients.
+    func endPauseBesideDrain() {
+        if pool.pause != .none { resumeAll(pool.endPause()) }
     }
 
     private var alreadyPaused: WireError {

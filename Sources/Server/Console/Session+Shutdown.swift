@@ -23,6 +23,7 @@ extension Session {
                 hint: "SHUTDOWN in a console that is open already, or SIGTERM (systemctl stop), does not wait for them.")
         }
         server.drain()
+        endPauseBesideDrain()
     }
 
     /// On a thread of its own: files and the names in them may take their time.
