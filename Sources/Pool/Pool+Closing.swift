@@ -20,14 +20,15 @@ extension Pool {
         if let aside { log.error(.ioError, "\(path)-wal was replaced as it was closed, twice: the first of these is \(aside) now") }
     }
 
-    /// A process that is killed while it closes may leave a -wal under the name that it had only for that (COwnWAL). With nothing in it it is
-    /// its own, and goes. What somebody had just put there belongs to a database of theirs.
+    /// A process that is killed while it closes may leave a -wal under the name that it had only for that (COwnWAL). With nothing in it it
+    /// is its own, and goes. What somebody had just put there belongs to a database of theirs.
     func lookForWALsLeftAside() {
-        let directory = String(path[...(path.lastIndex(of: "/") ?? path.startIndex)])
-        for name in Directory.names(in: Directory.of(path)) ?? [] {
-            let file = directory + name
+        let prefix = Array("\(path.split(separator: "/").last ?? "")-wal.closing".utf8)
+        for name in Directory.names(in: Directory.of(path)) ?? [] where name.utf8.starts(with: prefix) {
+            let isNumbered = name.utf8.dropFirst(prefix.count).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let file = "\(Directory.of(path))/\(name)"
             var status = stat()
-            guard file.hasPrefix("\(path)-wal.closing"), lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard isNumbered, lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             if status.st_size == 0 {
                 unlink(file)
             } else {

@@ -10,7 +10,8 @@ extension Pool {
     /// Every connection in WAL mode keeps a shared lock on the database's file (https://www.sqlite.org/lockingv3.html), on
     /// these bytes of it.
     private static let sharedBytes = (first: off_t(0x4000_0002), count: off_t(510))
-    /// Every process that has a -shm open keeps a shared lock on this byte of it (`UNIX_SHM_DMS` in https://www.sqlite.org/src/file/src/os_unix.c).
+    /// Every process that has a -shm open keeps a shared lock on this byte of it (`UNIX_SHM_DMS` in
+    /// https://www.sqlite.org/src/file/src/os_unix.c).
     private static let indexBytes = (first: off_t(128), count: off_t(1))
 
     /// One that is there before the database is opened, while there is no -shm in its place, or no -wal: SQLite has both

@@ -56,8 +56,8 @@ struct Vacuum {
     }
 
     /// A table that has no INTEGER PRIMARY KEY and no index, and by whose rowids the full-text index of an FTS table finds its rows
-    /// (`content=`), itself or by a view. VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then VACUUM may
-    /// change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
+    /// (`content=`), itself or by a view. VACUUM gives such a table new rowids: "If a table has no explicit INTEGER PRIMARY KEY, then
+    /// VACUUM may change the ROWIDs for entries" (https://www.sqlite.org/lang_vacuum.html), and then the index finds other rows.
     func tableNamedByRowid() throws(SQLiteError) -> String? {
         let contents = try texts("SELECT sql FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")
             .reduce(into: Set()) { $0.formUnion(FullTextContent.tables(in: $1)) }

@@ -146,9 +146,11 @@ def test_what_a_killed_daemon_has_left_aside(start_daemon):
     empty, theirs = (daemon.directory / f"app.db-wal.closing{number}" for number in ("", "2"))
     empty.write_bytes(b"")
     theirs.write_bytes(b"theirs")
+    notes = daemon.directory / "app.db-wal.closing-notes.txt"
+    notes.write_bytes(b"")
     daemon.start()
     eventually(lambda: str(theirs) in daemon.errors, "a line about it")
-    assert theirs.read_bytes() == b"theirs" and not empty.exists()
+    assert theirs.read_bytes() == b"theirs" and not empty.exists() and notes.exists()
     daemon.may_fail = True
 
 

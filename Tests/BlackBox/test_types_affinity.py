@@ -62,6 +62,18 @@ def test_a_parameter_beside_a_virtual_column(items, column, type, value, ids):
         assert [row[0] for row in items.extended(text, [value]).check().texts] == ids
 
 
+@pytest.mark.parametrize("sql, type, value, ids", [
+    ("SELECT id FROM items i WHERE i.plenty = $1 ORDER BY id", BOOL, "t", ["1", "3"]),
+    ("SELECT i.id FROM items AS i JOIN other o ON o.id = i.id WHERE i.plenty = $1", BOOL, "true", ["1"]),
+    ("SELECT id FROM items WHERE plenty <> $1 OR $1 IS NULL", BOOL, "true", ["2"]),
+    ("SELECT id FROM other WHERE plenty = $1 AND id IN (SELECT id FROM items)", TEXT, "abc", ["1"]),
+    ("SELECT o.id FROM other o, items WHERE o.plenty = $1 AND o.id = items.id", TEXT, "abc", ["1"])])
+def test_whose_column_it_is(items, sql, type, value, ids):
+    items.query("DROP TABLE IF EXISTS other; CREATE TABLE other (id INTEGER PRIMARY KEY, plenty FOO); INSERT INTO other VALUES (1, 'abc')").check()
+    assert items.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == [type]
+    assert [row[0] for row in items.extended(sql, [value]).check().texts] == ids
+
+
 WRITTEN = "CREATE TABLE written (id INTEGER PRIMARY KEY, name TEXT, n INTEGER, r REAL, code TEXT DEFAULT 5, m INTEGER DEFAULT '7', x NUMERIC)"
 
 

@@ -124,10 +124,19 @@ def test_a_time_with_its_zone_is_one_text(shared):
 @pytest.mark.parametrize("text, stored", [
     ("2024-01-02 03:04:05.9999999", "2024-01-02 03:04:06"), ("2024-12-31 23:59:59.9999995", "2025-01-01 00:00:00"),
     ("2024-01-02 03:04:05.1234564", "2024-01-02 03:04:05.123456"), ("2024-01-02 03:04:05.12345649", "2024-01-02 03:04:05.123456"),
-    ("2024-01-02 03:04:05.1234565", "2024-01-02 03:04:05.123457")])
+    ("2024-01-02 03:04:05.1234565", "2024-01-02 03:04:05.123456"), ("2024-01-02 03:04:05.1234575", "2024-01-02 03:04:05.123458"),
+    ("2024-01-02 03:04:05.12345650000000001", "2024-01-02 03:04:05.123456")])
 def test_a_seventh_digit_rounds(shared, text, stored):
+    """Half to even, as in PostgreSQL."""
     with shared.client() as client:
         assert client.extended("SELECT $1", [text], types=[TIMESTAMP]).value == stored
+
+
+@pytest.mark.parametrize("type", [1083, TIMETZ])
+def test_a_time_that_rounds_to_the_next_day(shared, type):
+    """24:00:00 is a time in PostgreSQL and none in SQLite."""
+    with shared.client() as client:
+        assert client.extended("SELECT $1", ["23:59:59.9999999"], types=[type]).check().value.startswith("23:59:59.999999")
 
 
 @pytest.mark.parametrize("before, behind", DESCRIBED)

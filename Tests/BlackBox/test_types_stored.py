@@ -25,6 +25,14 @@ def test_what_is_no_real(client, value):
     assert client.extended("INSERT INTO p (r) VALUES ($1)", [value]).state == "22003"
 
 
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO p (id, r) VALUES (100, $1) RETURNING r * 2", "INSERT INTO p (id, r) VALUES (100, $1) RETURNING typeof(r) = 'real'",
+    "SELECT coalesce(r, 0) = $1 FROM p WHERE id = 1"])
+def test_infinity_where_the_column_is_used_again(client, sql):
+    client.extended(sql, ["Infinity"]).check()
+    assert client.query("SELECT count(*) FROM p WHERE typeof(r) = 'text'").value == "0"
+
+
 def test_not_a_boolean(client):
     assert client.extended("INSERT INTO p (f) VALUES ($1)", ["maybe"]).state == "22P02"
 

@@ -32,8 +32,8 @@ import Testing
 
     @Test func whereThereIsNoneItIsNil() throws {
         let directory = try TemporaryDirectory()
-        #expect(FileIdentity(at: "\(directory.path)/none") == nil)
-        #expect(errno == ENOENT)
+        let (found, reason) = (FileIdentity(at: "\(directory.path)/none"), errno)
+        #expect(found == nil && reason == ENOENT)
         #expect(FileIdentity(named: "\(directory.path)/none") == nil)
         #expect(FileIdentity(ofDescriptor: -1) == nil)
     }

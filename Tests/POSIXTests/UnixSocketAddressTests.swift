@@ -32,8 +32,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let address = try #require(UnixSocketAddress(path: directory.path + "/nobody"))
         withSocket {
-            #expect(address.connect($0) == -1)
-            #expect(errno == ENOENT)
+            let (result, reason) = (address.connect($0), errno)
+            #expect(result == -1 && reason == ENOENT)
         }
         #expect(UnixSocketAddress.path(ofBound: -1) == nil)
     }

@@ -25,7 +25,8 @@ import Testing
 
     // MARK: Cancels
 
-    /// Between two statements of a message, or of what was received of a pipeline, a cancel is for the next; behind the last it is for none.
+    /// Between two statements of a message, or of what was received of a pipeline, a cancel is for the next; behind the last it is for
+    /// none.
     @Test func aCancelBetweenTwoStatements() throws {
         let test = try TestServer()
         let client = try test.connect()

@@ -125,8 +125,8 @@ final class Crew: @unchecked Sendable {
         }
     }
 
-    /// The last of the reserve has gone to poll, and a socket may keep it as it keeps all the others: nobody would be left to interrupt them.
-    /// So a thread does nothing else until there is a watcher again.
+    /// The last of the reserve has gone to poll, and a socket may keep it as it keeps all the others: nobody would be left to interrupt
+    /// them. So a thread does nothing else until there is a watcher again.
     private func interruptUntilWatched() {
         guard socketsMayKeep, !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent) else { return }
         let thread = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes, isDetached: true) { [self] in

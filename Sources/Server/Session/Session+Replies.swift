@@ -11,8 +11,8 @@ extension Session {
         if marks.reply > out.start, writerMode != .group { _ = flush() }
     }
 
-    /// Sends the replies that are complete. Call it before the session is parked, since a parked session has no thread that would. Returns a
-    /// wait if the socket has no room, nil when nothing is left.
+    /// Sends the replies that are complete. Call it before the session is parked, since a parked session has no thread that would. Returns
+    /// a wait if the socket has no room, nil when nothing is left.
     func waitUntilRepliesAreSent() -> Wait? {
         guard owesReplyEnd, !hasWriterGrant else { return nil }
         guard flush() else { return .closed }

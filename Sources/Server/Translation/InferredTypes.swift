@@ -38,7 +38,7 @@ enum InferredTypes {
             if !result[number].isDetermined {
                 result[number] = type(contexts)
                 if !result[number].isDetermined, let found = virtual?.type(contexts) { result[number] = found }
-            } else if undeclared.contains(number), let found = virtual?.type(contexts) {
+            } else if undeclared.contains(number), let found = virtual?.typeOfGenerated(contexts) {
                 result[number] = found
             } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
                 result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)

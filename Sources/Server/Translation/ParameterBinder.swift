@@ -22,7 +22,11 @@ enum ParameterBinder {
         case .uuid: try bindUUID(bytes, slot, statement)
         case .array: try bindArray(bytes, slot, parameter.type, statement)
         case .boolean: try bindText(bytes, slot, .bool, statement)
-        case .number: try bindNumber(bytes, slot, to: statement)
+        case .number:
+            if parameter.type == .float8 || parameter.type == .numeric, let value = infinity(bytes) {
+                return try bindReal(value, slot, statement)
+            }
+            try bindNumber(bytes, slot, to: statement)
         case .numberIfPossible:
             if try !bindNumberIfPossible(bytes, slot, statement) { try bindValidText(bytes, slot, statement) }
         }
@@ -240,11 +244,14 @@ enum ParameterBinder {
     private static func bindLiteralOfReal(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {
-        let letter = bytes.first { !isSpace($0) && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
-        guard letter == UInt8(ascii: "i") || letter == UInt8(ascii: "n"), let value = TextCodec.parseDouble(bytes) else {
-            return try bindValidText(bytes, slot, statement)
-        }
+        guard let value = infinity(bytes) else { return try bindValidText(bytes, slot, statement) }
         try bindReal(value, slot, statement)
+    }
+
+    /// Or NaN; nil: it is neither, or no number at all.
+    private static func infinity(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        let letter = bytes.first { !isSpace($0) && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
+        return letter == UInt8(ascii: "i") || letter == UInt8(ascii: "n") ? TextCodec.parseDouble(bytes) : nil
     }
 
     private static func bindValidText(

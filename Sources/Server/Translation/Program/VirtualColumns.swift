@@ -7,12 +7,21 @@ import SQLite
 struct VirtualColumns {
     private struct Table {
         var name: FoldedName
-        var columns: [(name: FoldedName, type: TypeOID?)]
-        /// Only its VIRTUAL generated columns are among these.
+        var columns: [Column]
+        /// It is neither a virtual one nor a view.
         var isOrdinary: Bool
     }
 
+    private struct Column {
+        var name: FoldedName
+        var type: TypeOID?
+        /// VIRTUAL.
+        var isGenerated: Bool
+    }
+
     private let tables: [Table]
+    /// Words behind a name, with AS or without: what a table may be called in the statement.
+    private let aliases: [FoldedName: Set<FoldedName>]
     /// What an INSERT is into.
     private let target: Table?
     private let sql: UnsafeRawBufferPointer
@@ -23,11 +32,17 @@ struct VirtualColumns {
         var names: Set<FoldedName> = []
         var target: FoldedName?
         var isTarget = false
+        var aliases: [FoldedName: Set<FoldedName>] = [:]
+        var before: FoldedName?
         for token in SQLLexer(sql) {
-            if token.isIdentifierLike {
+            if token.isIdentifierLike, !token.matches("as") {
                 let name = token.name.foldedName
                 if isTarget, target == nil || target == Self.main { target = name }
                 names.insert(name)
+                if let before { aliases[name, default: []].insert(before) }
+                before = name
+            } else if !token.matches("as") {
+                before = nil
             }
             isTarget = token.matches("into") || (isTarget && (token.isIdentifierLike && target == Self.main || token.isSymbol(".")))
         }
@@ -43,28 +58,29 @@ struct VirtualColumns {
             guard names.contains(name.foldedName) else { continue }
             let isOrdinary = list.integer(2) != 0
             // A full-text index holds texts, and declares nothing.
-            let table = try Self.table(name, isText: !isOrdinary && list.integer(1) != 0, onlyGenerated: isOrdinary, connection)
-            if !isOrdinary || !table.columns.isEmpty { tables.append(table) }
+            tables.append(try Self.table(name, isText: !isOrdinary && list.integer(1) != 0, isOrdinary: isOrdinary, connection))
         }
-        guard !tables.isEmpty else { return nil }
+        guard tables.contains(where: { !$0.isOrdinary || $0.columns.contains(where: \.isGenerated) }) else { return nil }
         self.tables = tables
+        self.aliases = aliases
         self.target = tables.first { $0.name == target && !$0.isOrdinary }
         self.sql = sql
     }
 
     private static func table(
-        _ name: String, isText: Bool, onlyGenerated: Bool, _ connection: Connection
+        _ name: String, isText: Bool, isOrdinary: Bool, _ connection: Connection
     ) throws(SQLiteError) -> Table {
         let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(name)))")
-        var columns: [(name: FoldedName, type: TypeOID?)] = []
+        var columns: [Column] = []
         while try statement.step() == .row {
             // "A normal column (0), a dynamic or stored generated column (2 or 3), or a hidden column in a virtual table (1)"
             // (https://www.sqlite.org/pragma.html#pragma_table_xinfo), which is written by its name only.
-            guard statement.integer(6) == (onlyGenerated ? 2 : 0) else { continue }
-            let type = DeclaredType(text(statement, 2))?.own
-            columns.append((text(statement, 1).foldedName, type ?? (isText ? .text : nil)))
+            let hidden = statement.integer(6)
+            guard hidden == 0 || isOrdinary else { continue }
+            let type = DeclaredType(text(statement, 2))?.own ?? (isText ? .text : nil)
+            columns.append(Column(name: text(statement, 1).foldedName, type: type, isGenerated: hidden == 2))
         }
-        return Table(name: name.foldedName, columns: columns, isOrdinary: onlyGenerated)
+        return Table(name: name.foldedName, columns: columns, isOrdinary: isOrdinary)
     }
 
     private static func text(_ statement: Statement, _ column: Int) -> String {
@@ -77,6 +93,26 @@ struct VirtualColumns {
         return found
     }
 
+    /// The same of VIRTUAL generated columns. Any other column may have the name, too, and the table another one in the statement.
+    func typeOfGenerated(_ contexts: [ParameterContext]) -> ParameterType? {
+        let types = contexts.filter { $0 != .any }.map(typeOfGenerated)
+        guard let found = types.first ?? nil, types.allSatisfy({ $0 == found }) else { return nil }
+        return found
+    }
+
+    private func typeOfGenerated(_ context: ParameterContext) -> ParameterType? {
+        guard case .column(let range) = context, let (owner, name) = column(range) else { return nil }
+        let owners = owner.map { owner in tables.filter { $0.name == owner || aliases[owner, default: []].contains($0.name) } } ?? []
+        let columns = (owners.isEmpty ? tables : owners).flatMap { $0.columns.filter { $0.name == name } }
+        guard columns.count == 1, columns[0].isGenerated else { return nil }
+        return columns[0].type.map { ParameterType(needed: $0) }
+    }
+
+    private func column(_ range: Range<Int>) -> (owner: FoldedName?, name: FoldedName)? {
+        let parts = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])).filter(\.isIdentifierLike).map(\.name.foldedName)
+        return parts.last.map { (parts.dropLast().last, $0) }
+    }
+
     /// nil: it is none of these columns, or nothing is known of it.
     private func type(_ context: ParameterContext) -> ParameterType? {
         let type: TypeOID?
@@ -84,10 +120,8 @@ struct VirtualColumns {
         case .insertColumn(let ordinal):
             type = target.flatMap { $0.columns.indices.contains(ordinal) ? $0.columns[ordinal].type : nil }
         case .column(let range):
-            let parts = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])).filter(\.isIdentifierLike).map(\.name.foldedName)
-            guard let name = parts.last else { return nil }
-            let owner = parts.count > 1 ? parts[parts.count - 2] : nil
-            let found = tables.filter { owner == nil || $0.name == owner }
+            guard let (owner, name) = column(range) else { return nil }
+            let found = tables.filter { !$0.isOrdinary && (owner == nil || $0.name == owner) }
                 .flatMap { $0.columns.filter { $0.name == name }.map(\.type) }
             type = found.count == 1 ? found[0] : nil
         default: return nil

@@ -88,8 +88,8 @@ enum ArrayCodec {
 
     // MARK: Text
 
-    /// Of PostgreSQL's `{1,x}`, whose type is not known: its elements as texts, and behind them those once more as numbers that are one. Not
-    /// 1.10: to a column of texts the number is '1.1', which is another text.
+    /// Of PostgreSQL's `{1,x}`, whose type is not known: its elements as texts, and behind them those once more as numbers that are one.
+    /// Not 1.10: to a column of texts the number is '1.1', which is another text.
     static func json(ofTextAndNumbers bytes: UnsafeRawBufferPointer, malformed: () -> WireError) throws(WireError) -> String? {
         guard let texts = try json(ofText: bytes, .textArray, malformed: malformed), var reader = ArrayLiteral(bytes) else { return nil }
         var numbers = ""

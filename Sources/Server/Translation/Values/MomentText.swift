@@ -61,18 +61,25 @@ struct MomentText {
             guard let second = number(2), second < 60 else { return false }
             total += second * 1_000_000
             if skip(".") {
-                let start = index
-                var scale: Int64 = 100_000
-                while let digit = number(1) {
-                    // The first of those there is no room for rounds, as in PostgreSQL.
-                    total += scale > 0 ? digit * scale : index == start + 7 && digit >= 5 ? 1 : 0
-                    scale /= 10
-                }
-                guard index > start else { return false }
+                guard let fraction = readFraction() else { return false }
+                total += fraction
             }
         }
-        microseconds = total
+        // As a time of day 24:00:00 is none of SQLite's.
+        microseconds = days == nil ? min(total, DateTimeCodec.microsecondsPerDay - 1) : total
         return true
+    }
+
+    /// In microseconds. What there is no room for rounds, as PostgreSQL's `rint(strtod(…) * 1000000)` does it: half to even.
+    private mutating func readFraction() -> Int64? {
+        let start = index
+        var (digits, scale) = (0.0, 1.0)
+        while let digit = number(1) {
+            // More digits than a double holds exactly.
+            guard index - start <= 15 else { continue }
+            (digits, scale) = (digits * 10 + Double(digit), scale * 10)
+        }
+        return index > start ? Int64((digits / scale * 1_000_000).rounded(.toNearestOrEven)) : nil
     }
 
     private mutating func readZone() -> Bool {
@@ -129,8 +136,8 @@ struct MomentText {
 
     static let types: [TypeOID] = [.date, .time, .timestamp, .timestamptz]
 
-    /// Of one of these, or of a time with a time zone. What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any time zone indication" for a
-    /// timestamp without one, and turns one that has it into UTC.
+    /// Of one of these, or of a time with a time zone. What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any
+    /// time zone indication" for a timestamp without one, and turns one that has it into UTC.
     /// https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-INPUT-TIME-STAMPS
     func text(of type: TypeOID) throws(WireError) -> String? {
         switch type {
