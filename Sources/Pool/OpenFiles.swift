@@ -137,10 +137,19 @@ struct OpenFiles {
     /// or a transaction that was rolled back had made it longer. What is read tells these apart.
     private func problem(ofWAL status: walpool_file) -> SQLiteError? {
         if status.bytes < walBytes || status.blocks < walBlocks {
-            return walContent(isThorough: true) == .own ? nil : DatabaseFiles.truncatedWAL
+            return problem(walContent(isThorough: true), else: DatabaseFiles.truncatedWAL)
         }
         guard status.bytes > walBytes, let walIndex, status.bytes > walIndex.copyHeader().leastWALBytes else { return nil }
-        return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
+        return problem(walContent(), else: DatabaseFiles.writtenOverWAL)
+    }
+
+    /// Where the disk does not say what stands there, nobody has written over it as far as is known: that is an error like another.
+    private func problem(_ content: WALContent, else loss: SQLiteError) -> SQLiteError? {
+        switch content {
+        case .own: nil
+        case .foreign, .cut: loss
+        case .unreadable(let code): SQLiteError(extendedCode: code, message: "the -wal cannot be read")
+        }
     }
 
     /// Why nothing may be copied out of the -wal, or nil: there stands something else than what was committed, or the
@@ -148,7 +157,7 @@ struct OpenFiles {
     var problemOfCopying: SQLiteError? {
         guard !isDatabaseWrittenOver else { return DatabaseFiles.writtenOver }
         guard let walIndex, walIndex.frames > walIndex.backfilledFrames else { return nil }
-        return walContent() == .own ? nil : DatabaseFiles.writtenOverWAL
+        return problem(walContent(), else: DatabaseFiles.writtenOverWAL)
     }
 
     /// - Parameter isThorough: see `WALFile.content`. Whether it is another's the header tells.

@@ -52,9 +52,12 @@ extension Pool {
         guard isLoss || problem == nil else { return nil }
         let isCopied = writer.walFrames.all <= writer.walFrames.copied
         let isMissed = isLoss || !isCopied
-        guard writer.places.hasWAL, writer.places.hasIndex, isMissed || stays,
-            writer.files.walContent(isThorough: true) != .own
-        else { return nil }
+        guard writer.places.hasWAL, writer.places.hasIndex, isMissed || stays else { return nil }
+        switch writer.files.walContent(isThorough: true) {
+        // Of what cannot be read SQLite finds out when it is opened anew.
+        case .own, .unreadable: return nil
+        case .foreign, .cut: break
+        }
         guard isWALForeign else { return isMissed ? Self.lossOfWAL(of: path) : nil }
         guard !isDatabaseLost(withinMilliseconds: PoolLimits.replacementMilliseconds) else { return Self.loss(of: path) }
         // Asked again, for it has taken a while.

@@ -21,7 +21,7 @@ extension SQLiteError {
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
         /// Which operation on a file has failed: SQLITE_IOERR_READ, _WRITE, _FSYNC, _MMAP.
-        public static let readFailed = SQLITE_IOERR | (1 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
+        public static let readFailed = SQLITE_IOERR | (1 << 8), shortRead = SQLITE_IOERR | (2 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
         /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_MMAP.
         public static let syncFailed = SQLITE_IOERR | (4 << 8), memoryMapFailed = SQLITE_IOERR | (24 << 8)
     }

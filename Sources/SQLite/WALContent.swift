@@ -1,3 +1,5 @@
+import CSQLite
+
 /// What stands in a -wal that is open, as far as its header and its frames tell by what they say of themselves.
 public enum WALContent: Equatable, Sendable {
     /// The frames that the index names.
@@ -6,6 +8,22 @@ public enum WALContent: Equatable, Sendable {
     case foreign
     /// Nothing, or something else, where some of them should be.
     case cut
+    /// The disk does not say; SQLite's extended result code.
+    case unreadable(Int32)
+}
+
+/// The -wal for one look at it, with what has kept it from being read.
+private final class WALReading: WALSource {
+    private let file: WALFile
+    private(set) var failure: Int32?
+
+    init(_ file: WALFile) { self.file = file }
+
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Bool {
+        let code = file.resultOfReading(buffer, at: position)
+        if code != SQLITE_OK, code != SQLiteError.Code.shortRead { failure = code }
+        return code == SQLITE_OK
+    }
 }
 
 extension WALFile {
@@ -20,22 +38,24 @@ extension WALFile {
         let named = index.copyHeader()
         let end = WALIndex.End(named, copiedFrames: copied)
         guard !end.isEmpty, end.frames > 0 else { return .own }
-        let content: WALContent
-        if let header = WALHistory.header(of: self) {
+        let reading = WALReading(self)
+        var content: WALContent
+        if let header = WALHistory.header(of: reading) {
             // Who begins it anew changes the index first, then this header, and names a frame when that is written.
-            content = header.salts != end.salts ? .foreign : hasFrames(end, isThorough) ? .own : .cut
+            content = header.salts != end.salts ? .foreign : Self.has(end, isThorough, reading) ? .own : .cut
         } else {
             content = .cut
         }
+        if content == .cut, let failure = reading.failure { content = .unreadable(failure) }
         return index.matches(named) ? content : .own
     }
 
     /// A hole that was cut into the file and written behind again has zeros for salts. The checksum of the last frame is of all that are
     /// before it, too, and the index has it.
-    private func hasFrames(_ end: WALIndex.End, _ isThorough: Bool) -> Bool {
-        var header: [UInt8] = Array(repeating: 0, count: Self.frameHeaderBytes)
+    private static func has(_ end: WALIndex.End, _ isThorough: Bool, _ wal: WALReading) -> Bool {
+        var header: [UInt8] = Array(repeating: 0, count: frameHeaderBytes)
         func isThere(_ frame: Int) -> Bool {
-            guard header.withUnsafeMutableBytes({ read($0, at: WALHistory.position(frame, end)) }) else { return false }
+            guard header.withUnsafeMutableBytes({ wal.read($0, at: WALHistory.position(frame, end)) }) else { return false }
             return header.withUnsafeBytes { header in
                 // At 8 "Salt-1 copied from the WAL header", at 16 "Checksum-1: Cumulative checksum up through and including this page"
                 // (https://www.sqlite.org/fileformat2.html#wal_file_format).

@@ -50,8 +50,11 @@ public struct WALFile: @unchecked Sendable {
     }
 
     /// False: it is shorter, or cannot be read.
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Bool {
-        walpool_wal_read(methods, file, buffer.baseAddress, Int32(clamping: buffer.count), position) == SQLITE_OK
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Bool { resultOfReading(buffer, at: position) == SQLITE_OK }
+
+    /// SQLITE_IOERR_SHORT_READ: it is shorter.
+    func resultOfReading(_ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int32 {
+        walpool_wal_read(methods, file, buffer.baseAddress, Int32(clamping: buffer.count), position)
     }
 
     func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }

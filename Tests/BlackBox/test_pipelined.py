@@ -363,3 +363,22 @@ def test_the_catalogs_forget_a_definition_that_is_lost(faulty):
             if (f"lost{attempt}",) in lost[0] and lost[1] == reader.value("PRAGMA schema_version"):
                 return
     pytest.fail("no definition was lost")
+
+
+# What is read for a checkpoint: something of the database, the -wal's header, those of its first frame and of its last.
+@pytest.mark.parametrize("read", [2, 3, 4])
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_wal_that_cannot_be_read_was_not_written_over(tmp_path, monkeypatch, synchronous, read):
+    """The disk has failed once, and nobody has done anything to the file: nothing is lost, and the daemon goes on."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control):
+        daemon.run("INSERT INTO t VALUES (1)")
+        with daemon.client(database="walpool") as admin:
+            control.arm("read", read, "EIO", 1)
+            reply = admin.query("CHECKPOINT")
+        assert control.failures == 1 and reply.state == "58030"
+        assert "cannot be read" in reply.errors[-1]["M"] and "written over" not in daemon.errors
+        eventually(lambda: daemon.value("SELECT count(*) FROM t") == "1", "the recovery")
+        daemon.run("INSERT INTO t VALUES (2)")
+        daemon.stop()
+        with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
+            assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
