@@ -38,7 +38,22 @@ struct ParameterUses {
     }
 
     /// By SQLite's index.
-    private(set) var uses: [Int: Use] = [:]
+    private var uses: [Int: Use] = [:]
+    /// Parameters that are compared with each other: of `b = $1 AND b <> $2` SQLite makes `$1 <> $2` besides.
+    private var partners: [Int: Set<Int>] = [:]
+
+    /// All of them. Who meets nothing but another parameter, and an affinity, is what that is.
+    var resolved: [Int: Use] {
+        guard !partners.isEmpty else { return uses }
+        var result = uses
+        for (parameter, others) in partners {
+            guard let use = uses[parameter], !use.conversions.isEmpty, use.conversions.allSatisfy({ $0.type == nil }) else { continue }
+            for other in others.sorted() {
+                result[parameter]?.conversions += uses[other]?.conversions.filter { $0.type != nil } ?? []
+            }
+        }
+        return result
+    }
 
     private mutating func update(_ value: ProgramValue, _ change: (inout Use) -> Void) {
         for parameter in value.parameters { change(&uses[parameter, default: Use()]) }
@@ -86,12 +101,20 @@ struct ParameterUses {
     mutating func addComparison(_ left: ProgramValue, _ right: ProgramValue, _ affinity: Affinity) {
         for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
             if value.isConverted {
-                if let type = other.type { addConverted(value, Affinity(of: type), type) }
+                // Not for a constant: `WHERE amount > 0` of a partial index says nothing of what the column holds.
+                if case .type(let type) = other.declared { addConverted(value, Affinity(of: type), type) }
             } else if affinity.converts {
                 // `CHECK (flag IN (0, 1))` makes no integer of a boolean.
                 addConverted(value, affinity, other.origins == .digit && affinity == .numeric ? nil : other.type)
             } else {
                 addUnconverted(value, like: other)
+            }
+        }
+        guard left.isParameterOnly, right.isParameterOnly else { return }
+        for one in left.parameters {
+            for other in right.parameters where other != one {
+                partners[one, default: []].insert(other)
+                partners[other, default: []].insert(one)
             }
         }
     }

@@ -231,11 +231,19 @@ extension ProgramInterpreter {
         return true
     }
 
+    /// A table's or an index's key has got the affinity of its columns by then, whichever way the program has come: "Code an OP_Affinity
+    /// opcode to apply the column affinity string zAff to the n registers starting at base" (codeApplyAffinity in
+    /// https://www.sqlite.org/src/file?name=src/wherecode.c).
     @discardableResult
     private mutating func compareKey(_ first: Int, _ count: Int, with cursor: Int, _ registers: Registers) -> Bool {
+        let isStored = cursors.columns(of: cursor) != nil
         for (index, value) in registers.values(first, count).enumerated() {
             let other = column(index, of: cursor, registers)
-            note { $0.addComparison(value, other, .none) }
+            if isStored, case .type(let type) = other.declared, Affinity(of: type).converts {
+                note { $0.addConverted(value, Affinity(of: type), type) }
+            } else {
+                note { $0.addComparison(value, other, .none) }
+            }
         }
         return true
     }

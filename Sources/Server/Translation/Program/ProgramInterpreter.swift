@@ -96,8 +96,23 @@ struct ProgramInterpreter {
                 address += 1
                 continue
             }
-            for target in next where enter(target, registers, &work) { reaching(target) }
+            for target in next {
+                var known = registers
+                if let register = registerOfNull(between: address, and: target) { known.set(register, .null) }
+                if enter(target, known, &work) { reaching(target) }
+            }
             return !registers.isBeyondLimit
+        }
+    }
+
+    /// On the way from a question whether a register is NULL, if it is: what else might be there has gone the other way.
+    private func registerOfNull(between address: Int, and target: Int) -> Int? {
+        let instruction = program[address]
+        guard instruction.p2 != address + 1 else { return nil }
+        switch instruction.opcode {
+        case .isNull where target == instruction.p2: return instruction.p1
+        case .notNull where target == address + 1: return instruction.p1
+        default: return nil
         }
     }
 

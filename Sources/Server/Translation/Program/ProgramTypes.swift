@@ -40,7 +40,7 @@ struct ProgramTypes: Sendable {
     init?(_ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], on connection: Connection) throws(SQLiteError) {
         guard let listed = try Instruction.list(sql, on: connection) else { return nil }
         var schema = SchemaColumns(connection)
-        let program = SequenceCursor.separated(listed, schema)
+        let program = ReopenedCursors.separated(SequenceCursor.separated(listed, schema))
         let cursors = ProgramCursors(program, schema: &schema)
         func run(_ types: @escaping @Sendable (Int) -> TypeOID?) -> ProgramInterpreter? {
             guard var interpreter = ProgramInterpreter(program, cursors: cursors, parameterTypes: types) else { return nil }
@@ -56,7 +56,7 @@ struct ProgramTypes: Sendable {
                 results[index].assumedOfIntegers = Result(ofIntegers.results.value(index)).assumed
             }
         }
-        uses = interpreter.uses.uses
+        uses = interpreter.uses.resolved
         hidesArguments = program.contains {
             ($0.opcode == .function || $0.opcode == .pureFunction) && $0.functionArguments == nil
         }

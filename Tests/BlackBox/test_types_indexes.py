@@ -1,0 +1,57 @@
+"""An index changes how a statement is run, and not what its parameters are; nor does a constant beside a column."""
+
+import pytest
+
+import wire
+from wire import BOOL, BYTEA, FLOAT8, INT8, TEXT
+
+NUMERIC = 1700
+TABLE = """
+    DROP TABLE IF EXISTS f;
+    CREATE TABLE f (id INTEGER PRIMARY KEY, a INT, t TEXT, r REAL, n DECIMAL(10, 2), b BOOLEAN, d DATE, x BLOB);
+    INSERT INTO f VALUES (1, 5, 'five', 1.5, 19.99, 1, '2024-01-02', x'00ff'), (2, 6, 'six', 2.5, 7, 0, '2024-05-06', x'01')
+"""
+INDEXES = {
+    "none": [],
+    "one for each": [f"CREATE INDEX f_{column} ON f ({column})" for column in "atrnbdx"],
+    "of several": ["CREATE INDEX f_ba ON f (b, a)", "CREATE INDEX f_bat ON f (b, a, t)", "CREATE INDEX f_nr ON f (n, r DESC)"],
+    "partial": ["CREATE INDEX f_pb ON f (a) WHERE b = 1", "CREATE INDEX f_pn ON f (a) WHERE n > 0", "CREATE INDEX f_pr ON f (a) WHERE r BETWEEN 0 AND 9"],
+    "of expressions": ["CREATE INDEX f_eb ON f ((b = 1))", "CREATE INDEX f_en ON f ((n > 0))"],
+}
+STATEMENTS = [
+    ("INSERT INTO f (a, t, r, n, b, d, x) VALUES ($1, $2, $3, $4, $5, $6, $7)", [INT8, TEXT, FLOAT8, NUMERIC, BOOL, TEXT, BYTEA]),
+    ("UPDATE f SET b = $1, n = $2, r = $3 WHERE id = $4", [BOOL, NUMERIC, FLOAT8, INT8]),
+    ("INSERT INTO f (id, n, b) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET b = excluded.b WHERE excluded.n > f.n", [INT8, NUMERIC, BOOL]),
+    ("INSERT INTO f (n, b) VALUES ($1, $2) RETURNING n > 0, b = 1", [NUMERIC, BOOL]),
+    ("SELECT id FROM f WHERE b = $1 OR a = $2", [BOOL, INT8]), ("SELECT id FROM f WHERE x = $1 OR a = $2", [BYTEA, INT8]),
+    ("SELECT id FROM f WHERE r = $1 OR n = $2 OR t = $3", [FLOAT8, NUMERIC, TEXT]), ("DELETE FROM f WHERE d = $1 OR a IN ($2, $3)", [TEXT, INT8, INT8]),
+    ("SELECT a, count(*) FROM f WHERE b = $1 GROUP BY a", [BOOL]), ("SELECT id FROM f WHERE (b = $1 AND a = $2) OR (b = $3 AND a = $4)", [BOOL, INT8] * 2),
+    ("SELECT id FROM f WHERE b = $1 AND a IN ($2, $3, $4) AND t > $5", [BOOL, INT8, INT8, INT8, TEXT]),
+    ("SELECT id FROM f WHERE $1 NOT IN (SELECT b FROM f WHERE a = $2)", [BOOL, INT8]),
+    ("SELECT f.id FROM f LEFT JOIN f g ON f.b = g.b AND g.b = $1", [BOOL]), ("SELECT id FROM f WHERE b = $1 AND b <> $2", [BOOL, BOOL]),
+    ("SELECT id FROM f WHERE n = $1 AND n <> $2", [NUMERIC, NUMERIC]),
+]
+
+
+@pytest.fixture(params=INDEXES)
+def client(shared, request):
+    shared.run(*TABLE.split(";"), *INDEXES[request.param])
+    with shared.client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("sql, types", STATEMENTS)
+def test_announced(client, sql, types):
+    assert client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == types
+
+
+def test_stored(client):
+    client.extended("INSERT INTO f (id, r, n, b) VALUES (3, $1, $2, $3)", ["Infinity", "19.99", "true"]).check()
+    assert client.query("SELECT typeof(r), n, typeof(n), typeof(b) FROM f WHERE id = 3").texts == [("real", "19.99", "real", "integer")]
+
+
+@pytest.mark.parametrize("sql, parameters, ids", [
+    ("b = $1 OR a = $2", ["t", "77"], ["1"]), ("x = $1 OR a = $2", ["\\x00ff", "6"], ["1", "2"]), ("d = $1 OR a = $2", ["2024-01-02 +01", "77"], ["1"]),
+    ("b = $1 AND b <> $2", ["true", "false"], ["1"]), ("(b = $1 AND a = $2) OR (b = $3 AND a = $4)", ["t", "5", "f", "6"], ["1", "2"])])
+def test_found(client, sql, parameters, ids):
+    assert [row[0] for row in client.extended(f"SELECT id FROM f WHERE {sql} ORDER BY id", parameters).check().texts] == ids
