@@ -110,13 +110,12 @@ struct ParameterUses {
                 addUnconverted(value, like: other)
             }
         }
-        guard left.isParameterOnly, right.isParameterOnly else { return }
-        for one in left.parameters {
-            for other in right.parameters where other != one {
-                partners[one, default: []].insert(other)
-                partners[other, default: []].insert(one)
-            }
-        }
+        // One with one: of thousands that may be on either side, as by CASE, there would be millions of pairs.
+        guard left.isParameterOnly, right.isParameterOnly, left.parameters.count == 1, right.parameters.count == 1 else { return }
+        let (one, other) = (left.parameters[0], right.parameters[0])
+        guard one != other else { return }
+        partners[one, default: []].insert(other)
+        partners[other, default: []].insert(one)
     }
 
     /// Compared with what has no affinity: a number and a text are then never equal, so it must be what the other is.
