@@ -30,6 +30,13 @@ STATEMENTS = [
     ("SELECT id FROM f WHERE $1 NOT IN (SELECT b FROM f WHERE a = $2)", [BOOL, INT8]),
     ("SELECT f.id FROM f LEFT JOIN f g ON f.b = g.b AND g.b = $1", [BOOL]), ("SELECT id FROM f WHERE b = $1 AND b <> $2", [BOOL, BOOL]),
     ("SELECT id FROM f WHERE n = $1 AND n <> $2", [NUMERIC, NUMERIC]),
+    ("UPDATE f SET a = max(a, $1), n = min(3, $2, n), t = max($3, t) WHERE b = max(b, $4)", [INT8, NUMERIC, TEXT, BOOL]),
+    ("SELECT id FROM f WHERE n = $1 OR $1 > 3", [NUMERIC]), ("SELECT id FROM f WHERE n + $1 > 3 OR a + $1 > 3", [NUMERIC]),
+    ("SELECT id FROM f WHERE round($1, 1) = 3 OR a = $1", [INT8]), ("SELECT id FROM f WHERE round($1, 1) = 3 OR $1 + 1 > 3", [INT8]),
+    ("INSERT INTO f (id, b) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET b = excluded.b WHERE excluded.b = 1", [INT8, BOOL]),
+    ("INSERT INTO f (id, b) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET b = excluded.b WHERE excluded.b", [INT8, BOOL]),
+    ("SELECT id FROM f WHERE b = nullif($1, b) AND coalesce(b, 0) = $2", [BOOL, BOOL]), ("SELECT id FROM f WHERE b = nullif($1, 0)", [BOOL]),
+    ("SELECT id FROM f WHERE EXISTS (SELECT 1 FROM f LIMIT $1 OFFSET $2)", [INT8, INT8]),
 ]
 
 

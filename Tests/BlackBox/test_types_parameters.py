@@ -32,11 +32,21 @@ RIGHT = [
     ("SELECT c FROM (SELECT id, row_number() OVER (ORDER BY n) AS c FROM p) WHERE c = $1", "2", [2]),
     ("SELECT id FROM p WHERE rowid = $1", "2", [2]),
     ("SELECT id FROM p WHERE abs(n) BETWEEN $1 AND 15", "5", [1]),
+    ("SELECT max(n, $1) FROM p WHERE id = 1", "9", [10]),
+    ("SELECT min(100, $1, n) FROM p WHERE id = 1", "9", [9]),
+    ("SELECT max(max($1, 5), 7) + 0", "9", [9]),
+    ("SELECT greatest($1, 5) > least(7, 8)", "70", [True]),
+    ("SELECT id FROM p WHERE max(n, 11) = $1 ORDER BY id LIMIT 1", "11", [1]),
+    ("SELECT max(coalesce(nullif(n, 20), $1)) FROM p", "12", [12]),
+    ("SELECT id FROM p GROUP BY id HAVING max(coalesce(n, $1)) > 15", "9", [2]),
+    ("SELECT id FROM p WHERE n = (SELECT n FROM p ORDER BY n DESC LIMIT $1)", "1", [2]),
+    ("SELECT id FROM p WHERE EXISTS (SELECT 1 FROM p LIMIT $1) AND id < 2", "1", [1]),
 ]
 
 UNDECIDED = [
     ("SELECT json_extract('{\"a\":1}', '$.a') = $1", "1"),
-    ("SELECT max($1, 5)", "3"),
+    ("SELECT max($1, $2)", "3"),
+    ("SELECT max(n, $1, t) FROM p", "3"),
     ("SELECT id FROM p WHERE x = $1", "10"),
     ("SELECT id FROM p WHERE x IN ($1, 1, 2, 3)", "10"),
     ("INSERT INTO p (x) VALUES ($1)", "10"),
@@ -71,7 +81,7 @@ def test_asyncpg(db):
         for sql, _ in UNDECIDED:
             with pytest.raises(asyncpg.IndeterminateDatatypeError):
                 await connection.prepare(sql)
-        assert await connection.fetchval("SELECT max($1::int8, 5)", 3) == 5
+        assert await connection.fetchval("SELECT max($1::int8, $2::int8)", 3, 5) == 5
         await connection.close()
 
     asyncio.run(work())
@@ -111,6 +121,7 @@ def test_a_column_and_a_function_of_any_number_of_arguments(client):
     """The column's affinity would convert the text; max() does not."""
     assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["3"]).check().texts == [("5",)]
     assert client.extended("SELECT max($1, 5) FROM p WHERE n = $1", ["abc"]).state == "22P02"
+    assert client.extended("SELECT max($1, 5)", ["30"], types=[wire.TEXT]).check().texts == [("30",)]
     assert client.extended("SELECT min($1, 'b') FROM p WHERE t = $1", ["10"]).check().texts == [("10",)]
 
 
@@ -138,7 +149,7 @@ def test_a_decimal_of_many_digits_is_a_number_in_either_format(client):
     client.query("SET untyped_parameters = number").check()
     binary = struct.pack("!hhHh5h", 5, -1, 0, 17, 1234, 5678, 9012, 3456, 7000)
     for value, format in [(b"0.12345678901234567", 0), (binary, 1)]:
-        assert client.extended("SELECT typeof($1), max(0.5, $1)", [value], formats=[format]).check().texts == [("real", "0.5")]
+        assert client.extended("SELECT typeof($1), max($1, $2)", [value, b"0.5"], formats=[format, 0]).check().texts == [("real", "0.5")]
 
 
 def test_what_the_statement_calls_a_text_is_one(client):

@@ -193,8 +193,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("select max(a, 0), min (b, (c), 'max(1,2)')", "select coalesce(a, 0), coalesce (b, (c), 'max(1,2)')"),
-            ("select greatest(a, least(b, $1)) from t -- max(1,2)", "select coalesce(a, coalesce(b, $1)) from t -- max(1,2)"),
+            ("select max(a, 0), min (b, (c), 'max(1,2)')", "select greatest(a, 0), greatest (b, (c), 'max(1,2)')"),
+            ("select greatest(a, least(b, $1)) from t -- max(1,2)", "select greatest(a, greatest(b, $1)) from t -- max(1,2)"),
             ("select max(a), min(f(a, b)), \"max\"(a, b), x.max(a, b), max, maxi(a, b)", nil), ("select max(a, b", nil), ("max(,", nil),
         ] as [(String, String?)])
     func scalarExtremes(sql: String, expected: String?) {

@@ -6,6 +6,10 @@ import POSIX
 ///
 /// None takes the place of one that SQLite has.
 enum PlainFunctions {
+    /// With so many arguments greatest() is a function by itself each time, so that a program tells how many a call has. Who asks for the
+    /// greatest of more writes 42P18's `::type`.
+    private static let shownExtremes = 2...16
+
     static func register(on connection: Connection) {
         TextFunctions.register(on: connection)
         DateFunctions.register(on: connection)
@@ -46,7 +50,9 @@ enum PlainFunctions {
 
     private static func registerOthers(on connection: Connection) {
         connection.register("gen_random_uuid", 0, .volatile) { $0.answer(randomUUID()) }
-        connection.register("greatest", -1, .deterministic) { extreme($0, wanted: 1) }
+        for count in [-1] + Array(shownExtremes) {
+            connection.register("greatest", count, .deterministic) { extreme($0, wanted: 1) }
+        }
         connection.register("least", -1, .deterministic) { extreme($0, wanted: -1) }
         // The connection owns this closure, so the closure must not own the connection.
         connection.register("pg_sleep", 1, .direct) { [unowned(unsafe) connection] in sleep($0, connection) }

@@ -67,7 +67,7 @@ final class Analysis: Sendable {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
             if hasComputedTypes || !slots.isEmpty, Self.withData.contains(head.main), statement.explain == 0 {
                 let types = Self.numbers(slots, parameterTypes)
-                program = Self.program(abridged, query.text.bytes, types, depth, seeksResults: hasComputedTypes)
+                program = Self.program(abridged, query.text.bytes, types, depth)
             }
         }
         if let program { Self.apply(program, slots, isCompound: isCompound, to: &columns) }
@@ -150,21 +150,17 @@ final class Analysis: Sendable {
     /// - Parameter sql: what is asked where there is nothing shorter that says as much.
     /// - Returns: nil: no answer; then types are unknown, which is always allowed.
     private static func program(
-        _ abridged: AbridgedStatement?, _ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], _ depth: Depth, seeksResults: Bool
+        _ abridged: AbridgedStatement?, _ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], _ depth: Depth
     ) -> ProgramTypes? {
-        guard let abridged else { return program(sql, types, depth, seeksResults: seeksResults) }
-        return abridged.text.withUnsafeBytes { program($0, types, depth, seeksResults: seeksResults) }
+        guard let abridged else { return program(sql, types, depth) }
+        return abridged.text.withUnsafeBytes { program($0, types, depth) }
     }
 
     private static func program(
-        _ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], _ depth: Depth, seeksResults: Bool
+        _ sql: UnsafeRawBufferPointer, _ types: [Int: TypeOID], _ depth: Depth
     ) -> ProgramTypes? {
-        guard var program = (try? ProgramTypes(sql, types, on: depth.connection)) ?? nil else { return nil }
-        if seeksResults, program.hidesArguments, let other = ScalarExtremes.replaced(in: sql),
-            let results = other.withUnsafeBytes({ (try? ProgramTypes($0, types, on: depth.connection)) ?? nil })
-        {
-            program.takeResults(of: results)
-        }
-        return program
+        guard let program = (try? ProgramTypes(sql, types, on: depth.connection)) ?? nil else { return nil }
+        guard program.hidesArguments, let other = ScalarExtremes.replaced(in: sql) else { return program }
+        return other.withUnsafeBytes { (try? ProgramTypes($0, types, on: depth.connection)) ?? nil } ?? program
     }
 }

@@ -38,6 +38,10 @@ enum InferredTypes {
             if !result[number].isDetermined {
                 result[number] = type(contexts)
                 if !result[number].isDetermined, let found = virtual?.type(contexts) { result[number] = found }
+            } else if undeclared.contains(number), contexts.contains(.limit), case let limit = type(contexts), limit.isDetermined {
+                // Of a subquery that is one value SQLite makes `LIMIT $1 <> 0` (sqlite3CodeSubselect in
+                // https://www.sqlite.org/src/file?name=src/expr.c).
+                result[number] = limit
             } else if undeclared.contains(number), let found = virtual?.typeOfGenerated(contexts) {
                 result[number] = found
             } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {

@@ -106,14 +106,16 @@ extension ParameterType {
             needs.removeAll(where: \.isStoredAsText)
             conversions.removeAll { $0.type == .bytea }
         }
+        if uses.contains(where: \.isNumber), !needs.contains(where: \.isNumber) { needs.append(.numeric) }
         let isTextual = uses.contains(where: \.isTextual)
         if isTextual, needs.isEmpty, conversions.isEmpty { needs = [.text] }
         defer {
             meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 }
             isOnlyCalculated = rule == .number && !uses.contains(where: \.isCompared)
         }
-        guard let need = Self.united(needs) else { return }
         let converted = Self.converted(conversions)
+        if uses.contains(where: \.isDigit) { needs.append(converted?.type == .bool ? .bool : .int8) }
+        guard let need = Self.united(needs) else { return }
         if let type = need, isStored, type.isNumber {
             // '007' would be stored as 7. What is calculated with is a number if it looks like one: SQLite reads a text
             // that is none, too.
@@ -132,7 +134,7 @@ extension ParameterType {
                 conversions.contains(where: { $0.affinity == .text })
             {
                 self = .undetermined
-            } else if let converted, converted.type.isNumber, type.isNumber {
+            } else if let converted, converted.type.isNumber, type.isNumber, type != .bool || converted.type != .bool {
                 self.type = converted.type == .bool ? .int8 : converted.type
                 rule = .number
             }
@@ -170,8 +172,8 @@ extension ParameterType {
             let pair = [type, result]
             if let other = pair.first(where: { $0 != .bool }), pair.contains(.bool) {
                 result = other
-            } else if let other = pair.first(where: { $0 != .numeric }), pair.contains(.numeric) {
-                result = other
+            } else if pair.contains(.float8), pair.contains(.numeric) {
+                result = .float8
             } else {
                 result = .numeric
             }

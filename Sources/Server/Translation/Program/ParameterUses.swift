@@ -9,6 +9,10 @@ struct ParameterUses {
         var needs: [TypeOID] = []
         /// The same, of what results are made of.
         var resultNeeds: [TypeOID] = []
+        /// It must be a number.
+        var isNumber = false
+        /// It must be an integer or a boolean, for nothing converts it and it is compared with 0 or 1.
+        var isDigit = false
         /// An enclosing CAST.
         var casts: [TypeOID] = []
         /// The class makes a difference there, and nothing says which is meant.
@@ -64,6 +68,12 @@ struct ParameterUses {
         update(value) { if !$0.needs.contains(type) { $0.needs.append(type) } }
     }
 
+    /// A number, whichever: what else it is says more.
+    mutating func needNumber(_ value: ProgramValue) {
+        if value.isConverted { return addReused(value) }
+        update(value) { $0.isNumber = true }
+    }
+
     private mutating func addReused(_ value: ProgramValue) { update(value) { $0.isReused = true } }
 
     mutating func addCast(_ value: ProgramValue, _ type: TypeOID) {
@@ -91,9 +101,11 @@ struct ParameterUses {
     /// Each operand is taken for what the other is.
     mutating func addArithmetic(_ left: ProgramValue, _ right: ProgramValue) {
         for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
-            var type: TypeOID?
-            if case .type(let found) = other.counted { type = found == .bool ? .int8 : found }
-            need(value, type.flatMap { $0.isNumber ? $0 : nil } ?? .numeric)
+            if case .type(let type) = other.counted, type.isNumber {
+                need(value, type == .bool ? .int8 : type)
+            } else {
+                needNumber(value)
+            }
             update(value) { $0.isCounted = true }
         }
     }
@@ -118,11 +130,23 @@ struct ParameterUses {
         partners[other, default: []].insert(one)
     }
 
+    /// All with each other, and without conversion: each must be what the others are together.
+    mutating func addCompared(_ values: [ProgramValue]) {
+        let all = ProgramValue.one(of: values)
+        for value in values where !value.parameters.isEmpty {
+            if value.isConverted { addReused(value) } else { addUnconverted(value, like: all) }
+        }
+    }
+
     /// Compared with what has no affinity: a number and a text are then never equal, so it must be what the other is.
     private mutating func addUnconverted(_ value: ProgramValue, like other: ProgramValue) {
         // Of what a parameter may stand in for: coalesce($1, 0) > 5.
         if let type = other.type, other.parameters.isEmpty || !other.isParameterOnly {
-            need(value, type)
+            if type == .int8, other.origins == .digit {
+                update(value) { $0.isDigit = true }
+            } else {
+                need(value, other.isOfBooleans ? .bool : type)
+            }
             update(value) { $0.isCompared = true }
         } else if other.parameters.isEmpty, other.classes == .null {
             addIndifferent(value)

@@ -104,11 +104,12 @@ extension ProgramInterpreter {
     private mutating func noteArguments(of instruction: Instruction, _ arguments: [ProgramValue]) {
         let name = instruction.functionName
         if name == "nullif", arguments.count == 2 { return note { $0.addComparison(arguments[0], arguments[1], .none) } }
+        if name == "greatest" || (arguments.count == 1 && (name == "max" || name == "min")) { return note { $0.addCompared(arguments) } }
         for (index, value) in arguments.enumerated() where !value.parameters.isEmpty {
             switch ExpressionClass.argument(of: name, at: index) {
             case .text: note { $0.need(value, .text) }
             case .textOrBytes: note { $0.addTextual(value) }
-            case .numeric: note { $0.need(value, .numeric) }
+            case .numeric: note { $0.needNumber(value) }
             default:
                 // count() asks only whether it is NULL.
                 if name == "count" { note { $0.addIndifferent(value) } } else { note { $0.addSensitive(value) } }

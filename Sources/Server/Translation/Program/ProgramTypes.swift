@@ -63,11 +63,6 @@ struct ProgramTypes: Sendable {
         loaded = Set(program.lazy.filter { $0.opcode == .variable }.map(\.p1))
     }
 
-    /// Takes its results for what those of the same statement are in other words.
-    mutating func takeResults(of other: ProgramTypes) {
-        if other.results.count == results.count { results = other.results }
-    }
-
     /// It meets something of NUMERIC affinity of which the program does not show how it is declared: BOOLEAN, perhaps.
     func meetsUndeclared(_ indexes: [Int]) -> Bool {
         let undeclared = ParameterUses.Conversion(affinity: .numeric, type: nil)
@@ -103,7 +98,7 @@ extension ProgramTypes.Result {
         default: break
         }
         likely = value.type
-        isOfBooleans = value.origins.contains(.boolean) && !value.origins.contains(.other)
+        isOfBooleans = value.isOfBooleans
         if case .type(let type) = value.declared { declared = type }
     }
 

@@ -24,6 +24,10 @@ extension ProgramValue {
         return likely(left) == .type(.float8) || likely(right) == .type(.float8) ? .type(.float8) : both
     }
 
+    static func one(of values: [ProgramValue]) -> ProgramValue {
+        values.dropFirst().reduce(into: values.first ?? .unknown) { $0.join($1) }
+    }
+
     /// SQLite's scalar functions: what they return by name, or by their first argument.
     static func result(ofFunction name: String, _ arguments: [ProgramValue]) -> ProgramValue {
         switch name {
@@ -35,6 +39,7 @@ extension ProgramValue {
             var result = arguments.first ?? .unknown
             result.classes.insert(.null)
             return result
+        case "greatest" where !arguments.isEmpty: return one(of: arguments)
         default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown
         }
     }
@@ -75,10 +80,10 @@ extension ProgramValue {
     }
 
     private static func withoutParameters(_ value: ProgramValue?) -> ProgramValue {
-        guard let value, !value.isConverted, !value.parameters.isEmpty else { return value ?? .unknown }
+        guard let value, !value.isConverted, value.isParameterOnly else { return value ?? .unknown }
         var result = ProgramValue.unknown
-        if value.isParameterOnly { result.operands = value.deciding }
-        if value.isParameterOnly, value.parameterType == .type(.int8) { result.likely = .type(.int8) }
+        result.operands = value.deciding
+        if value.parameterType == .type(.int8) { result.likely = .type(.int8) }
         return result
     }
 

@@ -100,6 +100,9 @@ struct ProgramValue: Equatable, Sendable {
         return nil
     }
 
+    /// Columns declared BOOLEAN, or what is to stand in for their values.
+    var isOfBooleans: Bool { origins.contains(.boolean) && !origins.contains(.other) }
+
     /// Nothing but parameters, and NULL, can be here.
     var isParameterOnly: Bool { !parameters.isEmpty && classes.subtracting(.null).isEmpty }
 

@@ -1,8 +1,7 @@
-/// `max(a, b)`, `min(a, b)`, `greatest(a, b)` and `least(a, b)` as `coalesce(a, b)`, for a program that says of what type they are.
+/// `max(a, b)`, `min(a, b)` and `least(a, b)` as `greatest(a, b)`, for a program that says of what type they and their arguments are.
 ///
-/// They take any number of arguments, and in a program it is not seen how many; coalesce() is made of instructions that move its
-/// arguments, and what it gives is one of them, too. Only of what results the answer holds: a parameter's class counts in max() and
-/// not in coalesce().
+/// They take any number of arguments, and in a program it is not seen how many; of greatest() it is, of which there are forms with a
+/// fixed number (`PlainFunctions.shownExtremes`).
 enum ScalarExtremes {
     /// nil when there are none.
     static func replaced(in sql: UnsafeRawBufferPointer) -> [UInt8]? {
@@ -11,7 +10,7 @@ enum ScalarExtremes {
         var taken = 0
         for (index, token) in table.tokens.enumerated() where isCall(index, token, table) {
             result += sql[taken..<token.start]
-            result += Array("coalesce".utf8)
+            result += Array("greatest".utf8)
             taken = token.end
         }
         guard taken > 0 else { return nil }
@@ -32,6 +31,6 @@ enum ScalarExtremes {
     }
 
     private static func isName(_ token: SQLToken) -> Bool {
-        token.matches("max") || token.matches("min") || token.matches("greatest") || token.matches("least")
+        token.matches("max") || token.matches("min") || token.matches("least")
     }
 }
