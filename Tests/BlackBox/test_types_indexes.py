@@ -16,7 +16,9 @@ INDEXES = {
     "one for each": [f"CREATE INDEX f_{column} ON f ({column})" for column in "atrnbdx"],
     "of several": ["CREATE INDEX f_ba ON f (b, a)", "CREATE INDEX f_bat ON f (b, a, t)", "CREATE INDEX f_nr ON f (n, r DESC)"],
     "partial": ["CREATE INDEX f_pb ON f (a) WHERE b = 1", "CREATE INDEX f_pn ON f (a) WHERE n > 0", "CREATE INDEX f_pr ON f (a) WHERE r BETWEEN 0 AND 9"],
-    "of expressions": ["CREATE INDEX f_eb ON f ((b = 1))", "CREATE INDEX f_en ON f ((n > 0))"],
+    "of expressions": ["CREATE INDEX f_eb ON f ((b = 1))", "CREATE INDEX f_en ON f ((n > 0))", "CREATE INDEX f_ea ON f (a + 1)"],
+    "of functions": ["CREATE INDEX f_low ON f (lower(t), length(t))", "CREATE INDEX f_len ON f (length(t) DESC)",
+                     "CREATE INDEX f_cn ON f (coalesce(n, 0))", "CREATE INDEX f_cb ON f (coalesce(b, 0), a)"],
 }
 STATEMENTS = [
     ("INSERT INTO f (a, t, r, n, b, d, x) VALUES ($1, $2, $3, $4, $5, $6, $7)", [INT8, TEXT, FLOAT8, NUMERIC, BOOL, TEXT, BYTEA]),
@@ -38,6 +40,14 @@ STATEMENTS = [
     ("SELECT id FROM f WHERE b = nullif($1, b) AND coalesce(b, 0) = $2", [BOOL, BOOL]), ("SELECT id FROM f WHERE b = nullif($1, 0)", [BOOL]),
     ("SELECT id FROM f WHERE EXISTS (SELECT 1 FROM f LIMIT $1 OFFSET $2)", [INT8, INT8]),
 ]
+# With what the results are.
+CALCULATED = [
+    ("SELECT a + 1 FROM f WHERE a + 1 BETWEEN $1 AND $2", [INT8, INT8], [INT8]), ("SELECT lower(t) FROM f WHERE lower(t) IN ($1, 'x')", [TEXT], [TEXT]),
+    ("SELECT max(length(t)) FROM f WHERE length(t) > $1", [INT8], [INT8]), ("SELECT length(t) FROM f WHERE lower(t) > $1", [TEXT], [INT8]),
+    ("SELECT coalesce(n, 0) FROM f WHERE coalesce(n, 0) = $1", [NUMERIC], [FLOAT8]), ("SELECT a FROM f WHERE coalesce(b, 0) = $1", [BOOL], [INT8]),
+    ("SELECT count(*), lower(t) FROM f GROUP BY lower(t) HAVING count(*) > $1", [INT8], [INT8, TEXT]),
+    ("UPDATE f SET t = $1 WHERE length(t) = $2 AND coalesce(b, 0) = $3 RETURNING length(t)", [TEXT, INT8, BOOL], [INT8]),
+]
 
 
 @pytest.fixture(params=INDEXES)
@@ -50,6 +60,12 @@ def client(shared, request):
 @pytest.mark.parametrize("sql, types", STATEMENTS)
 def test_announced(client, sql, types):
     assert client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == types
+
+
+@pytest.mark.parametrize("sql, types, results", CALCULATED)
+def test_calculated(client, sql, types, results):
+    reply = client.ask(wire.parse(sql), wire.describe_statement()).check()
+    assert (reply.of("t")[0].types, [column.type for column in reply.of("T")[0].columns]) == (types, results)
 
 
 def test_stored(client):

@@ -1,5 +1,6 @@
 /// The instructions of SQLite's virtual machine that statements for data are made of, by the names EXPLAIN gives them
-/// (https://www.sqlite.org/opcode.html). Those of 3.40, and those that later releases have added up to 3.51.
+/// (https://www.sqlite.org/opcode.html), and those that make an index. Those of 3.40, and those that later releases have added up to
+/// 3.51.
 enum Opcode: String, Sendable {
     // Where the program goes on.
     case initialize = "Init"
@@ -53,6 +54,7 @@ enum Opcode: String, Sendable {
     case cursorLock = "CursorLock", cursorUnlock = "CursorUnlock", cursorHint = "CursorHint", seekHit = "SeekHit"
     case filterAdd = "FilterAdd", rowSetAdd = "RowSetAdd", program = "Program", virtualUpdate = "VUpdate"
     case virtualBegin = "VBegin", trace = "Trace", abortable = "Abortable", rowCell = "RowCell"
+    case seekEnd = "SeekEnd"
     case setSubtype = "SetSubtype", getSubtype = "GetSubtype", clearSubtype = "ClrSubtype"
 
     /// Goes on at P2 or at the next instruction.

@@ -12,6 +12,8 @@ struct RecordShape: Hashable {
 struct ProgramCursors {
     /// By cursor: the columns of the table or index it is always opened on.
     private var stored: [Int: [ProgramValue]] = [:]
+    /// By cursor: which of an index's columns are expressions.
+    private var expressions: [Int: Set<Int>] = [:]
     /// A cursor opened on another's rows.
     private var duplicates: [Int: Int] = [:]
     /// By cursor: the register that holds its one row.
@@ -38,7 +40,10 @@ struct ProgramCursors {
             default: break
             }
         }
-        for (cursor, root) in roots { stored[cursor] = schema.columns(root: root, isTable: tables.contains(cursor)) }
+        for (cursor, root) in roots {
+            stored[cursor] = schema.columns(root: root, isTable: tables.contains(cursor))
+            expressions[cursor] = schema.expressions[root]
+        }
         findWrites(program, schema.tableRoots)
     }
 
@@ -61,6 +66,9 @@ struct ProgramCursors {
     }
 
     func columns(of cursor: Int) -> [ProgramValue]? { stored[cursor] }
+
+    /// A table's column, or an index's: what is compared with it has got its affinity.
+    func isDeclared(_ column: Int, of cursor: Int) -> Bool { stored[cursor] != nil && expressions[cursor]?.contains(column) != true }
 
     func original(_ cursor: Int) -> Int {
         var cursor = cursor

@@ -237,10 +237,9 @@ extension ProgramInterpreter {
     /// https://www.sqlite.org/src/file?name=src/wherecode.c).
     @discardableResult
     private mutating func compareKey(_ first: Int, _ count: Int, with cursor: Int, _ registers: Registers) -> Bool {
-        let isStored = cursors.columns(of: cursor) != nil
         for (index, value) in registers.values(first, count).enumerated() {
             let other = column(index, of: cursor, registers)
-            if isStored, case .type(let type) = other.declared, Affinity(of: type).converts {
+            if cursors.isDeclared(index, of: cursor), case .type(let type) = other.declared, Affinity(of: type).converts {
                 note { $0.addConverted(value, Affinity(of: type), type) }
             } else {
                 note { $0.addComparison(value, other, .none) }

@@ -7,8 +7,14 @@ struct SchemaColumns {
     private let connection: Connection
     private(set) var tableRoots: Set<Int> = []
     private var known: [Int: [ProgramValue]] = [:]
+    /// By root page of an index: which of its columns are expressions.
+    private(set) var expressions: [Int: Set<Int>] = [:]
+    /// Asked for an index's expressions, it reads a program that opens the same index.
+    private let readsExpressions: Bool
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, readsExpressions: Bool = true) {
+        (self.connection, self.readsExpressions) = (connection, readsExpressions)
+    }
 
     /// A root nothing is known of has columns of which nothing is known.
     mutating func columns(root: Int, isTable: Bool) -> [ProgramValue] {
@@ -46,7 +52,7 @@ struct SchemaColumns {
         let columns = try tableColumns(table)
         if kind == "table" { tableRoots.insert(root) }
         if kind == "table", isTable { return columns.filter { !$0.isVirtual }.map(\.value) }
-        return try indexColumns(name, columns)
+        return try indexColumns(name, columns, root)
     }
 
     private struct Column {
@@ -68,7 +74,7 @@ struct SchemaColumns {
     /// "As of SQLite version 3.30.0, if there is no index with the specified name but there is a WITHOUT ROWID table
     /// with that name", this PRAGMA describes "the PRIMARY KEY columns of the WITHOUT ROWID table as they are used in
     /// the records of the underlying b-tree". https://www.sqlite.org/pragma.html#pragma_index_xinfo
-    private func indexColumns(_ index: String, _ columns: [Column]) throws(SQLiteError) -> [ProgramValue] {
+    private mutating func indexColumns(_ index: String, _ columns: [Column], _ root: Int) throws(SQLiteError) -> [ProgramValue] {
         let statement = try connection.prepareInternal("PRAGMA index_xinfo(\(SQLQuoting.literal(index)))")
         var result: [ProgramValue] = []
         while try statement.step() == .row {
@@ -77,9 +83,13 @@ struct SchemaColumns {
             if number == -1 {
                 result.append(.integer)
             } else {
+                if number == -2 { expressions[root, default: []].insert(result.count) }
                 result.append(columns.indices.contains(number) ? columns[number].value : .unknown)
             }
         }
+        guard readsExpressions, let calculated = expressions[root] else { return result }
+        let values = try IndexExpressions.values(index, on: connection)
+        for number in calculated where values.indices.contains(number) { result[number] = values[number] }
         return result
     }
 
