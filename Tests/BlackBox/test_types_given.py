@@ -75,6 +75,18 @@ def test_an_element_is_no_other_text(shared, element):
         assert client.query(f"DELETE FROM versions WHERE v = ANY('{{{element}}}')").tag == "DELETE 1"
 
 
+@pytest.mark.parametrize("left", ["r", "r * 1", "n", "n + 0", "coalesce(n, 0)", "round(r, 1)", "x"])
+@pytest.mark.parametrize("two, one, thousand", [("2.50", "1.0", "1e3"), ("2.5", "1", "1000"), ("+2.5", "01", "1000.000"), ("25e-1", ".1E1", "1000.")])
+def test_an_element_is_a_number_however_it_is_written(shared, left, two, one, thousand):
+    """Where nothing converts: each is there as a text, too, which no number is."""
+    shared.run("DROP TABLE IF EXISTS m", "CREATE TABLE m (id INTEGER PRIMARY KEY, r REAL, n DECIMAL(10, 2), x)",
+               "INSERT INTO m VALUES (1, 2.5, 2.5, 2.5), (2, 1, 1, 1), (3, 1000, 1000, 1000.0)")
+    with shared.client() as client:
+        assert client.query(f"SELECT id FROM m WHERE {left} = ANY('{{{two}, {thousand}}}') ORDER BY id").check().texts == [("1",), ("3",)]
+        assert client.query(f"SELECT id FROM m WHERE {left} <> ALL('{{{one}, {two}}}')").check().texts == [("3",)]
+        assert client.query(f"DELETE FROM m WHERE {left} <> ALL('{{{one}, {two}, {thousand}}}')").tag == "DELETE 0"
+
+
 @pytest.mark.parametrize("column", ["code", "i", "r"])
 def test_two_elements(mixed, column):
     """Of two SQLite asks by BitAnd whether one is NULL."""

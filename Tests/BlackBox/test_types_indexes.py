@@ -39,6 +39,7 @@ STATEMENTS = [
     ("INSERT INTO f (id, b) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET b = excluded.b WHERE excluded.b", [INT8, BOOL]),
     ("SELECT id FROM f WHERE b = nullif($1, b) AND coalesce(b, 0) = $2", [BOOL, BOOL]), ("SELECT id FROM f WHERE b = nullif($1, 0)", [BOOL]),
     ("SELECT id FROM f WHERE EXISTS (SELECT 1 FROM f LIMIT $1 OFFSET $2)", [INT8, INT8]),
+    ("SELECT id FROM f WHERE (a > 3) = $1 AND $2 <> (t IS NULL) AND (NOT b) IN ($3, $4)", [BOOL] * 4), ("SELECT id FROM f WHERE 1 = $1", [INT8]),
 ]
 # With what the results are.
 CALCULATED = [

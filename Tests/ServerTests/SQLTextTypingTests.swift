@@ -237,13 +237,13 @@ import Testing
             "select array[0.30000000000000004, - 1.5, 1, -a, 1.5 + 1]",
             "select json_array(json('0.30000000000000004'), json('-1.5'), 1, -a, 1.5 + 1)"
         ),
-        ("select 1 where a = any('{x,\"y z\"}')", "select 1 where a  IN (SELECT +value FROM json_each('[\"x\",\"y z\"]'))"),
+        ("select 1 where a = any('{x,\"y z\"}')", "select 1 where a  IN (SELECT value FROM json_each('[\"x\",\"y z\"]'))"),
         (
             "select 1 where a = any($1)",
             "select 1 where a  IN (SELECT +value FROM json_each($1) UNION ALL SELECT NULL WHERE $1 IS NULL)"
         ),
         ("select 1 where a < '2024-01-02'::date", "select 1 where a < '2024-01-02'"),
-        ("select 1 where a = any((('{1,x}')))", "select 1 where a  IN (SELECT +value FROM json_each('[\"1\",\"x\",1]'))"),
+        ("select 1 where a = any((('{1,x}')))", "select 1 where a  IN (SELECT value FROM json_each('[\"1\",\"x\",1]'))"),
         ("select 1 where a = any (('{\"\\\\x61\"}'::bytea[]))", "select 1 where a  IN (x'61')"),
         ("select 1 where a = any(ARRAY ['a]', 'b'])", "select 1 where a  IN ('a]', 'b')"),
         ("select array /* ] */ ['];']", "select json_array('];')"),

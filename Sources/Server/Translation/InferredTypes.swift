@@ -30,7 +30,10 @@ enum InferredTypes {
         // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
         let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
         let undeclared = (0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false }
-        guard hidesArguments || mayBeArray || !undeclared.isEmpty || result.contains(where: { !$0.isDetermined }) else { return result }
+        let digits = (0..<count).filter { result[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false }
+        guard hidesArguments || mayBeArray || !undeclared.isEmpty || !digits.isEmpty || result.contains(where: { !$0.isDetermined }) else {
+            return result
+        }
         // Read only when there is a parameter that nothing else decides.
         lazy var ofElements = connection.flatMap { programOfElements(sql, $0) }
         lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
@@ -46,6 +49,8 @@ enum InferredTypes {
                 result[number] = found
             } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
                 result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)
+            } else if digits.contains(number), contexts.allSatisfy({ $0 == .truth }) {
+                result[number] = ParameterType(needed: .bool)
             } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
                 result[number].type != .bool
             {
@@ -78,7 +83,7 @@ enum InferredTypes {
         guard let first = decisive.first else { return contexts.isEmpty ? .undetermined : .text }
         if decisive.allSatisfy({ $0 == .array }) { return ParameterType(type: .text, rule: .array) }
         if decisive.allSatisfy({ $0 == .text || $0 == .array }) { return .text }
-        guard decisive.allSatisfy({ $0 == .number || $0 == .limit }) else { return .undetermined }
+        guard decisive.allSatisfy({ $0 == .number || $0 == .truth || $0 == .limit }) else { return .undetermined }
         return ParameterType(type: first == .limit ? .int8 : .numeric, rule: .number)
     }
 }

@@ -69,6 +69,14 @@ struct ProgramTypes: Sendable {
         return indexes.contains { uses[$0]?.conversions.contains(undeclared) ?? false }
     }
 
+    /// Nothing says more of it than that it is compared with 0 or 1, as what is true or false is.
+    func meetsOnlyDigits(_ indexes: [Int]) -> Bool {
+        indexes.allSatisfy { index in
+            guard let use = uses[index] else { return false }
+            return use.isDigit && use.needs.isEmpty && use.conversions.isEmpty
+        }
+    }
+
     /// Of the parameter that has these indexes in SQLite.
     func parameter(_ indexes: [Int]) -> ParameterType {
         // What the program never looks at may be anything.

@@ -5,6 +5,8 @@
 /// compared with an expression gives wrong rows and no error. Only what is certain is claimed.
 enum ParameterContext: Sendable, Equatable {
     case number
+    /// The same, compared with what is true or false by its form: `(a > 3) = $1`.
+    case truth
     case text
     /// Compared with, or assigned to, the column with this (perhaps qualified) name: its affinity decides.
     case column(Range<Int>)
@@ -135,7 +137,7 @@ private struct ParameterReader {
             var end = start
             while end < close, table.tokens[end].kind != .comma { end = table.after(end) }
             let next = context(against: start..<Swift.min(end, close))
-            guard next == .any || next == .number || next == .text, found == .any || next == .any || next == found else {
+            guard next == .any || next == .number || next == .truth || next == .text, found == .any || next == .any || next == found else {
                 return .undecided
             }
             if next != .any { found = next }
@@ -174,7 +176,7 @@ private struct ParameterReader {
         if let name = columnName(operand) { return name }
         guard let other = classifier.classify(operand) else { return .undecided }
         if other == .null { return .any }
-        return other.isNumber ? .number : other.isText ? .text : .undecided
+        return other == .bool ? .truth : other.isNumber ? .number : other.isText ? .text : .undecided
     }
 
     /// A name, perhaps qualified, perhaps in parentheses; one that the statement itself computes decides nothing.

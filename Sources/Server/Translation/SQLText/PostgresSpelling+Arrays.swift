@@ -80,7 +80,7 @@ extension PostgresSpelling {
             enter(comparison, upTo: start, isIn, closing: "")
             return read(depth: depth + 1, form: .list)
         } else if let array = arrayLiteral(inside(first)) {
-            (text, closing, end) = (isIn + "SELECT +value FROM json_each(" + array.json, "))", array.end)
+            (text, closing, end) = (isIn + "SELECT value FROM json_each(" + array.json, "))", array.end)
         } else if let bytes = listOfBytes(inside(first)) {
             (text, closing, end) = (isIn + bytes.list, nil, bytes.end)
         } else {
@@ -149,7 +149,8 @@ extension PostgresSpelling {
 
     /// `'{x,z}'` without a type, as psycopg's ClientCursor writes a list of strings. JSON's arrays begin with another character. What looks
     /// like a number is there as a text and as a number: which of them is meant what stands on the left says, and its class may be known
-    /// only when the statement runs.
+    /// only when the statement runs. So there is no plus: a column of numbers converts the texts all the same, and one of texts must not
+    /// make '2.5' of the number that 2.50 is.
     private func arrayLiteral(_ first: (token: SQLToken, depth: Int)) -> (json: String, end: Int)? {
         guard let (content, past) = contentAndEnd(first.token), content.first == UInt8(ascii: "{"), let end = argumentEnd(past, first.depth)
         else { return nil }

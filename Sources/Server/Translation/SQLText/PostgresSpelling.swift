@@ -53,7 +53,7 @@ struct PostgresSpelling {
 
     /// Whether one of the moments is compared with what is calculated: as a parameter it would be refused, too.
     private func meetsNumber() -> Bool {
-        result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains(.number) }
+        result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains { $0 == .number || $0 == .truth } }
     }
 
     init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }

@@ -89,13 +89,12 @@ enum ArrayCodec {
     // MARK: Text
 
     /// Of PostgreSQL's `{1,x}`, whose type is not known: its elements as texts, and behind them those once more as numbers that are one.
-    /// Not 1.10: to a column of texts the number is '1.1', which is another text.
     static func json(ofTextAndNumbers bytes: UnsafeRawBufferPointer, malformed: () -> WireError) throws(WireError) -> String? {
         guard let texts = try json(ofText: bytes, .textArray, malformed: malformed), var reader = ArrayLiteral(bytes) else { return nil }
         var numbers = ""
         while let element = reader.next() {
-            guard !element.isNull, NumberSpelling.isSQLites(element.text) else { continue }
-            numbers += "," + String(decoding: element.text, as: UTF8.self)
+            let number = element.text.withUnsafeBytes { (try? scalar($0, .numeric)) ?? nil }
+            if !element.isNull, let number { numbers += "," + number }
         }
         return numbers.isEmpty ? texts : String(texts.dropLast()) + numbers + "]"
     }
