@@ -166,6 +166,15 @@ struct OpenFiles {
         return wal.content(of: walIndex, isThorough: isThorough)
     }
 
+    /// See `WALFile.isForeign` and `isOfAnother`.
+    var hasForeignWAL: Bool { look { $0.isForeign(to: $1) } }
+    var hasWALOfAnother: Bool { look { $0.isOfAnother(than: $1) } }
+
+    private func look(_ isSo: (WALFile, WALIndex) -> Bool) -> Bool {
+        guard let wal, let walIndex else { return false }
+        return isSo(wal, walIndex)
+    }
+
     /// Another database was written into the file (`cp backup.db app.db`), and what is in the -wal is not for that.
     var isDatabaseWrittenOver: Bool { places.databaseInPlace.map(isWrittenOver) ?? false }
 

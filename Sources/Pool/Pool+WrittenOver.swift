@@ -48,15 +48,17 @@ extension Pool {
     func writtenOverWAL(after failure: SQLiteError?, stays: Bool = false) -> String? {
         let problem = failure ?? files.problem
         let isLoss = problem.map(DatabaseFiles.isLoss) ?? false
-        // After another error the disk may lack what the index names, without anybody having written over it.
-        guard isLoss || problem == nil else { return nil }
+        // After another error the disk may lack what the index names, without anybody having written over it: another database's header
+        // says so, whatever the error was.
+        guard isLoss || problem == nil || writer.files.hasWALOfAnother else { return nil }
         let isCopied = writer.walFrames.all <= writer.walFrames.copied
         let isMissed = isLoss || !isCopied
         guard writer.places.hasWAL, writer.places.hasIndex, isMissed || stays else { return nil }
         switch writer.files.walContent(isThorough: true) {
         // Of what cannot be read SQLite finds out when it is opened anew.
-        case .own, .unreadable: return nil
-        case .foreign, .cut: break
+        case .own: return nil
+        case .unreadable where !isWALForeign: return nil
+        case .unreadable, .foreign, .cut: break
         }
         guard isWALForeign else { return isMissed ? Self.lossOfWAL(of: path) : nil }
         guard !isDatabaseLost(withinMilliseconds: PoolLimits.replacementMilliseconds) else { return Self.loss(of: path) }
@@ -75,7 +77,7 @@ extension Pool {
 
     /// The -wal is the one that is open, and what stands in it is another database's. Only where the index is everybody's: who has made
     /// another may have begun the -wal anew, by right.
-    var isWALForeign: Bool { writer.places.hasWAL && writer.places.hasIndex && writer.files.walContent() == .foreign }
+    var isWALForeign: Bool { writer.places.hasWAL && writer.places.hasIndex && writer.files.hasForeignWAL }
 
     static func lossOfWAL(of path: String) -> String {
         "\(path)-wal was truncated or written over while it was served: what was committed since the last checkpoint may be lost, "

@@ -102,8 +102,11 @@ extension Connection {
     public func endCountingChanges(countsRows: Bool) -> ChangeCounters.Values {
         var values = changeCounters.values
         values.lastInsertRowID = lastInsertRowID
-        values.totalChanges += totalChanges - (changeCounters.totalChangesAtStart ?? totalChanges)
-        if countsRows { values.changes = changes }
+        let counted = totalChanges - (changeCounters.totalChangesAtStart ?? totalChanges)
+        values.totalChanges += counted
+        // Of a statement that failed before its first step, because a value could not be bound, SQLite's number is another session's.
+        // Whatever a statement counts is in the total, too (sqlite3VdbeSetChanges in https://www.sqlite.org/src/file?name=src/vdbeaux.c).
+        if countsRows { values.changes = counted == 0 ? 0 : changes }
         changeCounters.values = values
         changeCounters.totalChangesAtStart = nil
         return values

@@ -50,6 +50,25 @@ extension WALFile {
         return index.matches(named) ? content : .own
     }
 
+    /// Asked twice where a read has failed: what is taken for this database's by mistake is served as such after the next start.
+    public func isForeign(to index: WALIndex) -> Bool {
+        let first = content(of: index, isThorough: false)
+        guard case .unreadable = first else { return first == .foreign }
+        return content(of: index, isThorough: false) == .foreign
+    }
+
+    /// Its header is that of another database: also not the one that it had itself before it was last begun anew, which is what the disk
+    /// may come back with after an error. "Salt-1: a random integer incremented with each checkpoint"
+    /// (https://www.sqlite.org/fileformat2.html#wal_file_format).
+    public func isOfAnother(than index: WALIndex) -> Bool {
+        guard isForeign(to: index), let header = WALHistory.header(of: WALReading(self)) else { return false }
+        let named = index.end.salts
+        return header.salts != named && Self.firstSalt(header.salts) &+ 1 != Self.firstSalt(named)
+    }
+
+    /// In the file's order it is the first four bytes.
+    private static func firstSalt(_ salts: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: UInt64(bigEndian: salts) >> 32) }
+
     /// A hole that was cut into the file and written behind again has zeros for salts. The checksum of the last frame is of all that are
     /// before it, too, and the index has it.
     private static func has(_ end: WALIndex.End, _ isThorough: Bool, _ wal: WALReading) -> Bool {

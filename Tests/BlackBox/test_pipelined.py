@@ -380,5 +380,29 @@ def test_a_wal_that_cannot_be_read_was_not_written_over(tmp_path, monkeypatch, s
         eventually(lambda: daemon.value("SELECT count(*) FROM t") == "1", "the recovery")
         daemon.run("INSERT INTO t VALUES (2)")
         daemon.stop()
+
         with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
             assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("read", [2, 3, 4])
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_wal_of_another_that_cannot_be_read_at_first(tmp_path, monkeypatch, synchronous, read):
+    """Its rows are not served, and that this one's are lost is told."""
+    other = sqlite3.connect(tmp_path / "other.db", isolation_level=None)
+    with contextlib.closing(other), faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control):
+        other.executescript("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        for number in range(20):
+            other.execute("INSERT INTO t VALUES (?)", [100 + number])
+        for number in range(5):
+            daemon.run(f"INSERT INTO t VALUES ({number})")
+        with daemon.client(database="walpool") as admin:
+            control.arm("read", read, "EIO", 1)
+            with open(f"{daemon.database}-wal", "r+b") as file:
+                file.write((tmp_path / "other.db-wal").read_bytes())
+            admin.send(wire.query("CHECKPOINT"))
+            assert daemon.process.wait(30) == 74
+        assert control.failures == 1 and "-wal was written over by one of another database" in daemon.errors
+        control.disarm()
+        files = [file for file in os.listdir(daemon.directory) if ".lost" in file or file.endswith("-wal")]
+        assert files and all(".lost" in file for file in files)

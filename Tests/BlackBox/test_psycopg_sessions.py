@@ -97,6 +97,17 @@ def test_last_insert_rowid_and_changes(opened, db):
     assert facts(b) == (30, 1, 5)
 
 
+def test_changes_of_a_statement_that_never_ran(opened, db):
+    """A value that cannot be bound: what SQLite counts on the connection is another session's."""
+    a, b = opened(autocommit=True), opened(autocommit=True)
+    a.execute("INSERT INTO t (id) VALUES (1), (2), (3)")
+    b.execute("INSERT INTO t (id) VALUES (4), (5)")
+    for sql in ["INSERT INTO t (id) VALUES (%s::int8)", "UPDATE t SET v = 'y' WHERE id = %s::int8", "DELETE FROM t WHERE id = %s::int8"]:
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            a.execute(sql, ["x"])
+        assert a.execute("SELECT last_insert_rowid(), changes(), total_changes()").fetchone() == (3, 0, 3)
+
+
 def test_last_insert_rowid_in_transactions(opened, db):
     a, b = opened(), opened(autocommit=True)
     b.execute("INSERT INTO t (id) VALUES (20)")
