@@ -120,6 +120,7 @@ def test_a_reader_never_waits_for_the_writer(guarded, reader):
     for sql in WRITES + ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]:
         assert reader.query(sql).state == "25006", sql
     reader.query("BEGIN; SAVEPOINT a; SELECT * FROM t; RELEASE a; COMMIT").check()
+    assert [reader.query(sql).check().status for sql in ("BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN", "COMMIT")] == ["T", "T", "T", "I"]
     holder.query("ROLLBACK").check()
 
 

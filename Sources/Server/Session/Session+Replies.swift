@@ -48,7 +48,10 @@ extension Session {
 
     func readyForQuery() {
         let told = state.transaction.status
-        if told == .idle { keepSettings() }
+        if told == .idle {
+            keepSettings()
+            endModesOfMessage()
+        }
         if !running.settingsToReport.isEmpty { reportSettingsOfStatement() }
         out.readyForQuery(told)
         endPipeline()

@@ -152,6 +152,7 @@ extension Session {
             Portal.Run(lease: lease, connection: connection, isOnWriter: isOnWriter, counts: !analysis.isRead, kind: analysis.kind),
             analysis)
         if !isOnWriter { portalsOnReader += 1 }
+        state.transaction.hasQueried = state.transaction.isExplicit
         countTransactionBeginning()
         do throws(WireError) {
             for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }

@@ -14,7 +14,7 @@ extension Session {
         if writerMode != .none {
             try onWriter("SAVEPOINT s\(state.transaction.savepoints.count)")
         }
-        state.transaction.savepoints.append(Savepoint(name: ExactName(name)))
+        state.transaction.savepoints.append(Savepoint(name: ExactName(name), isReadOnly: state.transaction.isReadOnly))
     }
 
     func release(_ name: String) throws(WireError) {
@@ -22,6 +22,7 @@ extension Session {
         if writerMode != .none {
             try onWriter("RELEASE s\(index)")
         }
+        takeModesBack(toSavepoint: index)
         state.transaction.savepoints.removeSubrange(index...)
         // Portals opened after it now belong to the savepoint around it, or to the transaction.
         for portal in state.portals.values { portal.savepointDepth = min(portal.savepointDepth, index) }
@@ -36,6 +37,7 @@ extension Session {
             pool.writer.schemaMayBeAnother()
         }
         takeSettingsBack(toSavepoint: index)
+        takeModesBack(toSavepoint: index)
         state.transaction.savepoints.removeSubrange((index + 1)...)
         state.transaction.hasFailed = false
     }

@@ -55,46 +55,6 @@ extension Session {
         running.settingsToReport.removeAll()
     }
 
-    func setTransactionMode(_ name: String, _ value: String) throws(WireError) {
-        var modes = TransactionModes()
-        if name == "transaction_read_only" {
-            modes.readOnly = try Settings.boolean(name, value)
-        } else if let level = IsolationLevel(name: value) {
-            modes.isolation = level
-        } else {
-            throw WireError(
-                state: .invalidParameterValue, message: "invalid value for parameter \"\(name)\": \"\(value)\"")
-        }
-        try setTransaction(modes)
-    }
-
-    /// What a BEGIN inside the block asks for, too.
-    func setTransaction(_ modes: TransactionModes) throws(WireError) {
-        guard state.transaction.isExplicit else {
-            return out.notice(
-                WireError(
-                    severity: .warning, state: .noActiveSQLTransaction,
-                    message: "SET TRANSACTION can only be used in transaction blocks"))
-        }
-        if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
-        let hasBegun = readerIndex != nil || writerMode != .none
-        if hasBegun, let isolation = modes.isolation, isolation != state.transaction.isolation {
-            throw WireError(
-                state: .activeSQLTransaction, message: "SET TRANSACTION ISOLATION LEVEL must be called before any query")
-        }
-        if hasBegun, state.transaction.isReadOnly, modes.readOnly == false {
-            throw WireError(state: .activeSQLTransaction, message: "transaction read-write mode must be set before any query")
-        }
-        if let isolation = modes.isolation { state.transaction.isolation = isolation }
-        if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
-        let pins =
-            state.transaction.isReadOnly || state.transaction.isolation == .repeatableRead
-            || state.transaction.isolation == .serializable
-        // One that is there stays: BEGIN DEFERRED keeps its snapshot whatever the level.
-        state.transaction.pinsSnapshot = (pins || hasBegun && state.transaction.pinsSnapshot) && writerMode == .none
-        releaseReaderIfUnused()
-    }
-
     /// Clients are told when a setting changes that they may depend on.
     func report(_ name: String) {
         guard let reported = Settings.reported.first(where: { $0.lowercased() == name.lowercased() }),

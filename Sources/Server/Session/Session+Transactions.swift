@@ -26,6 +26,7 @@ extension Session {
     func run(_ statement: TransactionStatement, tag: StaticString) throws(WireError) -> Wait? {
         switch statement {
         case .begin(let modes, let behavior):
+            if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
             if let wait = try beginBlock(modes, behavior) { return wait }
             complete(tag)
         case .commit(let chain):
@@ -69,7 +70,7 @@ extension Session {
 
     // MARK: Blocks
 
-    private func beginBlock(_ modes: TransactionModes, _ behavior: TransactionBehavior?) throws(WireError) -> Wait? {
+    func beginBlock(_ modes: TransactionModes, _ behavior: TransactionBehavior?) throws(WireError) -> Wait? {
         guard !state.transaction.isExplicit else {
             out.notice(
                 WireError(
@@ -78,8 +79,8 @@ extension Session {
             try setTransaction(modes)
             return nil
         }
-        if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
-        let isReadOnly = modes.readOnly ?? state.settings.defaultReadOnly
+        let message = state.transaction
+        let isReadOnly = modes.readOnly ?? (message.isReadOnly || state.settings.defaultReadOnly)
         if behavior == .immediate || behavior == .exclusive {
             if isReadOnly {
                 throw WireError(
@@ -91,13 +92,11 @@ extension Session {
         transaction.isExplicit = true
         countTransactionBeginning()
         transaction.isReadOnly = isReadOnly
-        transaction.isolation = modes.isolation ?? state.settings.defaultIsolation
-        transaction.pinsSnapshot =
-            writerMode == .none
-            && (isReadOnly || behavior == .deferred || transaction.isolation == .repeatableRead
-                || transaction.isolation == .serializable)
         // The block takes in what of its message or pipeline comes before it.
-        transaction.settings = state.transaction.settings
+        transaction.isolation = modes.isolation ?? (message.hasModesOfMessage ? message.isolation : state.settings.defaultIsolation)
+        transaction.isDeferred = behavior == .deferred
+        transaction.pinsSnapshot = transaction.wantsSnapshot && writerMode == .none
+        transaction.settings = message.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
                 MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
@@ -112,6 +111,7 @@ extension Session {
             warnNoTransaction()
             closePortals()
             try commitWork()
+            endModesOfMessage()
             return keepSettings()
         }
         closePortals()
@@ -135,15 +135,6 @@ extension Session {
         state.transaction = Transaction()
         notePassage()
         releaseReaderIfUnused()
-    }
-
-    /// AND CHAIN: "a new transaction is immediately started with the same transaction characteristics".
-    /// https://www.postgresql.org/docs/current/sql-commit.html
-    private func chainBlock(after ended: Transaction) throws(WireError) {
-        var modes = TransactionModes()
-        modes.isolation = ended.isolation
-        modes.readOnly = ended.isReadOnly
-        _ = try beginBlock(modes, nil)
     }
 
     private func warnNoTransaction() {

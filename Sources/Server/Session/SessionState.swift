@@ -48,6 +48,12 @@ struct Transaction {
     var hasFailed = false
     var isolation = IsolationLevel.readCommitted
     var isReadOnly = false
+    /// SQLite's BEGIN DEFERRED.
+    var isDeferred = false
+    /// A statement of the block has run.
+    var hasQueried = false
+    /// SET TRANSACTION without a block: for the rest of the query string or pipeline.
+    var hasModesOfMessage = false
     /// Reads see one snapshot throughout, kept on one reader.
     var pinsSnapshot = false
     /// It began before the pause there may be: see Session+Pause.

@@ -31,6 +31,8 @@ struct TransactionSettings {
 /// One of a transaction's savepoints.
 struct Savepoint {
     let name: ExactName
+    /// The transaction's mode, as it was.
+    let isReadOnly: Bool
     /// What held before the first change since, to go back to by ROLLBACK TO; nil: nothing was changed.
     var settingsBefore: HeldSettings?
 }
