@@ -120,10 +120,23 @@ struct GroupCommit {
             writer.rollback()
             // After an I/O error nobody knows what reached the disk, so trying again would be wrong: "fsync-gate".
             if members.count == 1 || error.isInputOutput {
-                for member in members { member.commitFailed(error) }
-                result.finished.append(contentsOf: members)
+                failed(members, error, &result)
             } else {
                 runAgain(members, &result)
+            }
+        }
+    }
+
+    /// Of who has left nothing the outcome is known, but what was answered may rest on what the others wrote: it runs again when the
+    /// database has been opened anew.
+    private func failed(_ members: ArraySlice<any GroupMember>, _ error: SQLiteError, _ result: inout Result) {
+        for member in members {
+            if members.count > 1, writer.failure != nil, member.leavesNothing {
+                member.returnToQueue()
+                result.postponed.append(member)
+            } else {
+                member.commitFailed(error)
+                result.finished.append(member)
             }
         }
     }

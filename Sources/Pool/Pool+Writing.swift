@@ -45,7 +45,9 @@ extension Pool {
             state.walFrames = frames
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
-            return state.resumption(release(&state, now))
+            let grant = release(&state, now)
+            if state.queuedJobs.contains(.recovery), grant != nil { keepReadersForRecovery(&state) }
+            return state.resumption(grant)
         }
         // The thread that wanted it to end may have found the writer taken just now.
         if next == nil, writerSnapshotIsOld.load(ordering: .relaxed) { return endWriterSnapshot() }
@@ -127,9 +129,17 @@ extension Pool {
         return state.withLock { state in
             // One that hears of it late, when the writer has been opened anew by now.
             guard commit.sync.recoveries == state.recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }
-            return state.resumption(state.writerQueue.requestFirst(WriterJob.recovery.client, now: now))
+            let grant = state.writerQueue.requestFirst(WriterJob.recovery.client, now: now)
+            // As long as somebody else writes, who may take any time, readers are not kept.
+            if grant != nil { keepReadersForRecovery(&state) }
+            return state.resumption(grant)
         }
     }
+
+    /// Before a client hears that the outcome of its commit is unknown. It is told to look, and until the database is opened anew the index
+    /// names what the disk has not got, or not what it has got: who reads in between sees what is not so in the end. Recovery opens the
+    /// gate, or ends the process. Who only prepares goes on: that may be the one who has the writer.
+    private func keepReadersForRecovery(_ state: inout State) { state.readerQueue.closeGate() }
 
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
     package func holderBecameIdle(_ client: any PoolClient) {

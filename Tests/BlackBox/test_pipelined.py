@@ -406,3 +406,41 @@ def test_a_wal_of_another_that_cannot_be_read_at_first(tmp_path, monkeypatch, sy
         control.disarm()
         files = [file for file in os.listdir(daemon.directory) if ".lost" in file or file.endswith("-wal")]
         assert files and all(".lost" in file for file in files)
+
+
+@pytest.mark.parametrize("synchronous, kind", [("full", "sync"), ("full", "losing-sync"), ("pipelined", "sync"), ("pipelined", "losing-sync")])
+@pytest.mark.parametrize("sql", ["INSERT INTO t VALUES ({})", "BEGIN; INSERT INTO t VALUES ({}); COMMIT", "a block"])
+def test_who_looks_sees_what_will_be(tmp_path, monkeypatch, synchronous, kind, sql):
+    """The outcome is unknown, and the hint is to look: what the disk has, and not what the index says until the daemon has recovered."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control), daemon.client() as client, daemon.client() as other:
+        for number in range(4):
+            if sql == "a block":
+                client.query(f"BEGIN; INSERT INTO t VALUES ({number})").check()
+            control.arm(kind, 1, "EIO", 1)
+            assert client.query("COMMIT" if sql == "a block" else sql.format(number)).errors[-1]["C"] == "08007"
+            count = f"SELECT count(*) FROM t WHERE id = {number}"
+            seen = [client.value(count), other.value(count)]
+            control.disarm()
+            eventually(lambda: daemon.errors.count("was opened again") == number + 1, "the recovery")
+            assert seen == [client.value(count)] * 2
+
+
+@pytest.mark.parametrize("synchronous, outcome", [("full", "23505"), ("pipelined", "40001")])
+@pytest.mark.parametrize("sql", ["INSERT INTO t VALUES (1)", "BEGIN; INSERT INTO t VALUES (10); INSERT INTO t VALUES (1); COMMIT"])
+def test_who_failed_in_a_group_whose_commit_fails(tmp_path, monkeypatch, synchronous, outcome, sql):
+    """Nothing of it is left, whatever becomes of the others: it is not told that this is unknown."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control), daemon.client(database="walpool") as console:
+        holder, failing, other = daemon.client(), daemon.client(), daemon.client()
+        holder.query("INSERT INTO t VALUES (1)").check()
+        holder.query("BEGIN IMMEDIATE").check()
+        failing.send(wire.query(sql))
+        eventually(lambda: len(console.query("SHOW WRITER").texts) == 2, "it waits for the writer")
+        other.send(wire.query("INSERT INTO t VALUES (11)"))
+        eventually(lambda: len(console.query("SHOW WRITER").texts) == 3, "so does the other")
+        control.arm("sync", 1, "EIO", 1)
+        holder.query("ROLLBACK").check()
+        assert other.reply().state == "08007"
+        assert failing.reply().state == outcome
+        failing.query("ROLLBACK").check()
+        assert failing.query(sql).state == "23505"
+        assert holder.value("SELECT count(*) FROM t WHERE id = 10") == "0"

@@ -128,6 +128,7 @@ import Testing
             NumericContext.uses(bytes).map { use in
                 switch use.context {
                 case .number: "number"
+                case .truth: "truth"
                 case .text: "text"
                 case .column(let range): "column:" + String(decoding: bytes[range], as: UTF8.self)
                 case .insertColumn(let index): "insert\(index)"

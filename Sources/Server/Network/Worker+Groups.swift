@@ -82,7 +82,8 @@ extension Worker {
     private func passWriterOn(_ finished: [any GroupMember], _ hasFailed: Bool) {
         // Those whom nobody else has answered while the disk worked.
         let unanswered = handedOver.take()
-        if let plan = pool.planGathering(answered: finished.count) {
+        // After a failure readers have to be kept before anybody is answered, which releasing the writer does.
+        if !hasFailed, let plan = pool.planGathering(answered: finished.count) {
             answer(unanswered, finished, hasFailed)
             return letGather(plan)
         }

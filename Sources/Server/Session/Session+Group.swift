@@ -180,7 +180,7 @@ extension Session: GroupMember {
         }
         takeReplyBack(to: marks.commit)
         if let before = unsynced?.settingsBefore ?? member.settingsBefore { goBack(to: before.settings) }
-        let refusal = commitError(error)
+        let refusal = member.leavesNothing ? Self.sharedCommitFailed : commitError(error)
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
@@ -188,6 +188,11 @@ extension Session: GroupMember {
         notePassage()
         readyForQuery()
     }
+
+    /// Nothing of it is left, so nothing is unknown; but it may have failed, or gone back, for what others had written.
+    private static let sharedCommitFailed = WireError(
+        state: .serializationFailure, message: "the commit of those that the transaction ran with has failed, and nothing of it is left",
+        hint: "Send it again.")
 
     func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) {
         member.isInCommit = false
