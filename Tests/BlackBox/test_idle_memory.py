@@ -37,3 +37,14 @@ def test_the_last_query(daemon, kind):
     daemon.settle(*clients)
     # What malloc keeps for itself is not more with more sessions.
     assert daemon.memory() - before < 150 << 20
+
+
+@pytest.mark.parametrize("expression", ["CASE WHEN ${0} IS NULL THEN c{0} ELSE ${0} END", "coalesce(${0}, c{0})", "CASE WHEN c{0} > ${0} THEN c{0} ELSE ${0} END"])
+def test_what_a_statement_of_many_ways_is_analysed_with(daemon, expression):
+    """What may be in each register at each of its jumps' targets: most of it is as it was at the one before."""
+    daemon.run(f"CREATE TABLE wide ({', '.join(f'c{number} INT' for number in range(1, 401))})")
+    sql = f"UPDATE wide SET {', '.join(f'c{number} = {expression.format(number)}' for number in range(1, 401))}"
+    with daemon.client() as client:
+        before = daemon.memory("VmHWM")
+        assert set(client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types) == {wire.INT8}
+        assert daemon.memory("VmHWM") - before < 20 << 20

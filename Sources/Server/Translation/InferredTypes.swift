@@ -37,10 +37,14 @@ enum InferredTypes {
         // Read only when there is a parameter that nothing else decides.
         lazy var ofElements = connection.flatMap { programOfElements(sql, $0) }
         lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
+        lazy var named = connection.flatMap { (try? VirtualColumns(sql, on: $0, isForAll: true)) ?? nil }
         for (number, contexts) in contexts(sql, count: count).enumerated() {
             if !result[number].isDetermined {
                 result[number] = type(contexts)
                 if !result[number].isDetermined, let found = virtual?.type(contexts) { result[number] = found }
+                if !result[number].isDetermined, program?.isIdle(indexes[number]) ?? false {
+                    result[number] = named?.typeOfNamed(contexts) ?? .text
+                }
             } else if undeclared.contains(number), contexts.contains(.limit), case let limit = type(contexts), limit.isDetermined {
                 // Of a subquery that is one value SQLite makes `LIMIT $1 <> 0` (sqlite3CodeSubselect in
                 // https://www.sqlite.org/src/file?name=src/expr.c).

@@ -181,10 +181,14 @@ extension ParameterType {
         return .some(result)
     }
 
-    /// Columns disagree about what they are, but each converts: text serves them all.
+    /// Columns disagree about what they are, but each converts: a number of any kind serves those of numbers, and text all.
     private static func converted(_ conversions: [ParameterUses.Conversion]) -> ParameterType? {
         guard !conversions.isEmpty else { return nil }
         var types = conversions.compactMap { conversion in conversion.type ?? conversion.affinity.type }
+        let areNumbers = types.allSatisfy { $0.isNumber && $0 != .bool }
+        if areNumbers, let first = types.first, types.contains(where: { $0 != first }) {
+            return ParameterType(type: .numeric, rule: .verbatim)
+        }
         // NUMERIC is what a comparison's letter says of a boolean, too: the column's declaration says more.
         if types.contains(where: { $0 != .numeric }) { types.removeAll { $0 == .numeric } }
         if conversions.contains(where: { $0.type == .numeric }), types.isEmpty { types = [.numeric] }

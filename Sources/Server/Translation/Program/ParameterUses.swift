@@ -122,12 +122,11 @@ struct ParameterUses {
                 addUnconverted(value, like: other)
             }
         }
-        // One with one: of thousands that may be on either side, as by CASE, there would be millions of pairs.
-        guard left.isParameterOnly, right.isParameterOnly, left.parameters.count == 1, right.parameters.count == 1 else { return }
-        let (one, other) = (left.parameters[0], right.parameters[0])
-        guard one != other else { return }
-        partners[one, default: []].insert(other)
-        partners[other, default: []].insert(one)
+        guard left.isParameterOnly, right.isParameterOnly else { return }
+        // Each with one of the other side: of thousands that may be on either, as by CASE, there would be millions of pairs.
+        for (parameters, other) in [(left.parameters, right.parameters[0]), (right.parameters, left.parameters[0])] {
+            for parameter in parameters where parameter != other { partners[parameter, default: []].insert(other) }
+        }
     }
 
     /// All with each other, and without conversion: each must be what the others are together.

@@ -14,6 +14,8 @@ struct ProgramCursors {
     private var stored: [Int: [ProgramValue]] = [:]
     /// By cursor: which of an index's columns are expressions.
     private var expressions: [Int: Set<Int>] = [:]
+    /// Indexes that the program makes for itself, and seeks in as in one of the schema.
+    private var automatic: Set<Int> = []
     /// A cursor opened on another's rows.
     private var duplicates: [Int: Int] = [:]
     /// By cursor: the register that holds its one row.
@@ -34,6 +36,7 @@ struct ProgramCursors {
                 let root = isPlain ? instruction.p2 : -1
                 roots[instruction.p1] = roots[instruction.p1, default: root] == root ? root : -1
                 if instruction.opcode != .reopenIndex, !instruction.p4.hasPrefix("k(") { tables.insert(instruction.p1) }
+            case .openAutoindex: automatic.insert(instruction.p1)
             case .openDuplicate: duplicates[instruction.p1] = instruction.p2
             case .openPseudo: pseudo[instruction.p1] = instruction.p2
             case .typeCheck: columnsOfStrict[instruction.p4] = schema.columns(table: instruction.p4)
@@ -68,7 +71,9 @@ struct ProgramCursors {
     func columns(of cursor: Int) -> [ProgramValue]? { stored[cursor] }
 
     /// A table's column, or an index's: what is compared with it has got its affinity.
-    func isDeclared(_ column: Int, of cursor: Int) -> Bool { stored[cursor] != nil && expressions[cursor]?.contains(column) != true }
+    func isDeclared(_ column: Int, of cursor: Int) -> Bool {
+        automatic.contains(cursor) || (stored[cursor] != nil && expressions[cursor]?.contains(column) != true)
+    }
 
     func original(_ cursor: Int) -> Int {
         var cursor = cursor

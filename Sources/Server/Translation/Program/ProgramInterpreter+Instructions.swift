@@ -59,8 +59,8 @@ extension ProgramInterpreter {
             note { $0.addArithmetic(left, right) }
             registers.set(p3, .arithmetic(left, right))
         // Of two elements IN asks by that whether one is NULL, the one with itself and the other into it (sqlite3ExprCodeIN in
-        // https://www.sqlite.org/src/file?name=src/expr.c).
-        case .bitAnd where p1 == p2 || p1 == p3:
+        // https://www.sqlite.org/src/file?name=src/expr.c). `$1 & $1` is calculated with.
+        case .bitAnd where (p1 == p2 || p1 == p3) && askedForNull.contains(p3):
             note { uses in for value in [left, right] { uses.addIndifferent(value) } }
             registers.set(p3, .integerOrNull)
         case .bitAnd, .bitOr, .shiftLeft, .shiftRight:

@@ -22,6 +22,8 @@ struct ProgramInterpreter {
     private var isLastWalk = false
     private var hasChanged = false
     private let constants: ConstantRegisters
+    /// Registers of which is asked whether they are NULL.
+    let askedForNull: Set<Int>
 
     /// More work than this, and the program is left alone: it is a value of a register that is looked at, or a row of them
     /// that is shared.
@@ -36,6 +38,7 @@ struct ProgramInterpreter {
         self.cursors = cursors
         self.flow = flow
         constants = ConstantRegisters(of: program, parameterTypes)
+        askedForNull = Set(program.lazy.filter { $0.opcode == .isNull }.map(\.p1))
         isLeader = Array(repeating: false, count: program.count)
         isLeader[0] = true
         for (address, next) in flow.successors.enumerated() {

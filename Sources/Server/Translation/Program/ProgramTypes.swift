@@ -33,6 +33,8 @@ struct ProgramTypes: Sendable {
     private let loaded: Set<Int>
     /// It calls a function that takes any number of arguments, which are not seen in it.
     let hidesArguments: Bool
+    /// A trigger or a virtual table has values of it.
+    private let takesAway: Bool
 
     /// nil when the program has something nobody here knows.
     ///
@@ -60,6 +62,7 @@ struct ProgramTypes: Sendable {
         hidesArguments = program.contains {
             ($0.opcode == .function || $0.opcode == .pureFunction) && $0.functionArguments == nil
         }
+        takesAway = program.contains { [.program, .virtualFilter, .virtualUpdate].contains($0.opcode) }
         loaded = Set(program.lazy.filter { $0.opcode == .variable }.map(\.p1))
     }
 
@@ -68,6 +71,10 @@ struct ProgramTypes: Sendable {
         let undeclared = ParameterUses.Conversion(affinity: .numeric, type: nil)
         return indexes.contains { uses[$0]?.conversions.contains(undeclared) ?? false }
     }
+
+    /// SQLite has left out of the program what the parameter was for (`WHERE false AND a = $1`), or never comes to it (`LIMIT 0`): its value
+    /// can make no difference. Where something is done that the program does not show, nobody knows.
+    func isIdle(_ indexes: [Int]) -> Bool { !hidesArguments && !takesAway && indexes.allSatisfy { uses[$0] == nil } }
 
     /// Nothing says more of it than that it is compared with 0 or 1, as what is true or false is.
     func meetsOnlyDigits(_ indexes: [Int]) -> Bool {

@@ -88,6 +88,9 @@ struct Registers {
             if each(&mine[index], others[index], &work) { isNew = true }
         }
         if known < others.count { mine += others[known...] }
+        // What came has it all: both keep the same storage again, and what follows has nothing to compare. Around a loop every target
+        // would otherwise have a copy of its own.
+        if mine == others { mine = others }
         return isNew
     }
 }

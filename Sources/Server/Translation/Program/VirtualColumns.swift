@@ -28,7 +28,9 @@ struct VirtualColumns {
     private static let main = "main".foldedName
 
     /// nil when the statement names no such table.
-    init?(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) {
+    ///
+    /// - Parameter isForAll: for the columns of other tables, too.
+    init?(_ sql: UnsafeRawBufferPointer, on connection: Connection, isForAll: Bool = false) throws(SQLiteError) {
         var names: Set<FoldedName> = []
         var target: FoldedName?
         var isTarget = false
@@ -60,7 +62,7 @@ struct VirtualColumns {
             // A full-text index holds texts, and declares nothing.
             tables.append(try Self.table(name, isText: !isOrdinary && list.integer(1) != 0, isOrdinary: isOrdinary, connection))
         }
-        guard tables.contains(where: { !$0.isOrdinary || $0.columns.contains(where: \.isGenerated) }) else { return nil }
+        guard isForAll || tables.contains(where: { !$0.isOrdinary || $0.columns.contains(where: \.isGenerated) }) else { return nil }
         self.tables = tables
         self.aliases = aliases
         self.target = tables.first { $0.name == target && !$0.isOrdinary }
@@ -101,11 +103,25 @@ struct VirtualColumns {
     }
 
     private func typeOfGenerated(_ context: ParameterContext) -> ParameterType? {
+        guard let column = onlyColumn(context), column.isGenerated else { return nil }
+        return column.type.map { ParameterType(needed: $0) }
+    }
+
+    /// Of a parameter whose column the program does not show: as if it were compared with that.
+    func typeOfNamed(_ contexts: [ParameterContext]) -> ParameterType? {
+        var use = ParameterUses.Use()
+        for context in contexts where context != .any {
+            guard let type = onlyColumn(context)?.type else { return nil }
+            use.conversions.append(ParameterUses.Conversion(affinity: Affinity(of: type), type: type))
+        }
+        return use.conversions.isEmpty ? nil : ParameterType([use])
+    }
+
+    private func onlyColumn(_ context: ParameterContext) -> Column? {
         guard case .column(let range) = context, let (owner, name) = column(range) else { return nil }
         let owners = owner.map { owner in tables.filter { $0.name == owner || aliases[owner, default: []].contains($0.name) } } ?? []
         let columns = (owners.isEmpty ? tables : owners).flatMap { $0.columns.filter { $0.name == name } }
-        guard columns.count == 1, columns[0].isGenerated else { return nil }
-        return columns[0].type.map { ParameterType(needed: $0) }
+        return columns.count == 1 ? columns[0] : nil
     }
 
     private func column(_ range: Range<Int>) -> (owner: FoldedName?, name: FoldedName)? {
