@@ -31,3 +31,14 @@ def test_in_a_failed_block(client):
     assert client.query("ROLLBACK; SELEC 1").state == "42601"
     assert client.query("SELECT 1").state == "25P02"
     client.query("ROLLBACK").check()
+
+
+@pytest.mark.parametrize("sql", [
+    "PREPARE x AS SELECT nosuch FROM t", "COPY (SELECT nosuch FROM t) TO STDOUT", "BEGIN; DECLARE c CURSOR FOR\nSELECT nosuch FROM t",
+    "SELECT 1; PREPARE é AS SELECT 'é', nosuch FROM t", "PREPARE y AS SELECT 1::nosuch"])
+def test_positions_in_a_query_inside_of_another_statement(daemon, sql):
+    """psql marks them, with FETCH_COUNT in a DECLARE that it has written itself."""
+    daemon.run("CREATE TABLE t (x)")
+    with daemon.client() as client:
+        error = client.query(sql).error
+        assert sql[int(error["P"]) - 1:].lstrip(":").startswith("nosuch"), error

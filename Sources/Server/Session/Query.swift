@@ -29,6 +29,8 @@ final class Query: Sendable {
     let kind: Kind
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
     let inner: Query?
+    /// Of an inner one: what its positions are behind in the statement that its client has sent.
+    private let charactersBefore: Int
     private let analysisBox = Locked<Analysis?>(nil)
 
     /// What preparing the statement told; nil before it was first prepared.
@@ -58,7 +60,8 @@ final class Query: Sendable {
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
-    init(_ sql: UnsafeRawBufferPointer) throws(WireError) {
+    init(_ sql: UnsafeRawBufferPointer, charactersBefore: Int = 0) throws(WireError) {
+        self.charactersBefore = charactersBefore
         head = StatementHead(sql)
         try DefinitionCheck.check(sql, head)
         do { kind = try Self.kind(of: sql, head) } catch {
@@ -99,6 +102,15 @@ final class Query: Sendable {
 
     init(text: SQLText, head: StatementHead, kind: Kind) {
         (self.text, self.head, self.kind, inner, source, numbered) = (text, head, kind, nil, nil, nil)
+        charactersBefore = 0
+    }
+
+    /// An error with its position in what the client has sent.
+    func placed(_ error: WireError) -> WireError {
+        guard charactersBefore > 0, let position = error.position else { return error }
+        var placed = error
+        placed.position = position + charactersBefore
+        return placed
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
@@ -135,12 +147,17 @@ final class Query: Sendable {
         _ sql: UnsafeRawBufferPointer, _ range: Range<Int>, allowed: [Verb]
     ) throws(WireError) -> Query {
         let text = UnsafeRawBufferPointer(rebasing: sql[range])
+        let position = ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql)
         guard allowed.contains(StatementHead(text).main) else {
             throw WireError(
                 state: .syntaxError, message: "a query is expected here",
-                position: ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql))
+                position: position)
         }
-        return try Query(text)
+        do { return try Query(text, charactersBefore: position - 1) } catch {
+            var placed = error
+            placed.position = error.position.map { $0 + position - 1 }
+            throw placed
+        }
     }
 
     private static func kind(

@@ -105,7 +105,7 @@ extension Session {
             translated.state = .undefinedTable
             translated.hint = "Of PostgreSQL's system catalogs, this is not served; sqlite_schema lists this database's tables."
         }
-        return translated
+        return query.placed(translated)
     }
 
     // MARK: Starting
