@@ -174,6 +174,15 @@ def test_one_value_is_one_text_however_it_comes(db, connection):
         assert connection.execute("SELECT count(*) FROM same WHERE id = %s", [row[0]]).fetchone() == (3,)
 
 
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+@pytest.mark.parametrize("options, data", [("", " {}"), ("", "{} "), ("CSV", '"\t{}"'), ("", "{}")])
+def test_a_uuid_of_digits_is_no_number(db, connection, options, data, typing):
+    """SQLite's affinity would make one of it, also where blanks stand around it."""
+    connection.execute(f"SET result_typing = {typing}; DROP TABLE IF EXISTS same; CREATE TABLE same (id UUID)")
+    copy_in(connection, data.format("12345678901234567890123456789012") + "\n", f"COPY same FROM STDIN {options}")
+    assert stored(db, "SELECT id FROM same") == [("12345678-9012-3456-7890-123456789012",)]
+
+
 def test_what_is_no_uuid_and_no_moment_stays(db, connection):
     """And so does whatever COPY TO may have written: it must come back as it was."""
     lines = [

@@ -51,10 +51,11 @@ extension CopyDecoder {
         }
     }
 
-    /// psycopg copies a UUID as 32 digits without hyphens, of which SQLite would make a number where they look like one. What has hyphens
-    /// stays in its spelling, which may be another user's.
+    /// psycopg copies a UUID as 32 digits without hyphens, of which SQLite would make a number where they look like one, also with blanks
+    /// around them. What has hyphens stays in its spelling, which may be another user's.
     static func uuid(_ bytes: UnsafeRawBufferPointer) -> String? {
-        bytes.count == 32 ? UUIDCodec.canonical(bytes) : nil
+        let digits = TextCodec.trimmed(bytes)
+        return digits.count == 32 ? UUIDCodec.canonical(digits) : nil
     }
 
     /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter of its own type is, whatever the

@@ -93,11 +93,12 @@ enum ParameterBinder {
     }
 
     /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is
-    /// NUMERIC, SQLite would make a number of those, and most digits would be gone.
+    /// NUMERIC, SQLite would make a number of those, and most digits would be gone; also with blanks around them, which it passes over.
     private static func bindUUID(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {
-        guard bytes.allSatisfy({ isDigit($0) || $0 | 0x20 == UInt8(ascii: "e") }), let text = UUIDCodec.canonical(bytes) else {
+        let digits = TextCodec.trimmed(bytes)
+        guard digits.allSatisfy({ isDigit($0) || $0 | 0x20 == UInt8(ascii: "e") }), let text = UUIDCodec.canonical(digits) else {
             return try bindValidText(bytes, slot, statement)
         }
         try statement.bindText(copying: text, at: slot)
