@@ -24,6 +24,7 @@ COLUMNS = {
     "jsonb": ("JSONB", '{"a": 1}', '{"a": 1}'),
     "whole": ("NUMERIC", decimal.Decimal(12), "12"),
     "short": ("NUMERIC", decimal.Decimal("-1.25"), "-1.25"),
+    "large": ("NUMERIC", decimal.Decimal("999999999999999000.00"), "999999999999999000"),
     "flag": ("BOOLEAN", True, "1"),
     "name": ("TEXT", "é", "é"),
 }

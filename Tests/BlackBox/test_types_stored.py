@@ -3,7 +3,7 @@
 import pytest
 
 import wire
-from parameters_fixtures import DATE, db, JSON, TIMESTAMP  # noqa: F401 (fixtures)
+from parameters_fixtures import DATE, db, JSON, NUMERIC, TIMESTAMP  # noqa: F401 (fixtures)
 from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
 
 
@@ -31,6 +31,28 @@ def test_what_is_no_real(client, value):
 def test_infinity_where_the_column_is_used_again(client, sql):
     client.extended(sql, ["Infinity"]).check()
     assert client.query("SELECT count(*) FROM p WHERE typeof(r) = 'text'").value == "0"
+
+
+DECIMALS = [
+    # SQLite's affinity calculates the power of ten, and rounds, in doubles.
+    ("9.99999999999999E+17", "integer", "999999999999999000"), ("-7.57047241303261E+16", "integer", "-75704724130326100"),
+    ("1.23456789012345E+18", "integer", "1234567890123450000"), ("9086766548538728999.", "integer", "9086766548538728999"),
+    ("9086766548538728999.00", "integer", "9086766548538728999"),
+    ("1.50", "real", "1.5"), ("1E+20", "real", "1e+20"), ("1E-7", "real", "1e-07"), ("Infinity", "real", "Infinity")]
+
+
+@pytest.mark.parametrize("text, kind, stored", DECIMALS)
+def test_a_decimal_keeps_its_digits(client, text, kind, stored):
+    client.extended("INSERT INTO p (id, d) VALUES (100, $1)", [text], types=[NUMERIC]).check()
+    assert client.query("SELECT typeof(d), d FROM p WHERE id = 100").check().texts == [(kind, stored)]
+    client.query("PREPARE decimal (numeric) AS UPDATE p SET d = $1 WHERE id = 100").check()
+    client.query(f"EXECUTE decimal ('{text}'); DEALLOCATE decimal").check()
+    assert client.query("SELECT typeof(d), d FROM p WHERE id = 100").check().texts == [(kind, stored)]
+
+
+@pytest.mark.parametrize("text, state", [("0x1A", "22P02"), ("1e400", "22003"), ("1e5000", "22003"), ("1,5", "22P02"), ("0." + 3990 * "0" + "1", None)])
+def test_not_a_decimal(client, text, state):
+    assert client.extended("INSERT INTO p (t) VALUES ($1)", [text], types=[NUMERIC]).state == state
 
 
 def test_not_a_boolean(client):

@@ -126,6 +126,33 @@ import Testing
         #expect(decimal.binary.withUnsafeBytes { NumericCodec.text($0) } == text, "and back")
     }
 
+    @Test(
+        arguments: [
+            ("42", .integer(42)), (" -7 ", .integer(-7)), ("1.50", .real(1.5)), ("100.00", .real(100)), (".5", .real(0.5)),
+            ("5.", .integer(5)), ("1E+3", .integer(1000)), ("1.5e1", .integer(15)), ("1.50E1", .real(15)),
+            // In doubles these would be 999999999999998976, -75704724130326096 and 9086766548538729472.
+            ("9.99999999999999E+17", .integer(999_999_999_999_999_000)), ("-7.57047241303261E+16", .integer(-75_704_724_130_326_100)),
+            ("9086766548538728999.", .integer(9_086_766_548_538_728_999)), ("9086766548538728999.00", .integer(9_086_766_548_538_728_999)),
+            ("1e20", .text("100000000000000000000")), ("1234567890123456.50", .text("1234567890123456.50")),
+            ("123456789012345.678E2", .text("12345678901234567.8")), ("Infinity", .real(.infinity)), (" -inf ", .real(-.infinity)),
+            ("1e-400", .text("0." + String(repeating: "0", count: 399) + "1")),
+            ("0." + String(repeating: "0", count: 3990) + "1", .text("0." + String(repeating: "0", count: 3990) + "1")),
+        ] as [(String, StoredDecimal)])
+    func storedDecimals(input: String, expected: StoredDecimal) throws {
+        let stored = try Array(input.utf8).withUnsafeBytes { try StoredDecimal($0) }
+        #expect(stored == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("", .malformed), ("0x1A", .malformed), ("1.2.3", .malformed), ("1e", .malformed), ("- 1", .malformed), ("1 2", .malformed),
+            (".", .malformed), ("1\0", .malformed), ("1e400", .outOfRange), ("-1e5000", .outOfRange),
+            (String(repeating: "9", count: 400), .outOfRange),
+        ] as [(String, StoredDecimal.Failure)])
+    func noStoredDecimals(input: String, expected: StoredDecimal.Failure) {
+        #expect(throws: expected) { try Array(input.utf8).withUnsafeBytes { try StoredDecimal($0) } }
+    }
+
     @Test(arguments: ["", "-", ".", "1e", "1e99999", "abc", "1.2.3", "0x10", " 1", "Infinity", "NaN"])
     func noDecimals(input: String) { #expect(DecimalNumber(input) == nil) }
 

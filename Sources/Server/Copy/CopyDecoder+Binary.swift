@@ -144,10 +144,13 @@ extension CopyDecoder {
             }
         }
         guard let digits = NumericCodec.text(field) else { throw malformedBinary(field.count, column) }
-        if let value = Int64(digits) { return CopyValue(kind: .integer, bits: value) }
-        let isShort = digits.utf8.count { (0x30...0x39).contains($0) } <= 15
-        guard isShort, let value = Double(digits) else { return rows.make(digits) }
-        return try real(value, column, nil)
+        let decimal = Array(digits.utf8).withUnsafeBytes { try? StoredDecimal($0) }
+        switch decimal {
+        case .integer(let value): return CopyValue(kind: .integer, bits: value)
+        case .real(let value): return try real(value, column, nil)
+        case .text(let text): return rows.make(text)
+        case nil: throw failure(.numericValueOutOfRange, "the value is out of range for type numeric", column: column, nil)
+        }
     }
 
     private func malformedBinary(_ length: Int, _ column: Int) -> WireError {

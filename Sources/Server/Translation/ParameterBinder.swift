@@ -23,7 +23,7 @@ enum ParameterBinder {
         case .array: try bindArray(bytes, slot, parameter.type, statement)
         case .boolean: try bindText(bytes, slot, .bool, statement)
         case .number:
-            if parameter.type == .float8 || parameter.type == .numeric, let value = infinity(bytes) {
+            if parameter.type == .float8 || parameter.type == .numeric, let value = StoredDecimal.infinity(bytes) {
                 return try bindReal(value, slot, statement)
             }
             try bindNumber(bytes, slot, to: statement)
@@ -154,108 +154,7 @@ enum ParameterBinder {
         }
     }
 
-    private static func integer(
-        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
-    ) throws(WireError) -> Int64 {
-        guard let value = TextCodec.parseInt(bytes) else {
-            // Digits only, and still no integer: too many of them.
-            let isNumber = TextCodec.parseDouble(bytes).map { $0.rounded() == $0 } ?? false
-            throw isNumber && !bytes.contains(UInt8(ascii: ".")) ? outOfRange(bytes, type) : malformed(bytes, type, slot)
-        }
-        switch type {
-        case .int2 where Int16(exactly: value) == nil, .int4 where Int32(exactly: value) == nil,
-            .oid where UInt32(exactly: value) == nil:
-            throw outOfRange(bytes, type)
-        default:
-            return value
-        }
-    }
-
-    /// A decimal becomes the integer or the double that holds all its digits, and else stays exact as text, which
-    /// SQLite's affinity for the column then treats as it would any literal.
-    private static func bindNumeric(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement, inPlace: Bool = true
-    ) throws(WireError) {
-        if let value = TextCodec.parseInt(bytes) { return try statement.bind(value, at: slot) }
-        guard let value = TextCodec.parseDouble(bytes) else { throw noNumber(bytes, slot) }
-        var digits = 0
-        for byte in bytes where byte >= 0x30 && byte <= 0x39 { digits += 1 }
-        if digits <= 15 { return try bindReal(value, slot, statement) }
-        if inPlace { return try bindValidText(bytes, slot, statement) }
-        try statement.bindText(copying: bytes, at: slot)
-    }
-
-    /// One that came in binary.
-    private static func bindDecimal(_ text: String, _ slot: ParameterSlot, isNumber: Bool, _ statement: Statement) throws(WireError) {
-        var text = text
-        let bound = text.withUTF8 { utf8 in
-            Result<Void, WireError> { () throws(WireError) in
-                let bytes = UnsafeRawBufferPointer(utf8)
-                if isNumber { return try bindNumber(bytes, slot, to: statement) }
-                try bindNumeric(bytes, slot, statement, inPlace: false)
-            }
-        }
-        try bound.get()
-    }
-
-    /// A text whose neighbours in the statement say that it must be a number.
-    private static func bindNumber(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, to statement: Statement
-    ) throws(WireError) {
-        guard try bindNumberIfPossible(bytes, slot, statement) else { throw noNumber(bytes, slot) }
-    }
-
-    private static func noNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot) -> WireError {
-        // A number all the same, but none of SQLite's: its affinity would make infinity or zero of it.
-        let isNumber = DecimalNumber(String(decoding: bytes, as: UTF8.self)) != nil
-        return isNumber ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
-    }
-
-    /// Neither `0x1A` nor `inf` is a number to SQLite.
-    private static func isOfDecimal(_ byte: UInt8) -> Bool {
-        isDigit(byte) || isSpace(byte) || "+-.eE".utf8.contains(byte)
-    }
-
-    private static func bindNumberIfPossible(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
-    ) throws(WireError) -> Bool {
-        if let value = TextCodec.parseInt(bytes) {
-            try statement.bind(value, at: slot)
-        } else if bytes.allSatisfy(isOfDecimal), let value = TextCodec.parseDouble(bytes) {
-            try bindReal(value, slot, statement)
-        } else {
-            return false
-        }
-        return true
-    }
-
-    /// "sqlite3_bind_double … NaN is converted to NULL" would lose the value without a word:
-    /// https://www.sqlite.org/floatingpoint.html
-    private static func bindReal(_ value: Double, _ slot: ParameterSlot, _ statement: Statement) throws(WireError) {
-        guard !value.isNaN else {
-            throw WireError(
-                state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite",
-                detail: "It is the value of parameter $\(slot.number).", hint: "Send NULL instead.")
-        }
-        try statement.bind(value, at: slot)
-    }
-
-    /// A text without a type where an affinity makes a real of it. But no affinity does of what PostgreSQL calls Infinity, as which some
-    /// drivers send it where float8 was announced, and it would be stored as a text.
-    private static func bindLiteralOfReal(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
-    ) throws(WireError) {
-        guard let value = infinity(bytes) else { return try bindValidText(bytes, slot, statement) }
-        try bindReal(value, slot, statement)
-    }
-
-    /// Or NaN; nil: it is neither, or no number at all.
-    private static func infinity(_ bytes: UnsafeRawBufferPointer) -> Double? {
-        let letter = bytes.first { !isSpace($0) && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
-        return letter == UInt8(ascii: "i") || letter == UInt8(ascii: "n") ? TextCodec.parseDouble(bytes) : nil
-    }
-
-    private static func bindValidText(
+    static func bindValidText(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {
         try requireText(bytes, "parameter \(slot.number)")
@@ -277,7 +176,7 @@ enum ParameterBinder {
         }
     }
 
-    private static func malformed(
+    static func malformed(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
     ) -> WireError {
         let shown = String(decoding: bytes.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
@@ -287,7 +186,7 @@ enum ParameterBinder {
             detail: "It is the value of parameter $\(slot.number).")
     }
 
-    private static func outOfRange(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> WireError {
+    static func outOfRange(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) -> WireError {
         let shown = String(decoding: bytes.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
         return WireError(
             state: .numericValueOutOfRange, message: "value \"\(shown)\" is out of range for type \(type.sqlName)")
