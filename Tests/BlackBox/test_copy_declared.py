@@ -82,3 +82,25 @@ def test_bytes_that_are_none(db, column, value):
         assert await connection.fetchval("SELECT count(*) FROM cd") == 0
 
     run(db, work)
+
+
+@pytest.mark.parametrize("column, value, state", [
+    ("json", b'{"a":1', "22P02"), ("jsonb", b"\1nope", "22P02"), ("json", b"12345678901234567890", "22003"), ("jsonb", b"\x011e400", "22003"),
+    ("json", b'"\xff"', "22021")])
+def test_json_that_is_none(db, column, value, state):
+    data = b"PGCOPY\n\xff\r\n\0" + bytes(8) + b"\0\1" + len(value).to_bytes(4, "big") + value + b"\xff\xff"
+
+    async def work(connection):
+        with pytest.raises(asyncpg.PostgresError) as raised:
+            await connection.copy_to_table("cd", source=io.BytesIO(data), columns=[column], format="binary")
+        assert raised.value.sqlstate == state and f"column {column}" in raised.value.context
+
+    run(db, work)
+
+
+def test_numbers_of_json(db):
+    async def work(connection):
+        await connection.copy_records_to_table("cd", records=[("1.50", "0.30000000000000004"), ("17", '"17"')], columns=["json", "jsonb"])
+        assert [tuple(row) for row in await connection.fetch("SELECT json, jsonb FROM cd")] == [("1.5", "0.30000000000000004"), ("17", '"17"')]
+
+    run(db, work)

@@ -3,7 +3,7 @@
 import pytest
 
 import wire
-from parameters_fixtures import DATE, db, JSON, NUMERIC, TIMESTAMP  # noqa: F401 (fixtures)
+from parameters_fixtures import DATE, db, JSON, JSONB, NUMERIC, TIMESTAMP  # noqa: F401 (fixtures)
 from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
 
 
@@ -120,6 +120,41 @@ def test_dates_without_a_type_for_declared_columns(client):
 @pytest.mark.parametrize("type, value", [(DATE, "yesterday"), (TIMESTAMP, "2024-13-01 00:00:00"), (DATE, "0044-03-15 BC")])
 def test_not_a_date(client, type, value):
     assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == "22007"
+
+
+# JSON
+
+
+@pytest.mark.parametrize("type, formats", [(JSON, [0]), (JSON, [1]), (JSONB, [0]), (JSONB, [1])])
+@pytest.mark.parametrize("text, stored", [
+    ('{"a": [1, 2.50]}', '{"a": [1, 2.50]}'), ('"a"', '"a"'), (" 7 ", "7"), ("-1.50", "-1.5"), ("0.30000000000000004", "0.30000000000000004"),
+    ("9.99999999999999E+17", "999999999999999000"), ("1e20", "1e+20"), ("0.0", "0"), ("-9223372036854775808", "-9223372036854775808"),
+    # The affinity of a column declared JSON would make other numbers of these.
+    ("12345678901234567890", None), ("1e400", None), ("1e-400", None), ("0.1000000000000000055511151231257827", None)])
+def test_json_is_what_was_sent(client, type, formats, text, stored):
+    sent = ("\1" if type == JSONB and formats == [1] else "") + text
+    reply = client.extended("INSERT INTO p (id, j) VALUES (100, $1)", [sent.encode()], types=[type], formats=formats)
+    if stored is None:
+        assert reply.state == "22003" and "TEXT" in reply.error["H"]
+    else:
+        reply.check()
+        assert client.value("SELECT j FROM p WHERE id = 100") == stored
+        assert client.extended("SELECT id FROM p WHERE j = $1", [sent.encode()], types=[type], formats=formats).value == "100"
+    # A column of texts keeps any.
+    client.extended("INSERT INTO p (id, t) VALUES (101, $1)", [sent.encode()], types=[type], formats=formats).check()
+    assert client.value("SELECT t FROM p WHERE id = 101") == text
+
+
+@pytest.mark.parametrize("column", ["j", "t"])
+@pytest.mark.parametrize("text", ['{"a":1', "nope", "", "NaN", "{'a': 1}", "01"])
+def test_not_json(client, column, text):
+    for type, sent, format in [(JSON, text, 0), (JSON, text, 1), (JSONB, text, 0), (JSONB, "\1" + text, 1)]:
+        assert client.extended(f"INSERT INTO p ({column}) VALUES ($1)", [sent.encode()], types=[type], formats=[format]).state == "22P02"
+    assert client.extended(f"INSERT INTO p ({column}) VALUES ($1::jsonb)", [text]).state == "22P02"
+    assert client.extended(f"INSERT INTO p ({column}) VALUES ($1)", [b"\2{}"], types=[JSONB], formats=[1]).state == "22P03"
+    assert client.query(f"INSERT INTO p ({column}) VALUES ('{text.replace(chr(39), chr(39) * 2)}'::json)").state == "42601"
+    # Without a type it is what others may have stored.
+    client.extended(f"INSERT INTO p ({column}) VALUES ($1)", [text]).check()
 
 
 # UUIDs

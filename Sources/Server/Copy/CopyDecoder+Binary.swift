@@ -120,29 +120,40 @@ extension CopyDecoder {
             try requireText(field, column)
             return Self.uuid(field).map(rows.make) ?? place
         case (.declared(let type), _):
-            if type == .json {
-                try requireText(field, column)
-                return place
-            }
-            return try declaredValue(field, type, column, rows)
+            return try declaredValue(field, place, type, column, rows)
         default: throw malformedBinary(length, column)
         }
     }
 
     /// A date, UUID or decimal is stored as the text or number that a parameter of its type is.
     private func declaredValue(
-        _ field: UnsafeRawBufferPointer, _ type: TypeOID, _ column: Int, _ rows: CopyRows
+        _ field: UnsafeRawBufferPointer, _ place: CopyValue, _ type: TypeOID, _ column: Int, _ rows: CopyRows
     ) throws(WireError) -> CopyValue {
-        guard type == .numeric else {
+        switch type {
+        case .numeric: return try decimal(field, column, rows)
+        case .json: return try json(field, place, column)
+        case .jsonb:
+            // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
+            guard field.first == 1 else { throw malformedBinary(field.count, column) }
+            let text = CopyValue(kind: .text, count: place.count - 1, bits: place.bits + 1)
+            return try json(UnsafeRawBufferPointer(rebasing: field.dropFirst()), text, column)
+        default:
             do {
                 return rows.make(
                     try ValueText.text(ofBinary: field, type, "COPY", malformed: { malformedBinary(field.count, column) }))
             } catch {
-                var placed = failure(error.state, error.message, column: column, nil)
-                (placed.detail, placed.hint) = (error.detail, error.hint)
-                throw placed
+                throw placed(error, column)
             }
         }
+    }
+
+    private func placed(_ error: WireError, _ column: Int) -> WireError {
+        var placed = failure(error.state, error.message, column: column, nil)
+        (placed.detail, placed.hint) = (error.detail, error.hint)
+        return placed
+    }
+
+    private func decimal(_ field: UnsafeRawBufferPointer, _ column: Int, _ rows: CopyRows) throws(WireError) -> CopyValue {
         guard let digits = NumericCodec.text(field) else { throw malformedBinary(field.count, column) }
         let decimal = Array(digits.utf8).withUnsafeBytes { try? StoredDecimal($0) }
         switch decimal {
@@ -150,6 +161,18 @@ extension CopyDecoder {
         case .real(let value): return try real(value, column, nil)
         case .text(let text): return rows.make(text)
         case nil: throw failure(.numericValueOutOfRange, "the value is out of range for type numeric", column: column, nil)
+        }
+    }
+
+    /// - Parameter place: where `text` stands.
+    private func json(_ text: UnsafeRawBufferPointer, _ place: CopyValue, _ column: Int) throws(WireError) -> CopyValue {
+        try requireText(text, column)
+        guard JSONSyntax.isValid(text) else { throw malformed(text, column) }
+        switch JSONNumber(text) {
+        case .integer(let value): return CopyValue(kind: .integer, bits: value)
+        case .real(let value): return try real(value, column, nil)
+        case .lost: throw placed(JSONNumber.error(text), column)
+        case nil: return place
         }
     }
 

@@ -87,7 +87,7 @@ extension CopyDecoder {
         return CopyValue(kind: .real, bits: Int64(bitPattern: value.bitPattern))
     }
 
-    private func malformed(_ bytes: UnsafeRawBufferPointer, _ column: Int) -> WireError {
+    func malformed(_ bytes: UnsafeRawBufferPointer, _ column: Int) -> WireError {
         failure(
             .invalidTextRepresentation,
             "invalid input syntax for type \(columns[column].sqlName): \"\(Self.shown(bytes))\"", column: column, bytes)

@@ -42,6 +42,7 @@ extension ParameterType {
         let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
         if isCounted, PostgresSpelling.isMoment(type) { return .calculated }
         if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched }
+        if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }
         return isNumber(type, inferred) ? .number : .typed
     }
 

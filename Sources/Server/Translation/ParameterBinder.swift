@@ -20,6 +20,7 @@ enum ParameterBinder {
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
+        case .json: try bindJSON(bytes, slot, parameter, statement)
         case .array: try bindArray(bytes, slot, parameter.type, statement)
         case .boolean: try bindText(bytes, slot, .bool, statement)
         case .number:
@@ -49,8 +50,10 @@ enum ParameterBinder {
             try statement.bindBlob(copying: value, at: slot)
         case .numeric:
             try bindNumeric(bytes, slot, statement)
-        case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json, .jsonb:
+        case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
             try bindValidText(bytes, slot, statement)
+        case .json, .jsonb:
+            try bindJSON(bytes, slot, ParameterType(type: type, rule: .typed), statement)
         default:
             try requireText(bytes, "parameter \(slot.number)")
             let text = try ValueText.canonical(bytes, type) { malformed(bytes, type, slot) }
@@ -104,6 +107,22 @@ enum ParameterBinder {
         try statement.bindText(copying: text, at: slot)
     }
 
+    /// In a column declared JSON a number is bound as what the affinity makes of its text, if that is the same number. A rule that is
+    /// `verbatim` is that of such a column, too: it was announced as JSON.
+    private static func bindJSON(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
+    ) throws(WireError) {
+        try requireText(bytes, "parameter \(slot.number)")
+        guard JSONSyntax.isValid(bytes) else { throw malformed(bytes, parameter.type, slot) }
+        let number = parameter.rule == .json || parameter.rule == .verbatim ? JSONNumber(bytes) : nil
+        switch number {
+        case .integer(let value): try statement.bind(value, at: slot)
+        case .real(let value): try bindReal(value, slot, statement)
+        case .lost: throw JSONNumber.error(bytes)
+        case nil: try statement.bindText(inPlace: bytes, at: slot)
+        }
+    }
+
     private static func bindBinary(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
     ) throws(WireError) {
@@ -142,7 +161,13 @@ enum ParameterBinder {
             guard let text = NumericCodec.text(bytes) else { throw wrongLength }
             // Nothing would convert the text that has more digits than a double, as little as where it came in text.
             try bindDecimal(text, slot, isNumber: parameter.rule == .number || parameter.rule == .numberIfPossible, statement)
-        case .text, .varchar, .bpchar, .name, .unknown, .unspecified, .json:
+        case .json:
+            try bindJSON(bytes, slot, parameter, statement)
+        case .jsonb:
+            // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
+            guard bytes.first == 1 else { throw wrongLength }
+            try bindJSON(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement)
+        case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
             if parameter.rule == .boolean { return try bindText(bytes, slot, .bool, statement) }

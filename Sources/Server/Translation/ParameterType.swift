@@ -11,6 +11,8 @@ struct ParameterType: Equatable, Sendable {
         case moment(TypeOID)
         /// As it came, for a column declared as UUID: unless SQLite would take its digits for a number.
         case uuid
+        /// JSON by the client's word, for a column declared so: of a number that stands alone its affinity makes one.
+        case json
         /// JSON, or an array as PostgreSQL writes it: psycopg sends lists of strings without a type.
         case array
         /// It must be a number, integer or real, because nothing would convert it.

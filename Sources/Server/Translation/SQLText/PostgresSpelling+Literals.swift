@@ -14,6 +14,7 @@ extension PostgresSpelling {
                 guard let decimal = DecimalNumber(String(decoding: TextCodec.trimmed(bytes), as: UTF8.self)) else { return nil }
                 return decimal.text.hasPrefix("-") ? "(\(decimal.text))" : decimal.text
             case .bool: return TextCodec.parseBool(bytes).map { $0 ? "TRUE" : "FALSE" }
+            case .json, .jsonb: return JSONSyntax.isValid(bytes) ? String(decoding: quoted(content), as: UTF8.self) : nil
             case .bytea:
                 guard let value = TextCodec.parseBytea(bytes) else { return nil }
                 let digits = Array("0123456789abcdef".utf8)

@@ -56,6 +56,20 @@ struct DecimalNumber {
             + (fraction.isEmpty ? "" : "." + digits(fraction))
     }
 
+    /// Zeros behind the last digit are no other number, and zero has no sign.
+    func isEqual(to other: DecimalNumber) -> Bool {
+        func significant(_ digits: [UInt8]) -> ArraySlice<UInt8> { digits[..<((digits.lastIndex { $0 != 0 } ?? -1) + 1)] }
+        guard whole == other.whole, significant(fraction) == significant(other.fraction) else { return false }
+        return isNegative == other.isNegative || whole.isEmpty && significant(fraction).isEmpty
+    }
+
+    /// nil: it is none of 64 bits.
+    var integer: Int64? {
+        guard fraction.allSatisfy({ $0 == 0 }), whole.count <= 19 else { return nil }
+        let digits = String(decoding: whole.map { $0 + 0x30 }, as: UTF8.self)
+        return whole.isEmpty ? 0 : Int64((isNegative ? "-" : "") + digits)
+    }
+
     /// As numeric_send writes it: see `NumericCodec`.
     var binary: [UInt8] {
         let padding = [UInt8](repeating: 0, count: (4 - whole.count % 4) % 4)
