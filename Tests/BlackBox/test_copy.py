@@ -175,6 +175,22 @@ def test_one_value_is_one_text_however_it_comes(db, connection):
 
 
 @pytest.mark.parametrize("typing", ["stored", "declared"])
+def test_infinity_among_decimals(db, connection, typing):
+    """What COPY TO writes comes back; NaN is as little a decimal here as it is a real."""
+    connection.execute(f"SET result_typing = {typing}; DROP TABLE IF EXISTS same; CREATE TABLE same (n NUMERIC(10, 2), m MONEY)")
+    connection.execute("INSERT INTO same VALUES (9e999, 1), (-9e999, 2), (1.5, 3)")
+    with connection.cursor().copy("COPY same (n) TO STDOUT") as copy:
+        data = b"".join(copy)
+    connection.execute("DELETE FROM same")
+    copy_in(connection, data, "COPY same (n) FROM STDIN")
+    assert data == b"Infinity\n-Infinity\n1.5\n"
+    assert stored(db, "SELECT n, typeof(n) FROM same") == [(float("inf"), "real"), (float("-inf"), "real"), (1.5, "real")]
+    with pytest.raises(errors.NumericValueOutOfRange):
+        copy_in(connection, "NaN\n", "COPY same (n) FROM STDIN")
+    connection.rollback()
+
+
+@pytest.mark.parametrize("typing", ["stored", "declared"])
 @pytest.mark.parametrize("options, data", [("", " {}"), ("", "{} "), ("CSV", '"\t{}"'), ("", "{}")])
 def test_a_uuid_of_digits_is_no_number(db, connection, options, data, typing):
     """SQLite's affinity would make one of it, also where blanks stand around it."""

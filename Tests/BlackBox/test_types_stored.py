@@ -12,6 +12,7 @@ from types_fixtures import client, parameter_types, result_types  # noqa: F401 (
     [("n", "12", "integer"), ("n", "1.5", "real"), ("n", "abc", "text"), ("r", "3", "real"), ("t", "12", "text"),
      ("d", "1.50", "real"), ("f", "t", "integer"), ("f", "false", "integer"), ("day", "2024-02-29", "text"),
      ("r", "Infinity", "real"), ("r", "-inf", "real"), ("r", " +INFINITY ", "real"), ("r", "in", "text"), ("t", "Infinity", "text"),
+     ("d", "Infinity", "real"), ("d", " -INF", "real"), ("d", "infinite", "text"), ("odd", "Infinity", "text"),
      ("b", "\\x00ff", "blob"), ("odd", "7", "integer"), ("odd", "seven", "text")],
 )
 def test_stored_by_affinity(client, column, value, stored):
@@ -20,9 +21,31 @@ def test_stored_by_affinity(client, column, value, stored):
     assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [value]).value == "100"
 
 
+@pytest.mark.parametrize("column", ["r", "d"])
 @pytest.mark.parametrize("value", ["NaN", "nan", "-NaN"])
-def test_what_is_no_real(client, value):
-    assert client.extended("INSERT INTO p (r) VALUES ($1)", [value]).state == "22003"
+def test_what_is_no_real(client, column, value):
+    assert client.extended(f"INSERT INTO p ({column}) VALUES ($1)", [value]).state == "22003"
+
+
+INFINITE = [("Infinity", "0000 0000 d000 0020"), ("-Infinity", "0000 0000 f000 0020")]
+
+
+@pytest.mark.parametrize("text, binary", INFINITE)
+def test_infinity_as_a_decimal(client, text, binary):
+    """PostgreSQL's numeric has it since 14."""
+    for value, format in [(text, 0), (bytes.fromhex(binary), 1)]:
+        for sql in ["SELECT $1 + 1", "SELECT sum($1)", "SELECT coalesce(nullif($1, 0), 1.5)"]:
+            assert client.extended(sql, [value], types=[NUMERIC], formats=[format]).value == text, sql
+    client.query("SET result_typing = declared").check()
+    client.extended("INSERT INTO p (id, d) VALUES (100, $1)", [text], types=[NUMERIC]).check()
+    assert client.query("SELECT d FROM p WHERE id = 100").check().texts == [(text,)]
+    assert client.extended("SELECT d FROM p WHERE id = 100", result_formats=[1]).check().rows == [[bytes.fromhex(binary)]]
+
+
+@pytest.mark.parametrize("sql", ["SELECT $1 + 1", "SELECT $1 > 1.5", "SELECT sum($1)", "INSERT INTO p (d) VALUES ($1)"])
+def test_nan_as_a_decimal(client, sql):
+    for value, format in [("NaN", 0), (bytes.fromhex("0000 0000 c000 0000"), 1)]:
+        assert client.extended(sql, [value], types=[NUMERIC], formats=[format]).state == "22003"
 
 
 @pytest.mark.parametrize("sql", [

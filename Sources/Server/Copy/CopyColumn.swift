@@ -7,6 +7,8 @@ struct CopyColumn: Equatable {
         case integer, real, boolean, bytes, text
         /// Text that INSERT would store in one spelling, however it is sent.
         case uuid, moment
+        /// Text, to which SQLite's affinity applies, but for what PostgreSQL calls Infinity.
+        case decimal
         /// Text, whose binary format is that of the type it was announced as with `result_typing = declared`.
         case declared(TypeOID)
     }
@@ -32,6 +34,7 @@ struct CopyColumn: Equatable {
             case .fixed(.bytea): .bytes
             case .fixed(.text) where DeclaredType(declared)?.own == .uuid: .uuid
             case .fixed(.text) where DeclaredType(declared).map { MomentText.types.contains($0.own) } ?? false: .moment
+            case .fixed(.text) where DeclaredType(declared)?.own == .numeric: .decimal
             // Text keeps what was sent; SQLite's affinity for the column then treats it as it would any literal.
             default: .text
             }
@@ -43,7 +46,7 @@ struct CopyColumn: Equatable {
         case .real: TypeOID.float8.sqlName
         case .boolean: TypeOID.bool.sqlName
         case .bytes: TypeOID.bytea.sqlName
-        case .text, .uuid, .moment: TypeOID.text.sqlName
+        case .text, .uuid, .moment, .decimal: TypeOID.text.sqlName
         case .declared(let type): type.sqlName
         }
     }

@@ -113,6 +113,9 @@ extension CopyDecoder {
         case (.text, _):
             try requireText(field, column)
             return place
+        case (.decimal, _):
+            try requireText(field, column)
+            return try StoredDecimal.infinity(field).map { value throws(WireError) in try real(value, column, field) } ?? place
         case (.moment, _):
             try requireText(field, column)
             return try moment(field, column).map(rows.make) ?? place

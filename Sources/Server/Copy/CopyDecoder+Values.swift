@@ -25,6 +25,8 @@ extension CopyDecoder {
             return Self.uuid(bytes).map(rows.make) ?? text
         case .moment, .declared(.date), .declared(.time), .declared(.timestamp), .declared(.timestamptz):
             return try moment(bytes, column).map(rows.make) ?? text
+        case .decimal, .declared(.numeric):
+            return try StoredDecimal.infinity(bytes).map { value throws(WireError) in try real(value, column, bytes) } ?? text
         case .declared:
             return text
         case .integer:

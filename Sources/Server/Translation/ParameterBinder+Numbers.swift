@@ -41,7 +41,7 @@ extension ParameterBinder {
         let bound = text.withUTF8 { utf8 in
             Result<Void, WireError> { () throws(WireError) in
                 let bytes = UnsafeRawBufferPointer(utf8)
-                if isNumber { return try bindNumber(bytes, slot, to: statement) }
+                if isNumber, StoredDecimal.infinity(bytes) == nil { return try bindNumber(bytes, slot, to: statement) }
                 try bindNumeric(bytes, slot, statement)
             }
         }
@@ -89,7 +89,7 @@ extension ParameterBinder {
         try statement.bind(value, at: slot)
     }
 
-    /// A text without a type where an affinity makes a real of it. But no affinity does of what PostgreSQL calls Infinity, as which some
+    /// A text without a type where an affinity makes a real of it, or an integer if that is what it is. But no affinity does of what PostgreSQL calls Infinity, as which some
     /// drivers send it where float8 was announced, and it would be stored as a text.
     static func bindLiteralOfReal(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement

@@ -16,7 +16,7 @@ enum ParameterBinder {
         case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
         case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
         case .typed: try bindText(bytes, slot, parameter.type, statement)
-        case .verbatim where parameter.type == .float8: try bindLiteralOfReal(bytes, slot, statement)
+        case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)

@@ -89,7 +89,7 @@ enum DeclaredValue {
         switch row.storageClass(column) {
         case .integer: text = String(row.integer(column))
         case .real:
-            guard row.double(column).isFinite else { return false }
+            guard row.double(column).isFinite else { return infinity(isNegative: row.double(column) < 0, format, out) }
             text = "\(row.double(column))"
         case .text: text = String(decoding: row.text(column), as: UTF8.self)
         default: return false
@@ -99,6 +99,16 @@ enum DeclaredValue {
             write(decimal.text, out)
         } else {
             decimal.binary.withUnsafeBytes { out.fieldText($0) }
+        }
+        return true
+    }
+
+    /// In binary as numeric_send writes it: no digits, the sign, and what the bits of that say as a scale.
+    private static func infinity(isNegative: Bool, _ format: Format, _ out: OutputBuffer) -> Bool {
+        if format == .text {
+            write(isNegative ? "-Infinity" : "Infinity", out)
+        } else {
+            ([0, 0, 0, 0, isNegative ? 0xF0 : 0xD0, 0, 0, 0x20] as [UInt8]).withUnsafeBytes { out.fieldText($0) }
         }
         return true
     }
