@@ -105,11 +105,27 @@ import Testing
     @Test(arguments: [
         "", "1", "day", "1 day 1", "1.5 days", "1 fortnight", "25:61", "1:2:3:4", "P", "P1", "PT", "P1H", "1 day ago 2 days",
         "999999999999999 years", "9999999999 years", "999999999999 hours", "1 day 1:-2", "--1 day",
+        "1.00000000001 days",
     ])
     func noIntervals(text: String) {
         // A number alone is seconds.
         let isSeconds = text == "1" || text == "1 day 1"
         #expect((Array(text.utf8).withUnsafeBytes { IntervalText($0) } == nil) != isSeconds, "\(text)")
+    }
+
+    /// As PostgreSQL 15 has them with `intervalstyle = iso_8601`.
+    @Test(arguments: [
+        ("PT0.333333333H", "PT19M59.999999S"), ("0.5000001 hours", "PT30M0.00036S"), ("0.0166666666 hours", "PT1M"),
+        ("1.9999999 mins", "PT1M59.999994S"), ("PT0.9999999S", "PT1S"), ("0.1234567 sec", "PT0.123457S"), ("0.0000005 sec", "PT0S"),
+        ("0.0000015 sec", "PT0.000001S"), ("-0.0000016 sec", "PT-0.000002S"), ("2.7777777 h", "PT2H46M39.99972S"),
+        ("-0.333333333 h", "PT-19M-59.999999S"),
+        ("0:00:01.2345678", "PT1.234568S"), ("0:0:0.0000005", "PT0S"), ("0:0:0.0000015", "PT0.000002S"), ("0:0:0.0000025", "PT0.000002S"),
+        ("0:0:0.9999999", "PT1S"), ("PT0.00000000000000000001H", "PT0S"), ("PT0.99999999999999999999S", "PT1S"),
+        ("1.5 h ago", "PT-1H-30M"), ("0.1 sec", "PT0.1S"), ("1.000001 sec", "PT1.000001S"),
+        ("999999999999.999999 s", "PT277777777H46M39.999999S"),
+    ])
+    func fractionsOfIntervals(text: String, expected: String) {
+        #expect(Array(text.utf8).withUnsafeBytes { IntervalText($0)?.text } == expected, "\(text)")
     }
 
     @Test(

@@ -37,14 +37,21 @@ struct IntervalText {
     private struct Quantity {
         var isNegative = false
         var whole: Int64 = 0
-        /// Millionths.
-        var fraction: Int64 = 0
+        /// Less than 1, or 1 where the seconds of a time round up.
+        var fraction = 0.0
 
         func microseconds(perUnit unit: Int64) -> Int64? {
             let (product, tooLarge) = whole.multipliedReportingOverflow(by: unit)
-            let (sum, tooLargeStill) = product.addingReportingOverflow(fraction * unit / 1_000_000)
+            let (sum, tooLargeStill) = product.addingReportingOverflow(Self.rounded(fraction * Double(unit)))
             return tooLarge || tooLargeStill ? nil : isNegative ? -sum : sum
         }
+
+        /// A half is rounded down. Source: AdjustFractMicroseconds in src/backend/utils/adt/datetime.c.
+        private static func rounded(_ microseconds: Double) -> Int64 {
+            let whole = microseconds.rounded(.down)
+            return Int64(whole) + (microseconds - whole > 0.5 ? 1 : 0)
+        }
+
         /// Of what has no halves here.
         var exact: Int64? { fraction == 0 ? (isNegative ? -whole : whole) : nil }
     }
@@ -58,12 +65,12 @@ struct IntervalText {
         rest = rest.dropFirst(digits.count)
         result.whole = digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         guard accept(".") else { return digits.isEmpty ? nil : result }
-        var scale: Int64 = 100_000
-        while let digit = rest.first, isDigit(digit) {
-            result.fraction += Int64(digit - 0x30) * scale
-            scale /= 10
-            rest = rest.dropFirst()
-        }
+        let fraction = rest.prefix(while: isDigit)
+        rest = rest.dropFirst(fraction.count)
+        // Not more digits than a double holds exactly: so the quotient is the double next to the number.
+        var (value, scale) = (0.0, 1.0)
+        for digit in fraction.prefix(15) { (value, scale) = (value * 10 + Double(digit - 0x30), scale * 10) }
+        result.fraction = value / scale
         return result
     }
 
@@ -125,6 +132,8 @@ struct IntervalText {
         if accept(":") {
             guard let found = quantity(), found.whole < 60 else { return false }
             seconds = found
+            // Here a half rounds to even, as in a time of day: ParseFractionalSecond in the same file.
+            seconds.fraction = (found.fraction * 1_000_000).rounded(.toNearestOrEven) / 1_000_000
         }
         guard !minutes.isNegative, !seconds.isNegative else { return false }
         var signed = (minutes, seconds)
