@@ -199,6 +199,26 @@ def test_a_uuid_of_digits_is_no_number(db, connection, options, data, typing):
     assert stored(db, "SELECT id FROM same") == [("12345678-9012-3456-7890-123456789012",)]
 
 
+ZONED = "2024-01-02 00:30:00"
+
+
+@pytest.mark.parametrize("column, sent, found, declared", [
+    # As PostgreSQL, which drops the time zone that its columns have no place for.
+    ("DATE", ZONED + "+02", "2024-01-02", "2024-01-02"), ("TIME", ZONED + "+02", "00:30:00", "00:30:00"),
+    ("TIMESTAMP", ZONED + "+02", ZONED, ZONED), ("DATETIME", ZONED + ".1234565 +02", ZONED + ".123456", ZONED + ".123456"),
+    ("DATE", "2024-01-02 +02", "2024-01-02", "2024-01-02"), ("TIMESTAMPTZ", ZONED + "+02", *["2024-01-01 22:30:00+00:00"] * 2),
+    # In SQLite's spelling it may be another user's.
+    ("DATE", ZONED + "+02:00", ZONED + "+02:00", "2024-01-02"), ("TIME", "00:30:00+02:00", "00:30:00+02:00", "00:30:00"),
+    ("DATE", ZONED, ZONED, ZONED), ("TIME", "00:30:00+02", "00:30:00", "00:30:00"),
+    # psycopg's datetime with a time zone, which INSERT stores so, too; with declared types nobody could read it.
+    ("TIMESTAMP", ZONED + "+02:00", "2024-01-01 22:30:00+00:00", ZONED), ("TIMESTAMPTZ", ZONED + "+02:00", *["2024-01-01 22:30:00+00:00"] * 2)])
+def test_time_zones_where_the_column_has_none(db, connection, column, sent, found, declared):
+    for typing, expected in [("stored", found), ("declared", declared)]:
+        connection.execute(f"SET result_typing = {typing}; DROP TABLE IF EXISTS same; CREATE TABLE same (at {column})")
+        copy_in(connection, sent + "\n", "COPY same FROM STDIN")
+        assert stored(db, "SELECT at FROM same") == [(expected,)], typing
+
+
 def test_what_is_no_uuid_and_no_moment_stays(db, connection):
     """And so does whatever COPY TO may have written: it must come back as it was."""
     lines = [

@@ -6,7 +6,8 @@ struct CopyColumn: Equatable {
     enum Kind: Equatable {
         case integer, real, boolean, bytes, text
         /// Text that INSERT would store in one spelling, however it is sent.
-        case uuid, moment
+        case uuid
+        case moment(TypeOID)
         /// Text, to which SQLite's affinity applies, but for what PostgreSQL calls Infinity.
         case decimal
         /// Text, whose binary format is that of the type it was announced as with `result_typing = declared`.
@@ -32,12 +33,19 @@ struct CopyColumn: Equatable {
             case .fixed(.float8): .real
             case .fixed(.bool): .boolean
             case .fixed(.bytea): .bytes
-            case .fixed(.text) where DeclaredType(declared)?.own == .uuid: .uuid
-            case .fixed(.text) where DeclaredType(declared).map { MomentText.types.contains($0.own) } ?? false: .moment
-            case .fixed(.text) where DeclaredType(declared)?.own == .numeric: .decimal
-            // Text keeps what was sent; SQLite's affinity for the column then treats it as it would any literal.
+            case .fixed(.text): Self.kind(ofText: DeclaredType(declared)?.own)
             default: .text
             }
+    }
+
+    /// Text keeps what was sent; SQLite's affinity for the column then treats it as it would any literal.
+    private static func kind(ofText own: TypeOID?) -> Kind {
+        switch own {
+        case .uuid?: .uuid
+        case .numeric?: .decimal
+        case let type? where MomentText.types.contains(type): .moment(type)
+        default: .text
+        }
     }
 
     var sqlName: String {

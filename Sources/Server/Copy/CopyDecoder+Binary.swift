@@ -116,9 +116,9 @@ extension CopyDecoder {
         case (.decimal, _):
             try requireText(field, column)
             return try StoredDecimal.infinity(field).map { value throws(WireError) in try real(value, column, field) } ?? place
-        case (.moment, _):
+        case (.moment(let type), _):
             try requireText(field, column)
-            return try moment(field, column).map(rows.make) ?? place
+            return try moment(field, type, isDeclared: false, column).map(rows.make) ?? place
         case (.uuid, _):
             try requireText(field, column)
             return Self.uuid(field).map(rows.make) ?? place

@@ -23,8 +23,10 @@ extension CopyDecoder {
             return text
         case .uuid, .declared(.uuid):
             return Self.uuid(bytes).map(rows.make) ?? text
-        case .moment, .declared(.date), .declared(.time), .declared(.timestamp), .declared(.timestamptz):
-            return try moment(bytes, column).map(rows.make) ?? text
+        case .moment(let type):
+            return try moment(bytes, type, isDeclared: false, column).map(rows.make) ?? text
+        case .declared(let type) where MomentText.types.contains(type):
+            return try moment(bytes, type, isDeclared: true, column).map(rows.make) ?? text
         case .decimal, .declared(.numeric):
             return try StoredDecimal.infinity(bytes).map { value throws(WireError) in try real(value, column, bytes) } ?? text
         case .declared:
@@ -60,25 +62,31 @@ extension CopyDecoder {
         return digits.count == 32 ? UUIDCodec.canonical(digits) : nil
     }
 
-    /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter of its own type is, whatever the
-    /// column is called. nil for all else, which stays as it is: what COPY TO has written comes back unchanged.
-    static func moment(_ bytes: UnsafeRawBufferPointer) -> String? {
-        guard let moment = MomentText(bytes), moment.days != nil, moment.microseconds != nil,
-            let offset = moment.offsetMicroseconds, offset != 0 || moment.hasForeignZone
-        else { return nil }
-        // Finer than PostgreSQL's, or without seconds.
-        let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
-        guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }
-        return (try? moment.text(of: .timestamptz)) ?? nil
-    }
-
-    func moment(_ bytes: UnsafeRawBufferPointer, _ column: Int) throws(WireError) -> String? {
-        if let moment = Self.moment(bytes) { return moment }
+    /// As a parameter without a type: what has a time zone loses it where the column has none.
+    func moment(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, isDeclared: Bool, _ column: Int
+    ) throws(WireError) -> String? {
+        let moment = MomentText(bytes)
+        if type != .timestamptz, let text = (try? moment?.text(inColumnOf: type, isDeclared: isDeclared)) ?? nil { return text }
+        if type == .timestamptz || type == .timestamp && !isDeclared, let text = Self.utc(bytes, moment) { return text }
         guard MomentText.isDebugTextOfGo(bytes) else { return nil }
         var error = malformed(bytes, column)
         error.state = .invalidDatetimeFormat
         error.hint = MomentText.hintForGo
         throw error
+    }
+
+    /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter that is such by its type is (psycopg
+    /// copies its aware datetimes so): also in a column that has no time zone but where nobody is told. nil for all else, which stays as
+    /// it is: what COPY TO has written comes back unchanged.
+    private static func utc(_ bytes: UnsafeRawBufferPointer, _ moment: MomentText?) -> String? {
+        guard let moment, moment.days != nil, moment.microseconds != nil, let offset = moment.offsetMicroseconds,
+            offset != 0 || moment.hasForeignZone
+        else { return nil }
+        // Finer than PostgreSQL's, or without seconds.
+        let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
+        guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }
+        return (try? moment.text(of: .timestamptz)) ?? nil
     }
 
     func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {

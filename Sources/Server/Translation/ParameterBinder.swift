@@ -81,9 +81,7 @@ enum ParameterBinder {
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, isDeclared: Bool, _ statement: Statement
     ) throws(WireError) {
         let moment = MomentText(bytes)
-        guard let moment, moment.hasForeignZone || (isDeclared && moment.offsetMicroseconds != nil),
-            let text = try moment.text(of: type)
-        else {
+        guard let text = try moment?.text(inColumnOf: type, isDeclared: isDeclared) else {
             if moment == nil, MomentText.isDebugTextOfGo(bytes) {
                 throw WireError(
                     state: .invalidDatetimeFormat,

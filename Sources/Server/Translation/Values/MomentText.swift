@@ -157,6 +157,13 @@ struct MomentText {
         }
     }
 
+    /// What a text without a type becomes in a column of one of these types: without its time zone where PostgreSQL's drivers alone spell
+    /// it so, or where a client is told the type. nil: it stays as it is.
+    func text(inColumnOf type: TypeOID, isDeclared: Bool) throws(WireError) -> String? {
+        guard hasForeignZone || (isDeclared && offsetMicroseconds != nil) else { return nil }
+        return try text(of: type)
+    }
+
     /// `2026-11-23 02:35:22.54111316 +0100 CET m=+0.002472970`: what Go's pgx 4 sends for a parameter that was announced as text is what
     /// `time.Time.String()` gives, of which its documentation says that it is "meant for debugging"
     /// (https://pkg.go.dev/time#Time.String). No date function takes it, and it is no order to sort by.
