@@ -131,6 +131,10 @@ def test_a_time_with_its_zone_is_one_text(shared):
             assert client.extended("SELECT $1", [text], types=[TIMETZ]).value == "03:00:00+01:00"
         for text in ["nonsense", "2024-01-02", "2024-01-02 03:04:05+01", "25:00:00"]:
             assert client.extended("SELECT $1", [text], types=[TIMETZ]).state == "22007"
+        # SQLite's time zones have no seconds, and without them it would be another time.
+        for value, format in [("12:00:00+01:02:03", 0), (struct.pack("!qi", 12 * 3600 * 10**6, -3723), 1)]:
+            assert client.extended("SELECT $1", [value], types=[TIMETZ], formats=[format]).state == "22008"
+        assert client.extended("SELECT $1", ["12:00:00-01:02:00"], types=[TIMETZ]).value == "12:00:00-01:02"
 
 
 @pytest.mark.parametrize("text, stored", [

@@ -1,5 +1,7 @@
 """What is stored of a parameter that comes as a text: as its column converts it, a text is taken as the literal would be."""
 
+import struct
+
 import pytest
 
 import wire
@@ -140,9 +142,26 @@ def test_dates_without_a_type_for_declared_columns(client):
         assert client.value("SELECT CAST(at AS TEXT) FROM p WHERE id = 1") == stored
 
 
-@pytest.mark.parametrize("type, value", [(DATE, "yesterday"), (TIMESTAMP, "2024-13-01 00:00:00"), (DATE, "0044-03-15 BC")])
-def test_not_a_date(client, type, value):
-    assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == "22007"
+@pytest.mark.parametrize("type, value, state", [
+    (DATE, "yesterday", "22007"), (TIMESTAMP, "2024-13-01 00:00:00", "22007"), (DATE, "0044-03-15 BC", "22008"), (DATE, "0000-07-01", "22008"),
+    (TIMESTAMP, "0000-07-01 00:00:00", "22008"), (DATE, "0001-02-30 BC", "22007"), (DATE, "noon, 44 years BC", "22007"), (DATE, "  BC", "22007"),
+    (DATE, "0044          BC", "22007"), (DATE, "0001          BC", "22007"), (DATE, "BC", "22007"), (TIMESTAMP, "10000-01-01 BC", "22007")])
+def test_not_a_date(client, type, value, state):
+    assert client.extended("UPDATE p SET day = $1", [value], types=[type]).state == state
+
+
+@pytest.mark.parametrize("column, type, text, stored, binary", [
+    ("DATE", DATE, "0001-02-29 BC", "0000-02-29", struct.pack("!i", -730426)),
+    ("TIMESTAMP", TIMESTAMP, "0001-02-29 12:00:00 BC", "0000-02-29 12:00:00", struct.pack("!q", (-730426 * 86400 + 43200) * 10**6)),
+    ("TIMESTAMPTZ", 1184, "0001-02-29 12:00:00+00 BC", "0000-02-29 12:00:00+00:00", struct.pack("!q", (-730426 * 86400 + 43200) * 10**6))])
+def test_the_year_before_the_first(client, column, type, text, stored, binary):
+    """Year 0 to SQLite, 1 BC to PostgreSQL."""
+    client.query(f"DROP TABLE IF EXISTS one; CREATE TABLE one (at {column}); SET result_typing = declared").check()
+    for value, format in [(text, 0), (binary, 1)]:
+        client.extended("INSERT INTO one VALUES ($1)", [value], types=[type], formats=[format]).check()
+    assert client.query("SELECT CAST(at AS TEXT) FROM one").check().texts == [(stored,)] * 2
+    assert client.query("SELECT at FROM one").check().texts == [(text,)] * 2
+    assert client.extended("SELECT at FROM one", result_formats=[1]).check().rows == [[binary]] * 2
 
 
 # JSON

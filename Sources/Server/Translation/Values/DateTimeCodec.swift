@@ -33,11 +33,16 @@ enum DateTimeCodec {
             let zone = BinaryCodec.int32(UnsafeRawBufferPointer(rebasing: bytes[8..<12])),
             abs(Int64(zone)) < 57_600
         else { return nil }
-        return time + text(secondsWest: Int64(zone))
+        return time + (try text(secondsWest: Int64(zone)))
     }
 
-    /// SQLite's time zones have no seconds, and nobody's have any since 1972.
-    static func text(secondsWest seconds: Int64) -> String {
+    /// SQLite's time zones have no seconds, and nobody's have any since 1972: without them it would be another time.
+    static func text(secondsWest seconds: Int64) throws(WireError) -> String {
+        guard seconds % 60 == 0 else {
+            throw WireError(
+                state: .datetimeFieldOverflow, message: "a time zone with seconds cannot be stored",
+                detail: "SQLite's time zones are hours and minutes.")
+        }
         let minutes = Int64(seconds.magnitude) / 60
         return (seconds <= 0 ? "+" : "-") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
     }
@@ -63,13 +68,25 @@ enum DateTimeCodec {
         return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
     }
 
+    /// What PostgreSQL sends in text, whose years have four digits or more, and none is 0: the one before 1 is 1 BC.
+    static func sent(days: Int64, _ rest: String = "") -> String {
+        let (year, month, day) = civil(days + epoch)
+        let date = padded(year > 0 ? year : 1 - year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+        return date + rest + (year > 0 ? "" : " BC")
+    }
+
+    static func sent(timestamp microseconds: Int64, zone: String = "") -> String {
+        let days = floor(microseconds, microsecondsPerDay)
+        return sent(days: days, " " + text(time: microseconds - days * microsecondsPerDay) + zone)
+    }
+
     static func text(time microseconds: Int64) -> String {
         let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let text = padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2)
         return fraction == 0 ? text : text + "." + padded(fraction, 6)
     }
 
-    private static func outOfRange(_ what: String) -> WireError {
+    static func outOfRange(_ what: String) -> WireError {
         WireError(
             state: .datetimeFieldOverflow, message: "\(what) cannot be stored as a date or time",
             detail: "SQLite's dates go from 0000-01-01 to 9999-12-31.")

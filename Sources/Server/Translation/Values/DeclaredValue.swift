@@ -32,36 +32,28 @@ enum DeclaredValue {
         _ row: some RowValues, _ column: Int, _ type: TypeOID, _ format: Format, _ out: OutputBuffer
     ) -> Bool {
         guard row.storageClass(column) == .text, let moment = MomentText(row.text(column)) else { return false }
-        if type == .date {
-            guard let days = moment.date else { return false }
-            return field(days, format, out) { (try? DateTimeCodec.date($0)) ?? nil }
-        }
         switch type {
+        case .date:
+            guard let days = moment.date else { return false }
+            field(days, format, out) { DateTimeCodec.sent(days: Int64($0)) }
         case .time:
             guard let time = moment.time else { return false }
-            return field(time, format, out) { (try? DateTimeCodec.time($0)) ?? nil }
+            field(time, format, out, DateTimeCodec.text(time:))
         case .timestamp:
             guard let time = moment.timestamp else { return false }
-            return field(time, format, out) { (try? DateTimeCodec.timestamp($0)) ?? nil }
+            field(time, format, out) { DateTimeCodec.sent(timestamp: $0) }
         default:
             guard let time = moment.timestamptz else { return false }
-            return field(time, format, out) { ((try? DateTimeCodec.timestamp($0)) ?? nil).map { $0 + "+00" } }
+            field(time, format, out) { DateTimeCodec.sent(timestamp: $0, zone: "+00") }
         }
+        return true
     }
 
-    /// In text by way of the binary image, so that both say the same.
     private static func field<Value: FixedWidthInteger>(
-        _ value: Value, _ format: Format, _ out: OutputBuffer, _ text: (UnsafeRawBufferPointer) -> String?
-    ) -> Bool {
-        withUnsafeBytes(of: value.bigEndian) { bytes in
-            if format == .binary {
-                out.fieldText(bytes)
-                return true
-            }
-            guard let text = text(bytes) else { return false }
-            write(text, out)
-            return true
-        }
+        _ value: Value, _ format: Format, _ out: OutputBuffer, _ text: (Value) -> String
+    ) {
+        if format == .text { return write(text(value), out) }
+        withUnsafeBytes(of: value.bigEndian) { out.fieldText($0) }
     }
 
     private static func write(_ text: String, _ out: OutputBuffer) {

@@ -53,7 +53,7 @@ enum ValueText {
         case .date, .time, .timetz, .timestamp, .timestamptz:
             var error = malformed()
             error.state = .invalidDatetimeFormat
-            guard let moment = try MomentText(TextCodec.trimmed(bytes))?.text(of: type) else { throw error }
+            guard let moment = try moment(TextCodec.trimmed(bytes), type) else { throw error }
             text = moment
         case .interval:
             var error = malformed()
@@ -66,5 +66,27 @@ enum ValueText {
         }
         guard let text else { throw malformed() }
         return text
+    }
+
+    /// To PostgreSQL the year before 1 is 1 BC, which is 0 to SQLite, and its first.
+    private static func moment(_ text: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
+        guard text.suffix(3).elementsEqual(" bc".utf8, by: { lowerASCII($0) == $1 }) else {
+            guard let moment = MomentText(text) else { return nil }
+            if moment.days != nil, text.starts(with: "0000".utf8) { throw DateTimeCodec.outOfRange("the year 0000") }
+            return try moment.text(of: type)
+        }
+        var digits = Array(TextCodec.trimmed(UnsafeRawBufferPointer(rebasing: text.dropLast(3))))
+        guard digits.count >= "0001-01-01".utf8.count else { return nil }
+        let year = digits.prefix(4)
+        guard year.elementsEqual("0001".utf8) else {
+            if year.allSatisfy(isDigit), digits[4] == UInt8(ascii: "-") {
+                throw DateTimeCodec.outOfRange("the year \(String(decoding: year, as: UTF8.self)) BC")
+            }
+            return nil
+        }
+        digits[3] = UInt8(ascii: "0")
+        return try digits.withUnsafeBufferPointer { digits throws(WireError) in
+            try MomentText(UnsafeRawBufferPointer(digits))?.text(of: type)
+        }
     }
 }
