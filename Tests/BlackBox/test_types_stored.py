@@ -80,6 +80,16 @@ def test_not_a_decimal(client, text, state):
     assert client.extended("INSERT INTO p (t) VALUES ($1)", [text], types=[NUMERIC]).state == state
 
 
+@pytest.mark.parametrize("type, text, state", [
+    (20, "1e3", "22P02"), (23, "0x10", "22P02"), (21, "1.0", "22P02"), (20, "-", "22P02"), (20, " +9223372036854775808 ", "22003"), (21, "40000", "22003"),
+    (26, "-1", "22003"), (701, "1e400", "22003"), (701, "-1e400", "22003"), (701, "1e-400", "22003"), (700, "1e39", "22003"), (700, "1e-60", "22003"),
+    (701, "1,5", "22P02"), (20, "1\0", "22021"), (701, "1\0", "22021"), (16, "t\0", "22021"), (NUMERIC, "1\0", "22021"), (NUMERIC, "1.5\0", "22021"),
+    (1005, "{99999}", "22003"), (1021, "{1e39}", "22003"), (1231, "{1.2.3}", "22P02"), (1016, "{99999999999999999999}", "22003"), (1028, "{-1}", "22003"),
+    (701, "4.9e-324", None), (700, "1e-44", None), (20, " -7 ", None)])
+def test_not_a_number(client, type, text, state):
+    assert client.extended("SELECT $1", [text.encode()], types=[type]).state == state
+
+
 def test_not_a_boolean(client):
     assert client.extended("INSERT INTO p (f) VALUES ($1)", ["maybe"]).state == "22P02"
 

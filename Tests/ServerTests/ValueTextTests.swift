@@ -95,6 +95,16 @@ import Testing
             ("{1,}", .int8Array, nil), ("{,1}", .int8Array, nil), ("{{1}}", .int8Array, nil), ("{x}", .int8Array, nil),
             ("{\"\",x}", .textArray, "[\"\",\"x\"]"), ("{1,\"\\\"a\\\"\"}", .jsonArray, "[1,\"a\"]"), ("{\"\",1}", .jsonArray, nil),
             ("{nope}", .jsonArray, nil),
+            ("{1.2.3}", .numericArray, nil), ("{0x1A}", .numericArray, nil), ("{1e}", .numericArray, nil),
+            ("{.5,5.,+7,-0.50,007}", .numericArray, "[0.5,5,7,-0.50,7]"),
+            (
+                "{9.99999999999999E+17,+12345678901234567890.123,1e-20}", .numericArray,
+                "[999999999999999000,12345678901234567890.123,0.00000000000000000001]"
+            ),
+            ("{Infinity}", .numericArray, "[9e999]"), ("{1e400}", .float8Array, nil), ("{1e39}", .float4Array, nil),
+            ("{1.5}", .float4Array, "[1.5]"),
+            ("{99999}", .int2Array, nil), ("{3000000000}", .int4Array, nil), ("{-1}", .oidArray, nil), ("{1e3}", .int8Array, nil),
+            ("{NUL\\L,\\N,nUlL}", .textArray, "[\"NULL\",\"N\",null]"),
             ("{\"a}", .textArray, nil), ("{a\\}", .textArray, nil), ("{NaN}", .float8Array, nil), ("{1}{2}", .int8Array, nil),
         ] as [(String, TypeOID, String?)])
     func arrays(literal: String, type: TypeOID, expected: String?) {
@@ -164,8 +174,8 @@ import Testing
             ("", .malformed), ("0x1A", .malformed), ("1.2.3", .malformed), ("1e", .malformed), ("- 1", .malformed), ("1 2", .malformed),
             (".", .malformed), ("1\0", .malformed), ("1e400", .outOfRange), ("-1e5000", .outOfRange),
             (String(repeating: "9", count: 400), .outOfRange),
-        ] as [(String, StoredDecimal.Failure)])
-    func noStoredDecimals(input: String, expected: StoredDecimal.Failure) {
+        ] as [(String, NumberError)])
+    func noStoredDecimals(input: String, expected: NumberError) {
         #expect(throws: expected) { try Array(input.utf8).withUnsafeBytes { try StoredDecimal($0) } }
     }
 

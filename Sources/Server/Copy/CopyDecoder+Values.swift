@@ -32,15 +32,12 @@ extension CopyDecoder {
         case .declared:
             return text
         case .integer:
-            if let value = TextCodec.parseInt(bytes) { return CopyValue(kind: .integer, bits: value) }
-            guard bytes.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }),
-                TextCodec.parseDouble(bytes) != nil
-            else { throw malformed(bytes, column) }
-            throw failure(
-                .numericValueOutOfRange, "value \"\(Self.shown(bytes))\" is out of range for type bigint",
-                column: column, bytes)
+            do { return CopyValue(kind: .integer, bits: try TypedNumber.integer(bytes, .int8)) } catch {
+                throw refusal(error, bytes, .int8, column)
+            }
         case .real:
-            guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, column) }
+            let value: Double
+            do { value = try TypedNumber.real(bytes, .float8) } catch { throw refusal(error, bytes, .float8, column) }
             return try real(value, column, bytes)
         case .boolean:
             guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, column) }
@@ -95,6 +92,12 @@ extension CopyDecoder {
             throw failure(.numericValueOutOfRange, "NaN cannot be stored in SQLite", column: column, bytes)
         }
         return CopyValue(kind: .real, bits: Int64(bitPattern: value.bitPattern))
+    }
+
+    private func refusal(_ error: NumberError, _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ column: Int) -> WireError {
+        guard error == .outOfRange else { return malformed(bytes, column) }
+        return failure(
+            .numericValueOutOfRange, "value \"\(Self.shown(bytes))\" is out of range for type \(type.sqlName)", column: column, bytes)
     }
 
     func malformed(_ bytes: UnsafeRawBufferPointer, _ column: Int) -> WireError {

@@ -3,21 +3,23 @@ import SQLite
 
 /// Numbers that come as text, and decimals, which SQLite has no storage class for.
 extension ParameterBinder {
+    @inline(__always)
     static func integer(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
     ) throws(WireError) -> Int64 {
-        guard let value = TextCodec.parseInt(bytes) else {
-            // Digits only, and still no integer: too many of them.
-            let isNumber = TextCodec.parseDouble(bytes).map { $0.rounded() == $0 } ?? false
-            throw isNumber && !bytes.contains(UInt8(ascii: ".")) ? outOfRange(bytes, type) : malformed(bytes, type, slot)
-        }
-        switch type {
-        case .int2 where Int16(exactly: value) == nil, .int4 where Int32(exactly: value) == nil,
-            .oid where UInt32(exactly: value) == nil:
-            throw outOfRange(bytes, type)
-        default:
-            return value
-        }
+        do { return try TypedNumber.integer(bytes, type) } catch { throw refusal(error, bytes, type, slot) }
+    }
+
+    static func real(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
+    ) throws(WireError) -> Double {
+        do { return try TypedNumber.real(bytes, type) } catch { throw refusal(error, bytes, type, slot) }
+    }
+
+    private static func refusal(
+        _ error: NumberError, _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
+    ) -> WireError {
+        error == .malformed ? malformed(bytes, type, slot) : outOfRange(bytes, type)
     }
 
     /// A decimal, in text or as the text of one that came in binary.
@@ -25,9 +27,7 @@ extension ParameterBinder {
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {
         let decimal: StoredDecimal
-        do { decimal = try StoredDecimal(bytes) } catch {
-            throw error == .malformed ? malformed(bytes, .numeric, slot) : outOfRange(bytes, .numeric)
-        }
+        do { decimal = try StoredDecimal(bytes) } catch { throw refusal(error, bytes, .numeric, slot) }
         switch decimal {
         case .integer(let value): try statement.bind(value, at: slot)
         case .real(let value): try bindReal(value, slot, statement)

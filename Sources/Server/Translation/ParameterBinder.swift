@@ -40,8 +40,7 @@ enum ParameterBinder {
         case .int8, .int4, .int2, .oid:
             try statement.bind(try integer(bytes, type, slot), at: slot)
         case .float8, .float4:
-            guard let value = TextCodec.parseDouble(bytes) else { throw malformed(bytes, type, slot) }
-            try bindReal(value, slot, statement)
+            try bindReal(try real(bytes, type, slot), slot, statement)
         case .bool:
             guard let value = TextCodec.parseBool(bytes) else { throw malformed(bytes, type, slot) }
             try statement.bind(Int64(value ? 1 : 0), at: slot)
@@ -202,6 +201,8 @@ enum ParameterBinder {
     static func malformed(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ slot: ParameterSlot
     ) -> WireError {
+        // What is no text is no value of any type.
+        do { try requireText(bytes, "parameter \(slot.number)") } catch { return error }
         let shown = String(decoding: bytes.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
         return WireError(
             state: .invalidTextRepresentation,

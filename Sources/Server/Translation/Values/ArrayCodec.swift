@@ -142,19 +142,37 @@ enum ArrayCodec {
     private static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
         switch type {
         case .bool: return TextCodec.parseBool(bytes).map { $0 ? "true" : "false" }
-        case .float4, .float8: break
-        // As it is, unless it is spelt as JSON does not (`.5`, `5.`, `+5`).
-        case .numeric: if isJSONNumber(bytes) { return String(decoding: bytes, as: UTF8.self) }
-        default: return TextCodec.parseInt(bytes).map { String($0) }
+        case .int2, .int4, .int8, .oid: return try value(bytes, type, TypedNumber.integer).map { String($0) }
+        case .numeric: return try decimal(TextCodec.trimmed(bytes))
+        default: return try value(bytes, type, TypedNumber.real).map { value throws(WireError) in try number(value) }
         }
-        return try TextCodec.parseDouble(bytes).map { value throws(WireError) in try number(value) }
     }
 
+    /// nil when it is none; an error when it is out of the type's range.
+    private static func value<Value>(
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ read: (UnsafeRawBufferPointer, TypeOID) throws(NumberError) -> Value
+    ) throws(WireError) -> Value? {
+        do { return try read(bytes, type) } catch {
+            if error == .malformed { return nil }
+            throw ParameterBinder.outOfRange(bytes, type)
+        }
+    }
+
+    /// With all its digits, as from binary.
+    private static func decimal(_ text: UnsafeRawBufferPointer) throws(WireError) -> String? {
+        guard let syntax = DecimalSyntax(text) else {
+            return try StoredDecimal.infinity(text).map { value throws(WireError) in try number(value) }
+        }
+        if syntax.isPlain, isJSONNumber(text) { return String(decoding: text, as: UTF8.self) }
+        guard let decimal = DecimalNumber(String(decoding: text, as: UTF8.self)) else { throw ParameterBinder.outOfRange(text, .numeric) }
+        return decimal.text
+    }
+
+    /// Of plain digits: one with a digit before its point, no sign but a minus, and no zero that need not be there.
     private static func isJSONNumber(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
-        guard let first = digits.first, let last = digits.last, isDigit(first), isDigit(last) else { return false }
-        guard first != UInt8(ascii: "0") || digits.dropFirst().first.map(isDigit) != true else { return false }
-        return digits.allSatisfy { isDigit($0) || $0 == UInt8(ascii: ".") }
+        guard let first = digits.first, isDigit(first) else { return false }
+        return first != UInt8(ascii: "0") || digits.dropFirst().first.map(isDigit) != true
     }
 }
 

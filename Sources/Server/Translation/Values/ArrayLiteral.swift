@@ -8,6 +8,8 @@ struct ArrayLiteral {
     private var index = 1
     private var isAtEnd = false
     private(set) var hasFailed = false
+    /// A backslash stands in the element that was read last: `NUL\L` is a text, as "NULL" in quotes is.
+    private var hasEscape = false
 
     struct Element {
         var text: [UInt8]
@@ -42,7 +44,7 @@ struct ArrayLiteral {
         }
         return Element(
             text: text,
-            isNull: !isQuoted && text.count == 4 && text.elementsEqual("null".utf8) { $0 | 0x20 == $1 })
+            isNull: !isQuoted && !hasEscape && text.count == 4 && text.elementsEqual("null".utf8) { $0 | 0x20 == $1 })
     }
 
     private mutating func skipSpace() { while index < bytes.count, isSpace(bytes[index]) { index += 1 } }
@@ -60,6 +62,7 @@ struct ArrayLiteral {
     }
 
     private mutating func plain() -> [UInt8]? {
+        hasEscape = false
         var text: [UInt8] = []
         var trailing = 0
         while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
@@ -68,6 +71,7 @@ struct ArrayLiteral {
             case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "\""): return nil
             default: break
             }
+            if bytes[index] == UInt8(ascii: "\\") { hasEscape = true }
             guard let byte = character() else { return nil }
             text.append(byte)
             trailing = isBlank ? trailing + 1 : 0

@@ -8,10 +8,8 @@ enum StoredDecimal: Equatable {
     case real(Double)
     case text(String)
 
-    enum Failure: Error { case malformed, outOfRange }
-
     /// - Parameter bytes: as PostgreSQL's numeric is written, with blanks around it.
-    init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    init(_ bytes: UnsafeRawBufferPointer) throws(NumberError) {
         if let value = TextCodec.parseInt(bytes) {
             self = .integer(value)
             return
@@ -25,7 +23,7 @@ enum StoredDecimal: Equatable {
         guard syntax.isPlain else {
             // An affinity would calculate the power of ten in doubles: '9.99999999999999E+17' is stored as 999999999999998976.
             guard let decimal = DecimalNumber(String(decoding: text, as: UTF8.self)) else { throw .outOfRange }
-            self = try Array(decimal.text.utf8).withUnsafeBufferPointer { utf8 throws(Failure) in
+            self = try Array(decimal.text.utf8).withUnsafeBufferPointer { utf8 throws(NumberError) in
                 try Self(UnsafeRawBufferPointer(utf8))
             }
             return

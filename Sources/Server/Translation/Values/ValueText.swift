@@ -51,21 +51,17 @@ enum ValueText {
         switch type {
         case .uuid: text = UUIDCodec.canonical(bytes)
         case .date, .time, .timetz, .timestamp, .timestamptz:
-            var error = malformed()
-            error.state = .invalidDatetimeFormat
-            guard let moment = try moment(TextCodec.trimmed(bytes), type) else { throw error }
-            text = moment
+            text = try moment(TextCodec.trimmed(bytes), type)
         case .interval:
-            var error = malformed()
-            error.state = .invalidDatetimeFormat
-            guard let interval = IntervalText(TextCodec.trimmed(bytes)) else { throw error }
-            text = interval.text
+            text = IntervalText(TextCodec.trimmed(bytes))?.text
         default:
             guard type.element != nil else { return nil }
             text = try ArrayCodec.json(ofText: bytes, type, malformed: malformed)
         }
-        guard let text else { throw malformed() }
-        return text
+        if let text { return text }
+        var error = malformed()
+        if type == .timetz || PostgresSpelling.isMoment(type) { error.state = .invalidDatetimeFormat }
+        throw error
     }
 
     /// To PostgreSQL the year before 1 is 1 BC, which is 0 to SQLite, and its first.
