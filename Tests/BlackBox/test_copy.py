@@ -120,6 +120,7 @@ def test_names_beyond_ascii_differ_by_case(db, connection):
     ("", "1\t\\b\\f\\n\\r\\t\\v\\\\\n2\t\\101\\x42\\x4g\\7\n3\t\\q\\xg\n4\ta\\\nb\n", ["\b\f\n\r\t\v\\", "AB\x04g\x07", "qxg", "a\nb"]),
     ("", "1\t\\N\n2\t\\\\N\n3\tN\n4\t\\NN", [None, "\\N", "N", "NN"]),
     ("(DELIMITER '|', NULL 'nil')", "1|nil\n2|\\nil\n3|a\\|b\n\\.\n9|x\n", [None, "\nil", "a|b"]),
+    ("(DELIMITER E'\\x01', NULL E'\\x41')", "1\1A\n2\1x41\n", [None, "x41"]),
     ("DELIMITER AS E'\\t' NULL AS ''", "1\t\n2\t\\N\n", [None, "N"]),
 ])
 def test_spellings(db, connection, options, data, expected):

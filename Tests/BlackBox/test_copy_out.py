@@ -29,6 +29,16 @@ def test_csv_out_quotes_what_needs_it(connection):
     ("SELECT 11, -1, 2", "(FORMAT csv, QUOTE '1')", "111111,1-111,2"), ("SELECT x'ab', 2", "(FORMAT csv, DELIMITER 'a')", '"\\xab"a2'),
     ("SELECT x'', NULL", "(FORMAT csv, NULL '\\x')", '"\\x",\\x'), ("SELECT x'', -1", "(DELIMITER '-')", "\\\\x-\\-1"),
     ("SELECT f, 'f', NULL FROM truth", "(FORMAT csv, NULL 't')", '"t",f,t'), ("SELECT -3, 'a'", "(FORMAT csv, DELIMITER '-', FORCE_QUOTE *)", '"-3"-"a"'),
-    ("SELECT 1, NULL, x'00'", "(FORMAT csv, NULL 'NULL')", "1,NULL,\\x00")])
+    ("SELECT 1, NULL, x'00'", "(FORMAT csv, NULL 'NULL')", "1,NULL,\\x00"),
+    ("SELECT x'00ff', 1, f FROM truth", "(FORMAT csv, FORCE_QUOTE *, ESCAPE '\\')", '"\\\\x00ff","1","t"'), ("SELECT x'00ff'", "(FORMAT csv, ESCAPE '\\')", "\\x00ff"),
+    ("SELECT 1.5", "(FORMAT csv, FORCE_QUOTE *, ESCAPE '.')", '"1..5"')])
 def test_what_stands_in_a_number(connection, select, options, line):
     assert copied(connection, select, options) == line + "\n"
+
+
+@pytest.mark.parametrize("names", ["nosuch", "a, nosuch", "A, nosuch"])
+def test_a_forced_column_that_the_query_does_not_have(connection, names):
+    with pytest.raises(psycopg.errors.UndefinedColumn, match="nosuch"):
+        copied(connection, "SELECT 1 AS a", f"(FORMAT csv, FORCE_QUOTE ({names}))")
+    connection.rollback()
+    assert copied(connection, "SELECT 1 AS a, 2 AS b", "(FORMAT csv, FORCE_QUOTE (A))") == '"1",2\n'

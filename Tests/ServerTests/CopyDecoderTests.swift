@@ -140,6 +140,11 @@ import Testing
             "22P04 column name mismatch in header line field 2: got \"c3\", expected \"c2\" [COPY t, line 1]"
         ),
         ("(FORMAT csv, HEADER match)", "c1\n", "22P04 wrong number of fields in header line: got 1, expected 2 [COPY t, line 1]"),
+        ("(FORMAT csv, HEADER match)", "", "22P04 wrong number of fields in header line: got 1, expected 2 [COPY t, line 1]"),
+        ("(FORMAT csv, HEADER match)", "\\.\n", "22P04 wrong number of fields in header line: got 1, expected 2 [COPY t, line 1]"),
+        ("(HEADER match)", "", "22P04 wrong number of fields in header line: got 1, expected 2 [COPY t, line 1]"),
+        // PostgreSQL wants a line end behind the mark.
+        ("CSV", "a,b\n\\.", "22P04 missing data for column \"c2\" [COPY t, line 2]"), ("CSV", "a,b\n\\.\r", "a|b"),
         ("HEADER", "x\na\tb\n", "a|b"), ("(HEADER true)", "x\na\tb\n", "a|b"),
         ("(HEADER, DELIMITER '|', NULL '')", "c1\na||b\n", "22P04 extra data after last expected column [COPY t, line 2]"),
         ("(DELIMITER '|', NULL '')", "a|\n\\N|\\|\n", "a|-\nN||"),

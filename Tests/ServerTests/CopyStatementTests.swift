@@ -73,6 +73,15 @@ import Testing
             ),
             ("COPY t FROM STDIN DELIMITER E'\\t'", table("t"), true, [("delimiter", .text("\t"))]),
             (
+                "COPY t FROM STDIN DELIMITER E'\\x01' NULL E'\\x41'", table("t"), true,
+                [("delimiter", .text("\u{1}")), ("null", .text("A"))]
+            ),
+            (
+                "COPY t FROM STDIN (DELIMITER E'\\001', NULL E'\\1011\\7x\\xg')", table("t"), true,
+                [("delimiter", .text("\u{1}")), ("null", .text("A1\u{7}xxg"))]
+            ),
+            ("COPY t FROM STDIN NULL E'\\u00e9\\U0001F418\\303\\251\\q\\\\'", table("t"), true, [("null", .text("é🐘éq\\"))]),
+            (
                 "COPY t FROM STDIN (FORMAT csv, HEADER, DELIMITER e'\\\\', FORCE_NULL (a), FREEZE on, BATCH 100)", table("t"), true,
                 [
                     ("format", .text("csv")), ("header", .none), ("delimiter", .text("\\")), ("force_null", .columns(["a"])),

@@ -68,7 +68,10 @@ final class CopyDecoder {
                 case .binary: try decodeBinaryRow(rows, isLast)
                 }
             guard hasRow else {
-                if hasEnded { return try discard(rows) }
+                if hasEnded {
+                    try requireHeader(rows)
+                    return try discard(rows)
+                }
                 wanted = max(CopyLimits.decodeBytes, 2 * rows.undecoded)
                 guard rows.undecoded <= CopyLimits.rowBytes else {
                     throw failure(.programLimitExceeded, "a row of COPY is longer than \(CopyLimits.rowBytes) bytes")
@@ -123,12 +126,13 @@ final class CopyDecoder {
 
     enum Mark { case none, alone, incomplete, corrupt }
 
-    /// Whether a line is the end's mark, `\.`, as psql and dumps write it.
+    /// Whether a line is the end's mark, `\.`, as psql and dumps write it. In CSV it is one only with a line end behind it, as in PostgreSQL
+    /// (CopyReadLineText in src/backend/commands/copyfromparse.c), and a value else.
     func mark(_ bytes: UnsafeMutablePointer<UInt8>, _ position: Int, _ end: Int, _ isLast: Bool) -> Mark {
         guard bytes[position] == UInt8(ascii: "\\") else { return .none }
         if position + 1 == end { return isLast ? .none : .incomplete }
         guard bytes[position + 1] == UInt8(ascii: ".") else { return .none }
-        if position + 2 == end { return isLast ? .alone : .incomplete }
+        if position + 2 == end { return !isLast ? .incomplete : options.format == .csv ? .corrupt : .alone }
         let next = bytes[position + 2]
         return next == UInt8(ascii: "\n") || next == UInt8(ascii: "\r") ? .alone : .corrupt
     }
@@ -148,6 +152,13 @@ final class CopyDecoder {
         line = lineAtHand
         rows.endRow(line: line, next: next)
         return true
+    }
+
+    /// PostgreSQL compares the columns with an empty line, too, where there is none.
+    private func requireHeader(_ rows: CopyRows) throws(WireError) {
+        guard !hasHeader, options.header == .match else { return }
+        fields = [Field(start: 0, end: 0, isEscaped: false)]
+        try checkHeader(rows)
     }
 
     private func checkHeader(_ rows: CopyRows) throws(WireError) {

@@ -35,7 +35,8 @@ struct CopyEncoder {
         meetsNumbers =
             Self.numberBytes.contains(options.delimiter)
             || options.format == .csv
-                && (Self.numberBytes.contains(options.quote) || !options.null.isEmpty && Self.numberBytes.isSuperset(of: options.null))
+                && (Self.numberBytes.contains(options.quote) || Self.numberBytes.contains(options.escape)
+                    || !options.null.isEmpty && Self.numberBytes.isSuperset(of: options.null))
         columns = zip(analysis.columns, encoder.columns).map { column, encoded in
             let isOpen = column.type == .open || encoder.isAllText
             return Column(

@@ -35,6 +35,7 @@ extension Session {
         guard !analysis.columns.isEmpty else {
             throw WireError(state: .featureNotSupported, message: "COPY query must have a RETURNING clause")
         }
+        if case .query = copy.source { try requireForced(options, among: analysis) }
         guard analysis.slots.isEmpty else {
             throw WireError(
                 state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
@@ -42,6 +43,14 @@ extension Session {
         }
         reuseSimplePortal(for: PreparedStatement(query: inner, analysis: analysis, given: [], typing: state.settings.typing))
         return try start(simplePortal)
+    }
+
+    /// What FORCE_QUOTE names must be a column of the query. Those of a table have been looked for before.
+    private func requireForced(_ options: CopyOptions, among analysis: Analysis) throws(WireError) {
+        guard case .named(let names, _) = options.forceQuote, !names.isEmpty else { return }
+        let known = Set(analysis.columns.lazy.map(\.name.foldedName))
+        guard let unknown = names.first(where: { !known.contains($0.foldedName) }) else { return }
+        throw WireError(state: .undefinedColumn, message: "column \"\(unknown)\" does not exist")
     }
 
     private func beginCopyOut(_ portal: Portal, _ analysis: Analysis, _ options: CopyOptions) {

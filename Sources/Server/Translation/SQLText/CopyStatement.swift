@@ -168,26 +168,8 @@ extension TokenCursor {
     private mutating func copyString() throws(SQLSyntaxError) -> String {
         guard startsEscapeString else { return try string() }
         advance()
-        let written = try string()
-        var result = ""
-        var isEscaped = false
-        for character in written.unicodeScalars {
-            if isEscaped {
-                isEscaped = false
-                switch character {
-                case "t": result.unicodeScalars.append("\t")
-                case "n": result.unicodeScalars.append("\n")
-                case "r": result.unicodeScalars.append("\r")
-                case "b": result.unicodeScalars.append("\u{8}")
-                case "f": result.unicodeScalars.append("\u{c}")
-                default: result.unicodeScalars.append(character)
-                }
-            } else if character == "\\" {
-                isEscaped = true
-            } else {
-                result.unicodeScalars.append(character)
-            }
-        }
-        return result
+        let start = self
+        guard let content = EscapeString.content(try string()) else { throw start.failure() }
+        return content
     }
 }
