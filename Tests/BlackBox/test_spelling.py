@@ -224,6 +224,13 @@ def test_casts_to_quoted_types_are_casts(client, cast):
     assert client.ask(wire.parse(f"SELECT CAST({cast}) FROM s")).state == "0A000"
 
 
+@pytest.mark.parametrize("literal", [
+    "'32768'::int2", "'2147483648'::int4", "'1e39'::float4", "'12:00:00+01:02:03'::timetz", "'soon'::time with time zone", "'{'::jsonb"])
+def test_literals_that_are_none_of_their_type(client, literal):
+    """As a parameter of that type they are refused, too."""
+    assert client.query(f"SELECT {literal}").state == "42601"
+
+
 def test_definitions_stay_as_they_were_written(client):
     client.query("DROP TABLE IF EXISTS sd").check()
     assert client.query("CREATE TABLE sd (a TEXT DEFAULT 'x'::text)").state == "42601"

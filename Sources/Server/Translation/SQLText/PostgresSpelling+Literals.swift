@@ -5,9 +5,9 @@ extension PostgresSpelling {
     static func literal(_ content: [UInt8], _ type: TypeOID) -> String? {
         content.withUnsafeBytes { bytes -> String? in
             switch type {
-            case .int2, .int4, .int8, .oid: return TextCodec.parseInt(bytes).map { $0 < 0 ? "(\($0))" : "\($0)" }
+            case .int2, .int4, .int8, .oid: return (try? TypedNumber.integer(bytes, type)).map { $0 < 0 ? "(\($0))" : "\($0)" }
             case .float4, .float8:
-                guard let value = TextCodec.parseDouble(bytes), !value.isNaN else { return nil }
+                guard let value = try? TypedNumber.real(bytes, type), !value.isNaN else { return nil }
                 let digits = value.isInfinite ? "9e999" : "\(value.magnitude)"
                 return value.sign == .minus ? "(-\(digits))" : digits
             case .numeric:
@@ -22,7 +22,7 @@ extension PostgresSpelling {
             default:
                 let refused = WireError(state: .invalidTextRepresentation, message: "")
                 guard let canonical = try? ValueText.canonical(bytes, type, malformed: { refused }) else {
-                    let takesAny = type.element == nil && !MomentText.types.contains(type) && type != .uuid && type != .interval
+                    let takesAny = type.element == nil && !isMoment(type) && type != .timetz && type != .uuid
                     return takesAny ? String(decoding: quoted(content), as: UTF8.self) : nil
                 }
                 return String(decoding: quoted(Array(canonical.utf8)), as: UTF8.self)

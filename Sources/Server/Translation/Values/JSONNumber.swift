@@ -30,7 +30,7 @@ enum JSONNumber: Equatable {
     }
 
     static func error(_ text: UnsafeRawBufferPointer) -> WireError {
-        let shown = String(decoding: text.prefix(SessionLimits.quotedCharacters), as: UTF8.self)
+        let shown = String(decoding: TextCodec.trimmed(text).prefix(SessionLimits.quotedCharacters), as: UTF8.self)
         return WireError(
             state: .numericValueOutOfRange, message: "the JSON number \(shown) cannot be stored in a column declared JSON",
             detail: "SQLite makes a number of it there, which would be another one.", hint: "Declare the column TEXT.")
