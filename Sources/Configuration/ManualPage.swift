@@ -86,8 +86,9 @@ package enum ManualPage {
         page.item(
             "DATABASE-wal, DATABASE-shm",
             """
-            SQLite's own. A stop removes them, unless another process has the database open. After a kill they stay, and the \
-            -wal holds what was committed since the last checkpoint. Nobody may delete them.
+            SQLite's own. A stop removes them, unless another process has the database open, or the last checkpoint fails, on a \
+            full disk for one, which the log says. Then they stay, as after a kill, and the -wal holds what was committed since \
+            the checkpoint before: the database is not whole without it. Nobody may delete them.
             """)
         page.item("DATABASE-maintenance", "When VACUUM ran last.")
     }

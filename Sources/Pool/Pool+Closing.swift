@@ -51,7 +51,7 @@ extension Pool {
             if let loss {
                 cannotGoOn(loss)
             } else {
-                log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error")
+                log.error(.checkpointTrouble, "the last checkpoint is left out after an I/O error: \(needOfWAL)", metadata: Self.keepingWAL)
             }
             return false
         }
@@ -75,10 +75,22 @@ extension Pool {
         } catch {
             // Its second try, as the connection is closed, might "succeed", and the -wal be deleted.
             writer.connection.keepWALWhenClosed()
-            log.error(.checkpointTrouble, "last checkpoint failed", metadata: ["error": "\(error.message)"])
+            log.error(
+                .checkpointTrouble, "the last checkpoint failed: \(needOfWAL)",
+                metadata: Self.keepingWAL.merging(["error": "\(error.message)"]) { $1 })
             return false
         }
     }
+
+    /// "If a database file is separated from its WAL file, then transactions that were previously committed to the database might be lost"
+    /// (https://www.sqlite.org/wal.html#the_wal_file). After a stop nobody expects one, so whoever copies or moves the file has to be told.
+    private var needOfWAL: String { "\(path)-wal has what was committed, and the database is not whole without it" }
+
+    /// It is no failure of the stop: nothing is lost, the next start copies it, and a status that says otherwise would have
+    /// `Restart=on-failure` undo the console's SHUTDOWN.
+    private static let keepingWAL: Logger.Metadata = [
+        "hint": "keep the -wal beside it, wherever it is copied or moved; the next start copies it into the database"
+    ]
 
     /// Why nothing may be copied into the database, or why not all that was committed can be.
     private func reasonToKeepWAL(after failure: SQLiteError?) -> String? {

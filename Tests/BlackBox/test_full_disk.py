@@ -11,6 +11,7 @@ import pytest
 import wire
 from daemon import eventually
 from lifecycle_fixtures import check_refusal, run
+from logs import field, line
 from test_pipelined import faulty, faulty_daemon  # noqa: F401: a fixture
 
 ALWAYS = 1_000_000
@@ -81,6 +82,26 @@ def test_a_checkpoint_that_fails(faulty):  # noqa: F811
         assert reply.state == "53100" and not reply.tags
         control.disarm()
         assert admin.query("CHECKPOINT").tag == "CHECKPOINT"
+
+
+def test_a_stop_whose_last_checkpoint_fails(tmp_path, monkeypatch):
+    """The file is not whole by itself then, which whoever copies it next has to be told."""
+    with faulty_daemon(tmp_path, monkeypatch, file="app.db") as (daemon, control):
+        daemon.run("INSERT INTO t VALUES (1)")
+        control.arm("write", 1, "ENOSPC", ALWAYS)
+        daemon.terminate()
+        # A stop that was asked for: with another status `Restart=on-failure` would undo the console's SHUTDOWN.
+        assert daemon.wait() == 0
+        control.disarm()
+        told = line(daemon, "the last checkpoint failed")
+        assert f"{daemon.database}-wal has what was committed, and the database is not whole without it" in told
+        assert field(told, "error") == "database or disk is full" and field(told, "hint").startswith("keep the -wal beside it")
+        assert daemon.database.with_name("app.db-wal").stat().st_size > 0
+        # By itself it has no table.
+        with closing(sqlite3.connect(f"file:{daemon.database}?immutable=1", uri=True)) as alone:
+            assert alone.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
+        daemon.restart()
+        assert daemon.value("SELECT id FROM t") == "1"
 
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])

@@ -176,7 +176,7 @@ def test_commits_in_the_middle_of_messages_keep_nobody_from_being_heard(slow):
 
 
 @contextlib.contextmanager
-def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None):
+def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None, file=""):
     control = FaultControl(tmp_path / "control")
     daemon = Daemon(options=["--synchronous", synchronous], config=config, start=False)
     # What it logs of the errors is expected.
@@ -187,7 +187,8 @@ def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipeline
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setenv("LD_PRELOAD", " ".join(filter(None, libraries)))
-        patch.setenv("FAULTS_BELOW", os.fspath(daemon.directory.resolve()))
+        # With a file's name, only that one: its log is in the directory, too.
+        patch.setenv("FAULTS_BELOW", os.fspath(daemon.directory.resolve() / file))
         patch.setenv("FAULTS_CONTROL", os.fspath(control.path))
         daemon.start()
     try:
