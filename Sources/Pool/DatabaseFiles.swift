@@ -274,6 +274,9 @@ package struct DatabaseFiles: Sendable {
                 + "or delete the -wal if they are not wanted")
     }
 
+    /// No file is there, or one with nothing in it: to SQLite either is a new database.
+    static func holdsNothing(_ path: String) -> Bool { status(target(of: path))?.bytes ?? 0 == 0 }
+
     /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
     /// points to (`unixFullPathname` in https://www.sqlite.org/src/file/src/os_unix.c, up to SQLITE_MAX_SYMLINK of them).
     private static func target(of path: String) -> String {

@@ -1,3 +1,5 @@
+import Glibc
+import Journal
 import Logging
 import POSIX
 import SQLite
@@ -37,6 +39,22 @@ extension Pool {
         slot.files.wereOpened(writer.files, writer.walIndex)
         writer.whenCheckpointed = { [files = slot.files] in files.wereCheckpointed($0) }
         if limits.durability == .pipelined { writer.leaveSyncs(toThreadsWith: slot.atSync, recoveries: recoveries) }
+    }
+
+    /// A file that was moved away after a stop, or whose disk is not mounted, leaves nothing that a start could be refused for: a new
+    /// database is what whoever starts the daemon for the first time wants. So it is said.
+    func tellOfNewDatabase() {
+        let news = "a new, empty database was made at \(path)"
+        let record = maintenance.file.path
+        guard access(record, F_OK) == 0 else { return log.notice(.started, "\(news)") }
+        log.warning(
+            .started, "\(news), and \(record) says that one was served under this name before",
+            metadata: [
+                "hint": """
+                if that was moved away, or its disk is not mounted: stop the daemon, delete the new one with its -maintenance, and put \
+                the other into its place
+                """
+            ])
     }
 
     static func deletedIndex(_ holder: String) -> SQLiteError {

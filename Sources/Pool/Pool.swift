@@ -148,6 +148,7 @@ package final class Pool: Sendable {
         self.cannotGoOn = cannotGoOn
         self.settings = settings
         writerSlot = WriterSlot()
+        let isNew = DatabaseFiles.holdsNothing(path)
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters)
         self.path = writerSlot.writer!.places.path
         // What was lost while it was opened is not to wait for a commit.
@@ -168,6 +169,7 @@ package final class Pool: Sendable {
                 readerUsers: Array(repeating: 0, count: limits.readers + 1)))
         writerMakesWay()
         lookForWALsLeftAside()
+        if isNew { tellOfNewDatabase() }
     }
 
     func announce(_ deadline: Instant) {

@@ -4,11 +4,17 @@ import os
 import shutil
 import socket
 import sqlite3
+import sys
 
 import pytest
 
-from daemon import eventually
+from daemon import REPOSITORY, eventually
 from lifecycle_fixtures import check_refusal, run
+from logs import field, line, lines
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+from support import maintenance
 
 
 def test_help():
@@ -28,6 +34,29 @@ def test_start_line(daemon):
 
 def test_database_is_created(daemon):
     assert daemon.database.exists()
+    assert daemon.value("SELECT count(*) FROM sqlite_schema") == "0"
+
+
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def test_a_new_database_is_said_to_be_one(daemon, how):
+    """Who finds none of their tables looks into the log: the file may have been moved, or its disk not mounted."""
+    new = f"a new, empty database was made at {daemon.database}"
+    first = line(daemon, new)
+    assert first.startswith("notice: ") and "maintenance" not in first
+    daemon.run("CREATE TABLE t (x)")
+    eventually(maintenance.path(daemon.database).exists, "the maintenance file")
+    daemon.stop()
+    daemon.restart()
+    daemon.stop()
+    assert len(lines(daemon, new)) == 1, "one that is there is none"
+    # Whole by itself, it can be moved, which nothing tells at the next start but that file.
+    daemon.database.rename(daemon.directory / "elsewhere.db")
+    if how == "empty":
+        daemon.database.touch()
+    daemon.restart()
+    told = line(daemon, new, "served under this name before")
+    assert told.startswith("warning: ") and f"{daemon.database}-maintenance" in told
+    assert "not mounted" in field(told, "hint")
     assert daemon.value("SELECT count(*) FROM sqlite_schema") == "0"
 
 
