@@ -69,9 +69,12 @@ package final class Server: Sendable {
         SQLiteLibrary.limitMemory(
             configuration.memory, connections: configuration.pool.readers + PoolLimits.otherConnections,
             cacheKibibytes: configuration.connection.cacheSizeKibibytes)
+        // Before the database is opened, which makes one or puts it into WAL mode: a start that fails leaves it as it was. The socket
+        // itself comes after that, because whoever can connect may take the daemon for started.
+        try Self.requireFreeSocket(configuration)
+        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         pool = try Self.openPool(configuration, deadlines, metrics.statements, ready, log)
         if let directory = configuration.backupDirectory { pool.backups.removeStale(in: directory) }
-        metricsListener = try configuration.metrics.address.map { address throws(StartError) in try Listener(loopback: address) }
         listeners = try Self.listeners(configuration)
         heartbeat = configuration.reports.map { Heartbeat($0) }
         // With several sockets, the first is the one whose group may write.
@@ -117,10 +120,16 @@ package final class Server: Sendable {
                 try Listener(path: configuration.socketPath, mode: configuration.socketMode, leavesFile: configuration.leavesSocketFile)
             ]
         }
+        return inherited.map { Listener($0) }
+    }
+
+    /// Of daemons that start at one moment, more than one may be let pass here: `Listener` is who decides.
+    private static func requireFreeSocket(_ configuration: ServerConfiguration) throws(StartError) {
+        let inherited = configuration.inheritedSockets
+        guard !inherited.isEmpty else { return try Listener.requireFree(configuration.socketPath) }
         guard inherited.count <= ServerLimits.listeners else {
             throw StartError("more than \(ServerLimits.listeners) listening sockets were handed over")
         }
-        return inherited.map { Listener($0) }
     }
 
     deinit {

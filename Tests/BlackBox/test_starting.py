@@ -5,6 +5,7 @@ import shutil
 import socket
 import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -241,6 +242,33 @@ def test_live_socket_is_refused(daemon):
     result = run(daemon.directory / "other.db", "--socket-directory", daemon.directory)
     check_refusal(result, str(daemon.socket_path))
     assert daemon.value("SELECT 1") == "1"
+
+
+@pytest.mark.parametrize("what", ["socket", "file", "metrics"])
+def test_a_start_that_fails_has_not_touched_the_database(daemon, what):
+    """A file with a rollback journal stays one, which other programs may rely on, and where there was none there is none."""
+    directory = daemon.directory / "other"
+    directory.mkdir()
+    path, config = directory / "app.db", directory / "walpoold.toml"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    before = path.read_bytes()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        arguments = ["--socket-directory", daemon.directory]
+        if what == "file":
+            (directory / ".s.PGSQL.5432").touch()
+            arguments = ["--socket-directory", directory]
+        elif what == "metrics":
+            config.write_text(f'metrics_address = "127.0.0.1:{other.getsockname()[1]}"\n')
+            arguments = ["--socket-directory", directory, "--config", config]
+        names = sorted(directory.iterdir())
+        for database in [path, directory / "new.db"]:
+            refusal = {"socket": "another server is listening", "file": "is not a socket", "metrics": "cannot listen on 127.0.0.1"}
+            check_refusal(run(database, *arguments), refusal[what])
+    assert path.read_bytes() == before
+    assert sorted(directory.iterdir()) == names
 
 
 def test_two_ports(start_daemon):

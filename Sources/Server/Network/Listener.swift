@@ -12,9 +12,7 @@ struct Listener: Sendable {
 
     /// Binds `path`. A socket file nobody listens on is replaced; one that somebody does is an error.
     init(path: String, mode: mode_t, leavesFile: Bool = false) throws(StartError) {
-        guard let address = UnixSocketAddress(path: path) else {
-            throw StartError("the socket's path is too long (\(UnixSocketAddress.pathLimit) bytes are the limit): \(path)")
-        }
+        let address = try Self.address(path)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
         do throws(StartError) {
@@ -37,6 +35,20 @@ struct Listener: Sendable {
         self.path = path
     }
 
+    /// The error is that of `init`, as far as it can be told without making anything.
+    static func requireFree(_ path: String) throws(StartError) {
+        guard try !isAlive(address(path), path) else { throw anotherServer(path) }
+    }
+
+    private static func address(_ path: String) throws(StartError) -> UnixSocketAddress {
+        guard let address = UnixSocketAddress(path: path) else {
+            throw StartError("the socket's path is too long (\(UnixSocketAddress.pathLimit) bytes are the limit): \(path)")
+        }
+        return address
+    }
+
+    private static func anotherServer(_ path: String) -> StartError { StartError("another server is listening on \(path)") }
+
     /// A socket that was bound and is listened on already, from the service manager.
     init(_ inherited: InheritedSocket) {
         descriptor = inherited.descriptor
@@ -50,9 +62,9 @@ struct Listener: Sendable {
     /// Binds the socket, in place of one that nobody listens on.
     private static func take(_ path: String, _ descriptor: Int32, _ address: UnixSocketAddress) throws(StartError) {
         if try bind(descriptor, address, path) { return }
-        guard try !isAlive(address, path) else { throw StartError("another server is listening on \(path)") }
+        guard try !isAlive(address, path) else { throw anotherServer(path) }
         unlink(path)
-        guard try bind(descriptor, address, path) else { throw StartError("another server is listening on \(path)") }
+        guard try bind(descriptor, address, path) else { throw anotherServer(path) }
     }
 
     /// False: something has that name already.
