@@ -5,8 +5,12 @@ import Scheduling
 /// Connections become sessions.
 extension Server {
     func accept(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
+        accepting { acceptSome(from: listener, token, worker) }
+    }
+
+    private func acceptSome(from listener: Listener, _ token: Poller.Token, _ worker: Worker) {
         for _ in 0..<ServerLimits.acceptsPerEvent {
-            guard !stopping.hasStoppedAccepting.load(ordering: .relaxed) else { return }
+            guard !stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else { return }
             let socket: Int32
             switch listener.accept() {
             case .connection(let accepted): socket = accepted

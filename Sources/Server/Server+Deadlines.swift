@@ -24,7 +24,7 @@ extension Server {
         let isFilesLookDue = pool.nextFilesLook <= now
         if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
-        next = min(next, metrics.periodEnd)
+        next = min(next, metrics.periodEnd, lookAtDrain(now: now))
         let sessions = sessionsDue(due, now: now)
         next = min(next, sessions.next)
         next = min(next, eventLog.reportLeftOut(now: now))

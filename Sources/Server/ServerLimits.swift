@@ -20,6 +20,9 @@ enum ServerLimits {
     static let socketLockMilliseconds: Int64 = 2_000
     /// Between two tries to get it.
     static let socketLockPauseMilliseconds = 10
+    /// How long a drain waits for connections that were there when it began and have not started. A client says who it is right after it
+    /// has connected; one that says nothing, or asks for the metrics, may be a monitor's that stays.
+    static let drainStartingMilliseconds: Int64 = 1_000
     /// How soon a socket that keeps the stopping thread is given up: see `SocketWait`.
     static let interruptionMilliseconds = 5
     /// The stack of the thread that does so.

@@ -9,6 +9,10 @@ struct Stopping: ~Copyable {
     /// Nobody gets in, and the last client's leaving begins the stop. See Server+Drain.
     let isDraining = Atomic<Bool>(false)
     let hasStoppedAccepting = Atomic<Bool>(false)
+    /// Threads that accept connections at the moment.
+    let accepting = Atomic<Int>(0)
+    /// Until when a drain waits for connections that have not started, in nanoseconds.
+    let startingEnd = Atomic<Int64>(0)
     /// No new sessions, and idle ones go.
     let hasBegun = Atomic<Bool>(false)
     /// Running statements end now.

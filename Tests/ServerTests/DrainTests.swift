@@ -38,6 +38,64 @@ import Testing
         #expect(requests.count.load(ordering: .relaxed) == 1)
     }
 
+    /// Who has connected before the drain and is about to say who it is becomes a client like the others.
+    @Test func whoIsJustConnectingIsWaitedFor() throws {
+        let test = try TestServer()
+        let requests = counted(test)
+        let connecting = try RawClient(test.configuration.socketPath)
+        try test.until { test.server.table.count == 1 }
+        test.server.drain()
+        try connecting.startUp([("user", "tester"), ("database", "app")])
+        #expect(try connecting.query("SELECT 1").picture == "1 SELECT 1 I")
+        // However long it stays from now on.
+        test.server.lookAtDrain(now: .distantFuture)
+        #expect(requests.count.load(ordering: .relaxed) == 0)
+        connecting.close()
+        try test.until { requests.count.load(ordering: .relaxed) > 0 }
+        test.stop()
+        #expect(requests.count.load(ordering: .relaxed) == 1)
+    }
+
+    /// One that says nothing is not waited for for long, and does not begin between that and the stop.
+    @Test func whoSaysNothingKeepsNobody() throws {
+        let test = try TestServer()
+        let requests = counted(test)
+        let silent = try RawClient(test.configuration.socketPath)
+        try test.until { test.server.table.count == 1 }
+        test.server.drain()
+        #expect(requests.count.load(ordering: .relaxed) == 0)
+        // By the timer.
+        try test.until { requests.count.load(ordering: .relaxed) > 0 }
+        #expect(try silent.startUp([("user", "tester"), ("database", "app")]).errors == ["57P03"])
+        test.stop()
+        #expect(requests.count.load(ordering: .relaxed) == 1)
+    }
+
+    /// Clients that come while a drain begins are in the table and served until they leave, or were never accepted.
+    @Test func nobodyStartsBesideTheStop() throws {
+        for _ in 0..<30 {
+            let test = try TestServer()
+            let requests = counted(test)
+            let path = test.configuration.socketPath
+            onThreads(4) { thread in
+                if thread == 0 {
+                    test.server.drain()
+                    while requests.count.load(ordering: .sequentiallyConsistent) == 0 { sched_yield() }
+                    return test.stop()
+                }
+                for _ in 0..<20 {
+                    guard let client = try? RawClient(path) else { return }
+                    // Told by the kernel, where nobody has accepted it, and never ended in the middle.
+                    guard let reply = try? client.startUp([("user", "u"), ("database", "app")]), reply.status != nil else { continue }
+                    #expect((try? client.query("SELECT 1").picture) == "1 SELECT 1 I")
+                    #expect(requests.count.load(ordering: .sequentiallyConsistent) == 0)
+                    client.close()
+                }
+            }
+            #expect(requests.count.load(ordering: .relaxed) == 1)
+        }
+    }
+
     @Test func atOnceWhenNobodyIsThere() throws {
         let test = try TestServer()
         let requests = counted(test)

@@ -56,7 +56,8 @@ extension Session {
         // "minimum 4 bytes, maximum 256" from 3.2 on, and exactly 4 before:
         // https://www.postgresql.org/docs/current/protocol-message-formats.html (BackendKeyData)
         let keyLength = message.effectiveMinor >= 2 ? 32 : 4
-        cancelKeyLength.store(keyLength, ordering: .releasing)
+        cancelKeyLength.store(keyLength, ordering: .sequentiallyConsistent)
+        try requireService()
         lookAtSchema()
         out.authenticationOk()
         for (name, value) in statusAtStart { out.parameterStatus(name, value) }
@@ -88,10 +89,14 @@ extension Session {
         } else {
             try admit(toDatabase: database)
         }
-        guard !server.stopping.hasBegun.load(ordering: .relaxed) else {
-            throw WireError(
-                severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
-        }
+    }
+
+    /// It is told so instead of being let in and ended at once. A drain looks for those who have started after it has said that it stops.
+    private func requireService() throws(WireError) {
+        guard server.isAboutToStop else { return }
+        // It has not started after all.
+        cancelKeyLength.store(0, ordering: .releasing)
+        throw WireError(severity: .fatal, state: .cannotConnectNow, message: "the database system is shutting down")
     }
 
     private func admit(toDatabase database: String) throws(WireError) {
