@@ -8,6 +8,7 @@ import wire
 from access import ALICE, BOB, refused, started
 from daemon import eventually
 from identity import session_as
+from logs import field, line, lines
 from timeouts_fixtures import time_passes
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs to become other users")
@@ -19,6 +20,9 @@ def test_sessions_of_a_rule(serve):
     for database in ["app", "walpool"]:
         error = refused(started(daemon, BOB, database=database), "53300")
         assert "max_sessions is 3" in error["H"]
+    line(daemon, "a session ended with an error", count=2)
+    for told in lines(daemon, "a session ended with an error"):
+        assert field(told, "sqlstate") == "53300" and field(told, "rule") == f"uid {ALICE}, {BOB}"
     # Others are not concerned, and those that are in are well.
     daemon.client().query("SELECT 1").check()
     for session in sessions:

@@ -36,6 +36,7 @@ extension Session {
             return true
         }
         guard isAdded else {
+            access.refusedBy = rule.name
             throw WireError(
                 severity: .fatal, state: .tooManyConnections, message: "too many connections for this access rule",
                 hint: "Its max_sessions is \(maximum).")
