@@ -22,12 +22,15 @@ extension Server {
     /// Clients of the database. Neither do the console's keep a daemon alive, nor for long connections that have not started.
     var clientCount: Int { table.sessions.count { $0.introduction?.isConsole == false } }
 
-    func drain() {
+    /// - Parameter giver: who has it drained, for the log.
+    func drain(_ giver: Logger.Metadata = [:]) {
         let end = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.drainStartingMilliseconds)
         stopping.startingEnd.store(end.nanoseconds, ordering: .sequentiallyConsistent)
         stopping.isDraining.store(true, ordering: .sequentiallyConsistent)
         stopAccepting()
-        log.notice(.stopping, "draining: the daemon stops when its last client has left", metadata: ["clients": "\(clientCount)"])
+        log.notice(
+            .stopping, "draining: the daemon stops when its last client has left",
+            metadata: giver.merging(["clients": "\(clientCount)"]) { $1 })
         deadlines.announce(end)
         sessionEnded()
     }

@@ -46,7 +46,8 @@ enum Daemon {
         notifications.ready(serving(server))
         let signal = serve(until: signals, server, log)
         notifications.stopping()
-        log.notice(.stopping, "stopping", metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+        // Of the console's SHUTDOWN there is a line that says who gave it.
+        log.notice(.stopping, "stopping", metadata: signal.isOwn ? [:] : ["signal": "\(signal.name)"])
         TimeoutExtension.during(notifications) { server.stop(atOnceWhen: { isAskedAgain(signals) }) }
         log.notice(.stopped, "stopped")
     }
@@ -153,15 +154,15 @@ enum Daemon {
 
     /// Returns the signal that asks it to stop. SIGHUP reads the configuration again; a terminal that goes away sends it
     /// too, and is no reason to stop serving.
-    private static func serve(until signals: sigset_t, _ server: Server, _ log: Logger) -> Int32 {
+    private static func serve(until signals: sigset_t, _ server: Server, _ log: Logger) -> ReceivedSignal {
         while true {
             let signal = wait(for: signals)
-            if signal == SIGHUP {
+            if signal.number == SIGHUP {
                 _ = server.reload()
-            } else if pauseSignals.contains(signal) {
+            } else if pauseSignals.contains(signal.number) {
                 log.notice(
                     .paused, "a signal that means nothing here: the console has PAUSE and RESUME",
-                    metadata: ["signal": "\(String(cString: strsignal(signal)))"])
+                    metadata: ["signal": "\(signal.name)"])
             } else {
                 return signal
             }
@@ -180,10 +181,22 @@ enum Daemon {
         }
     }
 
-    private static func wait(for signals: sigset_t) -> Int32 {
+    private struct ReceivedSignal {
+        var number: Int32
+        /// This process has sent it to itself.
+        var isOwn: Bool
+        var name: String { String(cString: strsignal(number)) }
+    }
+
+    private static func wait(for signals: sigset_t) -> ReceivedSignal {
         var signals = signals
-        var received: Int32 = 0
-        while sigwait(&signals, &received) != 0 {}
-        return received
+        var information = siginfo_t()
+        while true {
+            let number = sigwaitinfo(&signals, &information)
+            // "Signals sent with kill(2) and sigqueue(3) fill in si_pid and si_uid": sigaction(2),
+            // https://man7.org/linux/man-pages/man2/sigaction.2.html
+            let isOwn = information.si_code == SI_USER && information._sifields._kill.si_pid == getpid()
+            if number > 0 { return ReceivedSignal(number: number, isOwn: isOwn) }
+        }
     }
 }

@@ -11,6 +11,7 @@ from psycopg import errors
 import wire
 from console import client_row, console, state
 from daemon import eventually
+from logs import field, has_field, line, lines
 
 
 @pytest.fixture
@@ -35,6 +36,25 @@ def test_shutdown(db):
     ends(db)
     db.restart()
     assert db.value("SELECT group_concat(n) FROM t") == "1"
+
+
+def check_is_admins(daemon, told, admin, command):
+    assert field(told, "command") == command and field(told, "session") == str(admin.process_id)
+    assert field(told, "peer_uid") == str(os.getuid()) and field(told, "peer_pid") == str(os.getpid())
+
+
+@pytest.mark.parametrize("command", ["SHUTDOWN", "SHUTDOWN WAIT_FOR_CLIENTS"])
+def test_the_log_says_who_has_stopped_it(db, command):
+    admin = db.client(database="walpool")
+    admin.query(command).check()
+    ends(db)
+    told = line(db, "draining: " if "WAIT" in command else "an administrator stops the daemon")
+    check_is_admins(db, told, admin, command)
+    # Nobody has sent one.
+    assert not has_field(line(db, "notice: stopping"), "signal")
+    db.restart()
+    db.stop()
+    assert field(lines(db, "notice: stopping")[-1], "signal") == "Terminated"
 
 
 def test_shutdown_by_psql(db):
@@ -234,6 +254,13 @@ def test_reload(start_daemon):
         assert notices[1].startswith("needs a restart: readers")
         assert (setting("statement_timeout"), setting("readers")) == ("7s", "3")
         assert daemon.client().value("SHOW statement_timeout") == "7s"
+
+
+def test_the_log_says_who_has_it_read_again(start_daemon):
+    daemon = start_daemon(config="")
+    admin = daemon.client(database="walpool")
+    admin.query("RELOAD").check()
+    check_is_admins(daemon, line(daemon, "an administrator has the configuration read again"), admin, "RELOAD")
 
 
 @pytest.mark.parametrize("text", ['nonsense = 1\nreaders = "many"\n', "statement_timeout = \n", 'port = 0\nstatement_timeout = "1h"\n'])

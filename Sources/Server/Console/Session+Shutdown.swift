@@ -1,3 +1,5 @@
+import Journal
+import Logging
 import Pool
 import PostgresWire
 
@@ -5,6 +7,7 @@ import PostgresWire
 extension Session {
     func shutDown(whenClientsHaveLeft: Bool) throws(WireError) {
         guard whenClientsHaveLeft else {
+            server.log.notice(.stopping, "an administrator stops the daemon", metadata: whoGives("SHUTDOWN"))
             guard server.requestShutdown() else {
                 throw WireError(
                     state: .featureNotSupported, message: "this server is part of another program, which alone can stop it")
@@ -22,12 +25,16 @@ extension Session {
                 "clients that have yet to leave: \(clients); nobody else gets in",
                 hint: "SHUTDOWN in a console that is open already, or SIGTERM (systemctl stop), does not wait for them.")
         }
-        server.drain()
+        server.drain(whoGives("SHUTDOWN WAIT_FOR_CLIENTS"))
         endPauseBesideDrain()
     }
 
+    /// The lines that follow are the daemon's, and know of nobody.
+    private func whoGives(_ command: String) -> Logger.Metadata { identity.merging(["command": "\(command)"]) { $1 } }
+
     /// On a thread of its own: files and the names in them may take their time.
     func reload() throws(WireError) {
+        server.log.notice(.reloaded, "an administrator has the configuration read again", metadata: whoGives("RELOAD"))
         switch server.reload() {
         case .applied(let changes, let needRestart, let doubts):
             if changes.isEmpty, needRestart.isEmpty, doubts.isEmpty { tell("nothing has changed") }
