@@ -75,6 +75,16 @@ def test_a_decimal_keeps_its_digits(client, text, kind, stored):
     assert client.query("SELECT typeof(d), d FROM p WHERE id = 100").check().texts == [(kind, stored)]
 
 
+@pytest.mark.parametrize("text, binary, found", [
+    ("9.99999999999999E+17", "0005 0004 0000 0000 0063 270f 270f 270f 2328", ("integer", "t")), ("7.", "0001 0000 0000 0000 0007", ("integer", "f")),
+    ("0.12345678901234567", "0005 ffff 0000 0011 04d2 162e 2334 0d80 1b58", ("real", "f"))])
+def test_a_decimal_that_is_calculated_with_is_the_same_in_both_formats(client, text, binary, found):
+    client.query("INSERT INTO p (id, n) VALUES (100, 999999999999999000)").check()
+    for value, format in [(text, 0), (bytes.fromhex(binary), 1)]:
+        sql = "SELECT typeof(coalesce(NULL, $1)), n + 0 = $1 FROM p WHERE id = 100"
+        assert client.extended(sql, [value], types=[NUMERIC], formats=[format]).check().texts == [found], format
+
+
 @pytest.mark.parametrize("text, state", [("0x1A", "22P02"), ("1e400", "22003"), ("1e5000", "22003"), ("1,5", "22P02"), ("0." + 3990 * "0" + "1", None)])
 def test_not_a_decimal(client, text, state):
     assert client.extended("INSERT INTO p (t) VALUES ($1)", [text], types=[NUMERIC]).state == state

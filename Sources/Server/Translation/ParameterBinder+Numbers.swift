@@ -23,14 +23,17 @@ extension ParameterBinder {
     }
 
     /// A decimal, in text or as the text of one that came in binary.
+    ///
+    /// - Parameter isNumber: nothing would convert a text, so with too many digits it is the double next to it.
     static func bindNumeric(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, isNumber: Bool = false, _ statement: Statement
     ) throws(WireError) {
         let decimal: StoredDecimal
         do { decimal = try StoredDecimal(bytes) } catch { throw refusal(error, bytes, .numeric, slot) }
         switch decimal {
         case .integer(let value): try statement.bind(value, at: slot)
         case .real(let value): try bindReal(value, slot, statement)
+        case .text where isNumber: try bindReal(try real(bytes, .numeric, slot), slot, statement)
         case .text(let text): try statement.bindText(copying: text, at: slot)
         }
     }
@@ -40,9 +43,7 @@ extension ParameterBinder {
         var text = text
         let bound = text.withUTF8 { utf8 in
             Result<Void, WireError> { () throws(WireError) in
-                let bytes = UnsafeRawBufferPointer(utf8)
-                if isNumber, StoredDecimal.infinity(bytes) == nil { return try bindNumber(bytes, slot, to: statement) }
-                try bindNumeric(bytes, slot, statement)
+                try bindNumeric(UnsafeRawBufferPointer(utf8), slot, isNumber: isNumber, statement)
             }
         }
         try bound.get()

@@ -23,6 +23,8 @@ enum ParameterBinder {
         case .json: try bindJSON(bytes, slot, parameter, statement)
         case .array: try bindArray(bytes, slot, parameter.type, statement)
         case .boolean: try bindText(bytes, slot, .bool, statement)
+        case .number where parameter.type == .numeric && parameter.isGiven:
+            try bindNumeric(bytes, slot, isNumber: true, statement)
         case .number:
             if parameter.type == .float8 || parameter.type == .numeric, let value = StoredDecimal.infinity(bytes) {
                 return try bindReal(value, slot, statement)
