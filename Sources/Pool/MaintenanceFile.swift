@@ -59,8 +59,13 @@ struct MaintenanceFile: Sendable {
     /// Replaces the file: after a crash at any moment there is the old record or the new one. One caller at a time.
     func write(_ record: MaintenanceRecord) throws(WriteError) {
         let new = path + ".new"
-        try fill(new, Array(record.stored.utf8))
-        guard rename(new, path) == 0 else { throw WriteError(operation: "rename", code: errno) }
+        do throws(WriteError) {
+            try fill(new, Array(record.stored.utf8))
+            guard rename(new, path) == 0 else { throw WriteError(operation: "rename", code: errno) }
+        } catch {
+            unlink(new)
+            throw error
+        }
         if let failure = Directory.sync(of: path) {
             throw WriteError(operation: "\(failure.call) directory", code: failure.errorNumber)
         }

@@ -34,6 +34,16 @@ import Testing
         #expect(MaintenanceRecord.checksum("123456789".utf8) == "cbf43926")
     }
 
+    /// What could not be put into its place is no record, and is not left beside the database.
+    @Test func oneThatCannotBeWrittenLeavesNothing() throws {
+        try inDirectory { directory in
+            let file = MaintenanceFile(database: directory + "/app.db")
+            try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)
+            #expect(throws: MaintenanceFile.WriteError.self) { try file.write(Self.full) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["app.db-maintenance"])
+        }
+    }
+
     @Test func roundTrip() throws {
         try inDirectory { directory in
             let file = MaintenanceFile(database: directory + "/app.db")
