@@ -31,6 +31,7 @@ extension EventKind {
         case .cannotGoOn: "The daemon cannot serve the database any more and ends with status 74"
         case .outsider: "Another process has the database locked, or keeps the WAL from being emptied"
         case .outOfDescriptors: "Connections wait, or fewer are let in than max_sessions says, because the process may not open more files"
+        case .socketLost: "The socket's file was removed or replaced, and nobody finds the daemon any more"
         case .catalogQuery: "A client asked for a catalog of PostgreSQL's"
         case .linesLeftOut: "Lines were left out, because there were too many or their reader was too slow"
         }

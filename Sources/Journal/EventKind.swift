@@ -33,6 +33,7 @@ package enum EventKind: String, CaseIterable, Sendable {
     case cannotGoOn = "cannot_go_on"
     case outsider
     case outOfDescriptors = "out_of_descriptors"
+    case socketLost = "socket_lost"
     case catalogQuery = "catalog_query"
     case linesLeftOut = "lines_left_out"
 
@@ -67,6 +68,7 @@ package enum EventKind: String, CaseIterable, Sendable {
         case .cannotGoOn: "2888b82fa40045e6ad48fcf96280657a"
         case .outsider: "b9667dafd44a4a2295b430931c4741b4"
         case .outOfDescriptors: "4c323f88e93445e0b15e182f73f63362"
+        case .socketLost: "564239b04d2c4448827a29b7f86b83f3"
         case .catalogQuery: "9c750007d94d4f44902f5a0054692128"
         case .linesLeftOut: "2e19142e2ce1468c88d240f43d3df010"
         }

@@ -57,6 +57,25 @@ extension Server {
         if !stopping.hasStoppedAccepting.load(ordering: .relaxed) { try? poller.arm(listener.descriptor, .readable, token: token) }
     }
 
+    /// The sockets go on, but who looks for one by its path finds none, or another's.
+    func lookAtSocketFiles() {
+        for path in lostSocketFiles() {
+            log.warning(
+                .socketLost, "the socket's file was removed or replaced, so nobody finds this daemon any more",
+                metadata: ["file": "\(path)", "hint": "restart the daemon, and its socket unit with it"])
+        }
+    }
+
+    /// Each once. Those that are removed at a stop are not lost.
+    func lostSocketFiles() -> [String] {
+        guard !stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else { return [] }
+        return watchedSocketFiles.withLock { watched in
+            let lost = watched.filter { !$0.isInPlace }
+            watched.removeAll { lost.contains($0) }
+            return lost.map(\.path)
+        }
+    }
+
     /// The connection stays in the backlog, and asking for it again at once would only burn time.
     private func pauseAccepting() {
         // It is tried again ten times a second, for as long as it lasts.

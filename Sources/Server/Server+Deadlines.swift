@@ -39,7 +39,10 @@ extension Server {
         endSessions(sessions.toEnd, due, worker, now: now)
         if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
         // These last, because they may wait for the disk.
-        if isFilesLookDue, let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
+        if isFilesLookDue {
+            lookAtSocketFiles()
+            if let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
+        }
         if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }

@@ -41,6 +41,8 @@ package final class Server: Sendable {
     let access: Locked<AccessRules>
     let sessionCounts = Locked(SessionCounts())
     let socketFile: String
+    /// As they were at the start, without those that are known to be gone: see Server+Accepting.
+    let watchedSocketFiles: Locked<[SocketFile]>
     let ready = ReadyQueue()
     let stopping = Stopping()
     let threads = Locked<[Pthread]>([])
@@ -79,6 +81,7 @@ package final class Server: Sendable {
         heartbeat = configuration.reports.map { Heartbeat($0) }
         // With several sockets, the first is the one whose group may write.
         socketFile = listeners[0].path
+        watchedSocketFiles = Locked(listeners.compactMap { SocketFile(at: $0.path) })
         access = Locked(configuration.access)
         do {
             emptyQuery = try Query(UnsafeRawBufferPointer(start: nil, count: 0))

@@ -42,6 +42,16 @@ import Testing
         }
     }
 
+    /// Nobody finds a daemon whose socket's file has been removed. It is told once.
+    @Test func aSocketFileThatIsGoneIsNoticed() throws {
+        let test = try TestServer()
+        let path = test.configuration.socketPath
+        #expect(test.server.lostSocketFiles() == [])
+        unlink(path)
+        #expect(test.server.lostSocketFiles() == [path])
+        #expect(test.server.lostSocketFiles() == [])
+    }
+
     /// A thread of the crew that has been told of it may come to it when the server has long been stopping.
     @Test func theNumberOfOneThatIsRetiredIsNobodyElses() throws {
         try Self.withDirectory { directory in

@@ -6,7 +6,7 @@ import Scheduling
 /// The file of a socket that this process has bound: its path may lead to another daemon's socket by the time it is removed,
 /// when somebody has removed ours and that daemon has put its own there.
 struct SocketFile: Equatable, Sendable {
-    private let path: String
+    let path: String
     private let identity: FileIdentity
 
     /// The one that is there now; nil when there is none. The socket keeps it for as long as it is open.
@@ -16,9 +16,12 @@ struct SocketFile: Equatable, Sendable {
         self.identity = identity
     }
 
+    /// Whether who connects to the path still comes here.
+    var isInPlace: Bool { SocketFile(at: path) == self }
+
     /// Removes it unless the path leads to another one.
     func remove() {
-        let remove = { if SocketFile(at: path) == self { unlink(path) } }
+        let remove = { if isInPlace { unlink(path) } }
         // Where there can be no lock nobody else makes a socket either; and one that does not come to an end holds up no stop.
         do throws(StartError) { try SocketLock.during(path, remove) } catch { remove() }
     }
