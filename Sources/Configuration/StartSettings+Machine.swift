@@ -84,15 +84,20 @@ extension StartSettings {
 
     /// What would keep the socket from being made.
     package func problemOfSocket() -> String? {
+        if let problem = problemOfSocketPath { return problem }
         let path = server.socketPath
-        let limit = UnixSocketAddress.pathLimit
-        guard path.utf8.count <= limit else { return "the socket's path is too long (\(limit) bytes are the limit): \(path)" }
         let directory = Directory.of(path)
         var status = stat()
         guard mustMakeSocketDirectory else { return Self.problemOfDirectory("socket_directory", directory) }
         // It is made when it is needed.
         guard lstat(directory, &status) == 0 else { return nil }
         return Self.problemOfOwnDirectory(directory)
+    }
+
+    /// What is wrong with it on any machine.
+    package var problemOfSocketPath: String? {
+        let (path, limit) = (server.socketPath, UnixSocketAddress.pathLimit)
+        return path.utf8.count <= limit ? nil : "the socket's path is too long (\(limit) bytes are the limit): \(path)"
     }
 
     /// What would make BACKUP fail. The daemon starts all the same: a disk that is away at the moment must not keep clients out.

@@ -39,7 +39,8 @@ package struct StartSettings: Sendable {
         }
         for option in options {
             guard let key = ConfigurationKey.named(option.key) else { preconditionFailure("no key \(option.key)") }
-            do { try key.set("--\(key.option ?? key.name)", option.value, &self) } catch { problems.append(error.description) }
+            // The database is an argument and has no option.
+            do { try key.set(key.option.map { "--\($0)" } ?? key.name, option.value, &self) } catch { problems.append(error.description) }
             given.insert(key.name)
         }
         if problems.isEmpty {
@@ -68,6 +69,13 @@ package struct StartSettings: Sendable {
         }
         if let ending = BackupName.reservedEndings.first(where: { database.hasSuffix($0) }) {
             throw StartError("\(database) cannot be a database: SQLite gives files that end in \(ending) a meaning of its own")
+        }
+        // "If the filename is ":memory:", then a private, temporary in-memory database is created for the connection"
+        // (https://www.sqlite.org/c3ref/open.html).
+        guard database != ":memory:" else {
+            throw StartError(
+                "\":memory:\" cannot be served: it is SQLite's name of a database that no other process sees; a file of that name is ./:memory:"
+            )
         }
         server.databasePath = database
         server.databaseName = if let name { name } else { try Self.stem(database) }

@@ -93,7 +93,9 @@ enum Daemon {
             let received = try ServiceSockets(
                 path: configuration.socketPath, mode: configuration.socketMode, forget: notifications.forgetKeptSocket)
             // Before the database is opened, which would make one that is then not served.
-            if received.sockets.isEmpty, let problem = settings.problemOfSocket() { throw StartError(problem) }
+            if received.sockets.isEmpty, let problem = settings.problemOfSocket() {
+                throw StartError(problem, isOfConfiguration: settings.problemOfSocketPath != nil)
+            }
             configuration.inheritedSockets = received.sockets
             // One that is kept is our own: it has the path that is configured, and was given the mode. Of several the first is shown.
             let socket = received.areKept ? nil : received.sockets.first.map { SocketInForce(path: $0.path) }

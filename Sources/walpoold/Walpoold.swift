@@ -63,18 +63,24 @@ struct Walpoold: ParsableCommand {
             for line in error.lines.dropLast() { say(line) }
             fail(error.lines.last ?? "", status: ExitStatus.configuration)
         } catch let error as StartError {
-            fail(error.description)
+            fail(error.description, status: error.isOfConfiguration ? ExitStatus.configuration : ExitStatus.cannotStart)
         } catch {
             let code = exitCode(for: error)
             // --help and --version come this way too, and succeed.
             // What is wrong in a unit's ExecStart= is so the next time, too.
             guard code.isSuccess else { fail(message(for: error), status: ExitStatus.configuration) }
-            Swift.print(fullMessage(for: error))
+            answer(fullMessage(for: error) + "\n")
             Glibc.exit(0)
         }
     }
 
-    private static func fail(_ message: String, status: Int32 = 1) -> Never {
+    /// What was asked for, on standard output. Whoever writes it into a file must not take half of it for all.
+    private static func answer(_ text: String) {
+        guard let number = StandardOutput.write(text) else { return }
+        fail("cannot write to standard output: \(String(cString: strerror(number)))", status: ExitStatus.cannotStart)
+    }
+
+    private static func fail(_ message: String, status: Int32) -> Never {
         say(message)
         Glibc.exit(status)
     }
@@ -92,8 +98,8 @@ struct Walpoold: ParsableCommand {
         if checkConfig {
             let problems = settings.problems(hasSocket: sd_listen_fds(0) > 0)
             guard problems.isEmpty else { throw ConfigurationError(problems) }
-            if let path = settings.databaseOfService { Swift.print("database: none named; as a service it is \(path)") }
-            return Swift.print("ok")
+            let database = settings.databaseOfService.map { "database: none named; as a service it is \($0)\n" } ?? ""
+            return Self.answer(database + "ok\n")
         }
         LogThreshold.level = settings.logLevel
         let writer = LogWriter()
@@ -105,9 +111,9 @@ struct Walpoold: ParsableCommand {
 
     private static func printText(_ name: String) throws(StartError) {
         switch name {
-        case "example": Swift.print(ConfigurationExample.text, terminator: "")
-        case "walpoold.8": Swift.print(ManualPage.daemon(version: Self.version), terminator: "")
-        case "walpoold.toml.5": Swift.print(ManualPage.file(version: Self.version), terminator: "")
+        case "example": answer(ConfigurationExample.text)
+        case "walpoold.8": answer(ManualPage.daemon(version: Self.version))
+        case "walpoold.toml.5": answer(ManualPage.file(version: Self.version))
         default: throw StartError("there is no text \"\(name)\"")
         }
     }
@@ -130,4 +136,6 @@ private enum ExitStatus {
     /// EX_CONFIG of sysexits(3head). The units name it: what is wrong in the configuration is so the next time, too, and the
     /// service manager need not try again.
     static let configuration: Int32 = 78
+    /// What may be otherwise the next time.
+    static let cannotStart: Int32 = 1
 }

@@ -4,12 +4,13 @@ import os
 import shutil
 import socket
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 
 import pytest
 
-from daemon import REPOSITORY, eventually
+from daemon import REPOSITORY, binary, eventually
 from lifecycle_fixtures import check_refusal, run
 from logs import field, line, lines
 
@@ -232,7 +233,29 @@ def test_directories_that_cannot_be_written():
 def test_too_long_socket_path(tmp_path):
     long = tmp_path / ("x" * 100)
     long.mkdir()
-    check_refusal(run(tmp_path / "app.db", "--socket-directory", long), "long")
+    refused = run(tmp_path / "app.db", "--socket-directory", long)
+    check_refusal(refused, "the socket's path is too long")
+    # As --check-config says: it is so the next time, too, and systemd need not try.
+    assert refused.returncode == 78
+
+
+@pytest.mark.parametrize("database, words", [("", "database must be a path"), (":memory:", "no other process sees")])
+@pytest.mark.parametrize("mode", [[], ["--check-config"]], ids=["start", "check"])
+def test_what_is_no_path(tmp_path, database, words, mode):
+    refused = run(database, "--socket-directory", tmp_path, *mode)
+    check_refusal(refused, words)
+    assert refused.returncode == 78 and "--database" not in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--print", "example"], ["--check-config", "app.db"]], ids=" ".join)
+def test_an_answer_that_cannot_be_written(tmp_path, arguments):
+    with open("/dev/full", "w") as full:
+        failed = subprocess.run(
+            [str(binary()), *arguments], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+            cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
+    check_refusal(failed, "standard output", "No space left on device")
+    assert failed.returncode == 1
 
 
 # The socket
