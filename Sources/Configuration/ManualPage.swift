@@ -97,9 +97,10 @@ package enum ManualPage {
         page.section("EXIT STATUS")
         page.text(
             """
-            0 after a stop that was asked for, and after --check-config when all is well; 78 when the configuration or the \
-            command line is wrong, with all that is wrong on standard error, a line each; 1 when it cannot start for another reason; \
-            74 when the database cannot be served any more after an I/O error, so \
+            0 after a stop that was asked for, also where its last checkpoint failed, and after --check-config when all is well; \
+            78 when the configuration or the command line is wrong, with all that is wrong on standard error, a line each; so \
+            --check-config ends for a directory that is missing or not writable, too; 1 when it cannot start for another reason, \
+            such a directory among them, or cannot write to standard output; 74 when the database cannot be served any more after an I/O error, so \
             that a service manager starts it again.
             """)
     }

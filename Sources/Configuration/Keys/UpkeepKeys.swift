@@ -6,7 +6,7 @@ extension ConfigurationKey {
         vacuumWindow,
         .integer(
             "vacuum_min_free", \.server.pool.maintenance.minimumFreePercent, 0...99, unit: "per cent", .reload,
-            "Share of free pages below which VACUUM is not worth it"),
+            "Share of free pages below which VACUUM is not worth it; 0: any free page is"),
         .boolean(
             "vacuum_analyze", \.server.pool.analyzesAlways, .reload,
             "ANALYZE before VACUUM also where there are no statistics yet",
