@@ -137,9 +137,12 @@ extension Pool {
     }
 
     /// Before a client hears that the outcome of its commit is unknown. It is told to look, and until the database is opened anew the index
-    /// names what the disk has not got, or not what it has got: who reads in between sees what is not so in the end. Recovery opens the
-    /// gate, or ends the process. Who only prepares goes on: that may be the one who has the writer.
-    private func keepReadersForRecovery(_ state: inout State) { state.readerQueue.closeGate() }
+    /// names what the disk has not got, or not what it has got: who reads in between sees what is not so in the end. Recovery, which has
+    /// the writer next, opens the gate, or ends the process.
+    private func keepReadersForRecovery(_ state: inout State) {
+        state.readerQueue.closeGate()
+        state.analystQueue.closeGate()
+    }
 
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.
     package func holderBecameIdle(_ client: any PoolClient) {
