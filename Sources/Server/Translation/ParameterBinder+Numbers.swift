@@ -58,7 +58,7 @@ extension ParameterBinder {
 
     static func noNumber(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot) -> WireError {
         // A number all the same, but none of SQLite's: its affinity would make infinity or zero of it.
-        return DecimalSyntax.isMet(by: bytes) ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
+        DecimalSyntax.isMet(by: bytes) ? outOfRange(bytes, .numeric) : malformed(bytes, .numeric, slot)
     }
 
     /// Neither `0x1A` nor `inf` is a number to SQLite.
