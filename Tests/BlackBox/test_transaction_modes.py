@@ -55,6 +55,21 @@ def test_read_only_for_the_rest_of_a_pipeline(db):
         assert client.ask(*run("DELETE FROM t WHERE id = 1")).check().tag == "DELETE 1"
 
 
+def test_what_is_not_named_is_as_the_session_has_it(db):
+    with db.client() as client:
+        client.query("SET default_transaction_isolation = 'serializable'; SET default_transaction_read_only = on").check()
+        reply = client.query("SET TRANSACTION READ WRITE; SHOW transaction_read_only; SHOW transaction_isolation; DELETE FROM t WHERE id = 1").check()
+        assert reply.texts == [("off",), ("serializable",)] and reply.tags[-1] == "DELETE 1"
+        client.query("SET TRANSACTION READ WRITE; BEGIN").check()
+        assert (client.value("SHOW transaction_isolation"), client.value("SHOW transaction_read_only")) == ("serializable", "off")
+        assert client.value("SELECT count(*) FROM t") == "1"
+        db.run("INSERT INTO t VALUES (7, 70)")
+        assert client.value("SELECT count(*) FROM t") == "1"
+        client.query("COMMIT").check()
+        assert client.query("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; DELETE FROM t").state == "25006"
+        assert client.query("DELETE FROM t").state == "25006"
+
+
 def test_alone_it_says_that_it_does_nothing(db):
     with db.client() as client:
         assert client.query("SET TRANSACTION READ ONLY").check().notices[0]["C"] == "25P01"

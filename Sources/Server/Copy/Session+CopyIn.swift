@@ -11,7 +11,7 @@ extension Session {
     func beginCopyIn(_ copy: CopyStatement, _ options: CopyOptions, _ query: Query) throws(WireError) -> Wait? {
         guard case .table(let table) = copy.source else { return nil }
         if role == .reader { throw Self.readersCannotWrite("execute COPY FROM") }
-        if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
+        if isReadOnly {
             throw WireError(
                 state: .readOnlySQLTransaction, message: "cannot execute COPY FROM in a read-only transaction")
         }

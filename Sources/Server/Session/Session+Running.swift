@@ -169,7 +169,7 @@ extension Session {
     @inline(__always)
     private func acquireWriter(for portal: Portal) throws(WireError) -> Wait? {
         if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
-        if state.transaction.isReadOnly || (state.settings.defaultReadOnly && !state.transaction.isExplicit) {
+        if isReadOnly {
             throw Self.readOnlyError(portal.query)
         }
         if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }

@@ -94,10 +94,8 @@ extension Session {
     func shown(_ name: String) -> String? {
         switch name.lowercased() {
         case "transaction_isolation", "transaction isolation level":
-            return (state.transaction.isExplicit ? state.transaction.isolation : state.settings.defaultIsolation).name
+            return isolation.name
         case "transaction_read_only":
-            let isReadOnly =
-                state.transaction.isExplicit ? state.transaction.isReadOnly : state.settings.defaultReadOnly
             return isReadOnly || role == .reader ? "on" : "off"
         case "session_authorization":
             return userName

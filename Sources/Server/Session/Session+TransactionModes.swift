@@ -26,14 +26,21 @@ extension Session {
             if state.query != nil { return }
         }
         if modes.readOnly == false { try requireWriterRole(to: "set the transaction's mode to read-write") }
+        if !state.transaction.hasModes {
+            (state.transaction.isReadOnly, state.transaction.isolation) = (isReadOnly, isolation)
+            state.transaction.hasModesOfMessage = true
+        }
         try requireChangeable(modes)
         if let isolation = modes.isolation { state.transaction.isolation = isolation }
         if let readOnly = modes.readOnly { state.transaction.isReadOnly = readOnly }
         // Who names a level after BEGIN DEFERRED asks for what that means, unless there is a snapshot already.
         if modes.isolation != nil, !hasBegun { state.transaction.isDeferred = false }
-        if !state.transaction.isExplicit { state.transaction.hasModesOfMessage = true }
         renewPinning()
     }
+
+    /// Of what runs now: the transaction's, if one has its own, and else the session's defaults.
+    var isReadOnly: Bool { state.transaction.hasModes ? state.transaction.isReadOnly : state.settings.defaultReadOnly }
+    var isolation: IsolationLevel { state.transaction.hasModes ? state.transaction.isolation : state.settings.defaultIsolation }
 
     private var hasBegun: Bool { state.transaction.hasQueried || readerIndex != nil || writerMode != .none }
 
@@ -93,6 +100,9 @@ extension Session {
 }
 
 extension Transaction {
+    /// Otherwise the session's defaults hold.
+    var hasModes: Bool { isExplicit || hasModesOfMessage }
+
     /// Its reads are to see one snapshot.
     var wantsSnapshot: Bool { isReadOnly || isDeferred || isolation == .repeatableRead || isolation == .serializable }
 }

@@ -79,8 +79,8 @@ extension Session {
             try setTransaction(modes)
             return nil
         }
-        let message = state.transaction
-        let isReadOnly = modes.readOnly ?? (message.isReadOnly || state.settings.defaultReadOnly)
+        // The block takes in what of its message or pipeline comes before it.
+        let isReadOnly = modes.readOnly ?? self.isReadOnly
         if behavior == .immediate || behavior == .exclusive {
             if isReadOnly {
                 throw WireError(
@@ -92,11 +92,10 @@ extension Session {
         transaction.isExplicit = true
         countTransactionBeginning()
         transaction.isReadOnly = isReadOnly
-        // The block takes in what of its message or pipeline comes before it.
-        transaction.isolation = modes.isolation ?? (message.hasModesOfMessage ? message.isolation : state.settings.defaultIsolation)
+        transaction.isolation = modes.isolation ?? isolation
         transaction.isDeferred = behavior == .deferred
         transaction.pinsSnapshot = transaction.wantsSnapshot && writerMode == .none
-        transaction.settings = message.settings
+        transaction.settings = state.transaction.settings
         if state.settings.transactionTimeoutMilliseconds > 0 {
             transaction.deadline =
                 MonotonicClock.now.advanced(byMilliseconds: state.settings.transactionTimeoutMilliseconds)
