@@ -29,8 +29,8 @@ enum InferredTypes {
         let hidesArguments = program?.hidesArguments ?? false
         // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
         let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
-        let undeclared = (0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false }
-        let digits = (0..<count).filter { result[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false }
+        let undeclared = Set((0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false })
+        let digits = Set((0..<count).filter { result[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false })
         guard hidesArguments || mayBeArray || !undeclared.isEmpty || !digits.isEmpty || result.contains(where: { !$0.isDetermined }) else {
             return result
         }
