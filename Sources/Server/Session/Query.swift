@@ -106,10 +106,12 @@ final class Query: Sendable {
     }
 
     /// An error with its position in what the client has sent.
-    func placed(_ error: WireError) -> WireError {
-        guard charactersBefore > 0, let position = error.position else { return error }
+    func placed(_ error: WireError) -> WireError { Self.placed(error, behind: charactersBefore) }
+
+    private static func placed(_ error: WireError, behind characters: Int) -> WireError {
+        guard characters > 0, let position = error.position else { return error }
         var placed = error
-        placed.position = position + charactersBefore
+        placed.position = position + characters
         return placed
     }
 
@@ -150,14 +152,9 @@ final class Query: Sendable {
         let position = ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql)
         guard allowed.contains(StatementHead(text).main) else {
             throw WireError(
-                state: .syntaxError, message: "a query is expected here",
-                position: position)
+                state: .syntaxError, message: "a query is expected here", position: position)
         }
-        do { return try Query(text, charactersBefore: position - 1) } catch {
-            var placed = error
-            placed.position = error.position.map { $0 + position - 1 }
-            throw placed
-        }
+        do { return try Query(text, charactersBefore: position - 1) } catch { throw placed(error, behind: position - 1) }
     }
 
     private static func kind(

@@ -34,6 +34,9 @@ struct IntervalText {
         return true
     }
 
+    /// So many a double holds exactly, and so the quotient is the double next to the number.
+    private static let digitsOfFraction = 15
+
     private struct Quantity {
         var isNegative = false
         var whole: Int64 = 0
@@ -67,9 +70,8 @@ struct IntervalText {
         guard accept(".") else { return digits.isEmpty ? nil : result }
         let fraction = rest.prefix(while: isDigit)
         rest = rest.dropFirst(fraction.count)
-        // Not more digits than a double holds exactly: so the quotient is the double next to the number.
         var (value, scale) = (0.0, 1.0)
-        for digit in fraction.prefix(15) { (value, scale) = (value * 10 + Double(digit - 0x30), scale * 10) }
+        for digit in fraction.prefix(Self.digitsOfFraction) { (value, scale) = (value * 10 + Double(digit - 0x30), scale * 10) }
         result.fraction = value / scale
         return result
     }
