@@ -30,9 +30,11 @@ struct walpool_transfer_kind {
     struct walpool_message *messages;
 };
 
-/* All zeros: none. It belongs to the thread that opened it. */
+/* All zeros: not opened yet. It belongs to the thread that opened it. */
 struct walpool_ring {
     int32_t is_open, descriptor;
+    /* The kernel has refused or failed it: it is not opened again, or it would be asked for with each call. */
+    int32_t is_refused;
     void *rings, *entries;
     size_t rings_size, entries_size;
     /* Of the submission queue, and its end as it is here. */
@@ -175,12 +177,18 @@ static inline void walpool_ring_transfer(
     if (is_failing) walpool_ring_close(ring);
 }
 
-/* All of them, at most as many as the ring's capacity; each has its result then. One alone is quicker without the ring. */
+/* All of them, at most `capacity`, which is the ring's own and a power of two; each has its result then. One alone is quicker without
+   the ring, which is opened for the first that are more: by the thread that uses it. */
 static inline void walpool_transfer_all(
-    struct walpool_ring *ring, struct walpool_transfer *transfers, uint32_t count, struct walpool_transfer_kind kind
+    struct walpool_ring *ring, uint32_t capacity, struct walpool_transfer *transfers, uint32_t count,
+    struct walpool_transfer_kind kind
 ) {
     for (uint32_t index = 0; index < count; index++) transfers[index].result = WALPOOL_NO_RESULT;
-    if (ring->is_open && count > 1) walpool_ring_transfer(ring, transfers, count, kind);
+    if (count > 1 && !ring->is_open && !ring->is_refused) ring->is_refused = walpool_ring_open(ring, capacity) != 0;
+    if (count > 1 && ring->is_open) {
+        walpool_ring_transfer(ring, transfers, count, kind);
+        ring->is_refused = !ring->is_open;
+    }
     for (uint32_t index = 0; index < count; index++)
         if (transfers[index].result == WALPOOL_NO_RESULT || transfers[index].result == -EINTR)
             walpool_transfer_one(&transfers[index], kind.messages ? &kind.messages[index] : 0, kind.is_send);

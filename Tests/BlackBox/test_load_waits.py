@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 from daemon import eventually
-from load_fixtures import aimed_at, answered, database, load, query, SCALE, server  # noqa: F401 (fixtures)
+from load_fixtures import aimed_at, answered, database, halt, load, query, SCALE, server  # noqa: F401 (fixtures)
 
 
 def test_open_loop(load):
@@ -73,11 +73,6 @@ def decode(text):
     return counts
 
 
-def halt(server):
-    os.kill(server.pid, signal.SIGSTOP)
-    eventually(lambda: Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a daemon that is stopped")
-
-
 def everything_due(one):
     """Of an open loop: each that was due is accounted for, and has a latency."""
     assert one["due"] == one["transactions"] + one["late_transactions"] + one["not_started"] + one["errors"]
@@ -95,7 +90,7 @@ def test_a_stall_is_not_omitted(start_daemon, database, aimed_at, query):
     process = load.start("insert", "--rate", 1000, "--clients", 4, "--seconds", 4, "--warm-up", 0)
     # Connected is not begun: a stall before the first transaction is no part of the run.
     eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
-    halt(server)
+    halt(server.pid)
     stopped = time.time()
     time.sleep(1)
     went_on = time.time()
@@ -118,7 +113,7 @@ def test_a_stall_in_the_warm_up_stays_there(start_daemon, database, aimed_at, qu
     load = aimed_at("--host", server.directory, "--database", server.name)
     process = load.start("insert", "--rate", 500, "--clients", 4, "--seconds", 1, "--warm-up", 2, "--progress", 0.1)
     eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
-    halt(server)
+    halt(server.pid)
     # Until the measured time has begun.
     while "warm-up" in process.stderr.readline():
         pass
@@ -138,7 +133,7 @@ def test_a_server_that_hangs_to_the_end_and_beyond(start_daemon, database, aimed
     load = aimed_at("--host", server.directory, "--database", server.name)
     process = load.start("insert", "--rate", 1000, "--clients", 4, "--seconds", 2, "--warm-up", 0)
     eventually(lambda: query("SELECT count(*) > 0 FROM bench_insert") == [(1,)], "the first row")
-    halt(server)
+    halt(server.pid)
     stopped = time.time()
     output, errors = process.communicate(timeout=60)
     os.kill(server.pid, signal.SIGCONT)

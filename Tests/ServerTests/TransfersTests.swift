@@ -123,10 +123,10 @@ import Testing
             var transfers = (0..<3).map { _ in
                 walpool_transfer(bytes: bytes.baseAddress, count: 1, socket: pair.near, result: 0)
             }
-            walpool_transfer_all(&ring, &transfers, 3, walpool_transfer_kind(is_send: 1, messages: nil))
+            walpool_transfer_all(&ring, 8, &transfers, 3, walpool_transfer_kind(is_send: 1, messages: nil))
             #expect(transfers.map(\.result) == [1, 1, 1])
         }
-        #expect(ring.is_open == 0)
+        #expect(ring.is_open == 0 && ring.is_refused != 0)
         Glibc.close(descriptor)
         var received = [UInt8](repeating: 0, count: 8)
         #expect(recv(pair.far, &received, 8, Int32(MSG_DONTWAIT)) == 3)

@@ -175,7 +175,7 @@ static void serve_together(struct thread *thread, struct epoll_event *events, in
             .bytes = thread->input[receiving], .count = RECEIVE_BYTES, .socket = connection->descriptor};
         receiving++;
     }
-    walpool_transfer_all(&thread->ring, thread->transfers, receiving, (struct walpool_transfer_kind){.is_send = 0});
+    walpool_transfer_all(&thread->ring, EVENTS, thread->transfers, receiving, (struct walpool_transfer_kind){.is_send = 0});
     for (uint32_t i = 0; i < receiving; i++) {
         struct connection *connection = thread->transferring[i];
         struct answers *answers = &thread->answers[sending];
@@ -199,7 +199,7 @@ static void serve_together(struct thread *thread, struct epoll_event *events, in
             sending++;
         }
     }
-    walpool_transfer_all(&thread->ring, thread->transfers, sending, (struct walpool_transfer_kind){.is_send = 1});
+    walpool_transfer_all(&thread->ring, EVENTS, thread->transfers, sending, (struct walpool_transfer_kind){.is_send = 1});
     for (uint32_t i = 0; i < sending; i++)
         if (sent(thread, thread->transferring[i], &thread->answers[i], thread->transfers[i].result) < 0)
             end_connection(thread, thread->transferring[i]);
@@ -208,7 +208,6 @@ static void serve_together(struct thread *thread, struct epoll_event *events, in
 static void *run(void *argument) {
     struct thread *thread = argument;
     struct epoll_event events[EVENTS];
-    walpool_ring_open(&thread->ring, EVENTS);
     for (;;) {
         int count = epoll_wait(thread->epoll, events, EVENTS, -1);
         if (count < 0 && errno != EINTR) fail("epoll_wait");

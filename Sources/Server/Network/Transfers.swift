@@ -19,13 +19,12 @@ final class Transfers {
     /// Where what is received may have descriptors beside it: see `SentDescriptors`.
     private let messages: UnsafeMutablePointer<walpool_message>?
     private(set) var count = 0
-    private var mayHaveRing: Bool
 
     /// - Parameters:
     ///   - usesRing: false: a call for each.
     ///   - mayComeWithDescriptors: what clients send.
     init(usesRing: Bool, mayComeWithDescriptors: Bool = SentDescriptors.mayCome) {
-        mayHaveRing = usesRing
+        ring.is_refused = usesRing ? 0 : 1
         messages = mayComeWithDescriptors ? .allocate(capacity: Self.capacity) : nil
         messages?.initialize(repeating: walpool_message(), count: Self.capacity)
     }
@@ -54,13 +53,7 @@ final class Transfers {
     func result(_ index: Int) -> Int { Int(transfers[index].result) }
 
     private func transferAll(_ kind: walpool_transfer_kind) {
-        if mayHaveRing, ring.is_open == 0, count > 1 {
-            // By the thread that uses it, so not before.
-            mayHaveRing = walpool_ring_open(&ring, UInt32(Self.capacity)) == 0
-        }
-        walpool_transfer_all(&ring, transfers, UInt32(count), kind)
-        // One that was refused or given up is not opened again: it would be asked for with each batch.
-        if ring.is_open == 0, count > 1 { mayHaveRing = false }
+        walpool_transfer_all(&ring, UInt32(Self.capacity), transfers, UInt32(count), kind)
     }
 
     /// The next call is for others.

@@ -60,6 +60,8 @@ struct ClientState {
     var skip = 0
     /// The start of a message that has not arrived in full.
     var carry = ByteStore()
+    /// Its request is among those that are sent together.
+    var isSentTogether = false
     /// What the socket did not take yet.
     var unsent = ByteStore()
 

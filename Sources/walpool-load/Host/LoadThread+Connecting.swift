@@ -141,6 +141,8 @@ extension LoadThread {
     func disconnect(_ index: Int) {
         let state = client(index)
         guard state.pointee.descriptor >= 0 else { return }
+        // Its number may be another client's next connection.
+        if state.pointee.isSentTogether { sendTogether() }
         // Closing takes it out of the epoll.
         close(state.pointee.descriptor)
         state.pointee.descriptor = -1
@@ -152,22 +154,21 @@ extension LoadThread {
     /// Sends what is in `out`.
     @inline(__always)
     func send(_ index: Int) {
+        if sendsTogether { return addToSends(index) }
         let state = client(index)
         let bytes = out.readable
         let sent = walpool_send(state.pointee.descriptor, bytes.baseAddress, bytes.count)
-        if sent == bytes.count { return out.consume(sent) }
-        keepRest(index, max(sent, 0), isBroken: sent < 0 && errno != EAGAIN && errno != EINTR)
+        if sent < bytes.count { keepRest(index, bytes, sent: sent, error: sent < 0 ? errno : 0) }
+        out.consume(bytes.count)
     }
 
     @inline(never)
-    private func keepRest(_ index: Int, _ sent: Int, isBroken: Bool) {
-        let state = client(index)
+    func keepRest(_ index: Int, _ bytes: UnsafeRawBufferPointer, sent: Int, error: Int32) {
         // A connection that is broken says so to the next recv(), which also has what the server sent last.
-        if !isBroken {
-            state.pointee.unsent.set(UnsafeRawBufferPointer(rebasing: out.readable[sent...]))
-            walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL_BOTH, UInt64(index))
-        }
-        out.consume(out.count)
+        guard error == 0 || error == EAGAIN || error == EINTR else { return }
+        let state = client(index)
+        state.pointee.unsent.set(UnsafeRawBufferPointer(rebasing: bytes[max(sent, 0)...]))
+        walpool_epoll_set(poller, 0, state.pointee.descriptor, WALPOOL_LEVEL_BOTH, UInt64(index))
     }
 
     /// The socket may take more.

@@ -23,8 +23,11 @@ extension LoadThread {
             let count = Int(max(0, found))
             lookForStop()
             for place in 0..<count where tokens[place] != Self.wakeToken {
-                handle(Int(truncatingIfNeeded: tokens[place] & ~Self.hungUp), isHungUp: tokens[place] & Self.hungUp != 0)
+                let index = Int(truncatingIfNeeded: tokens[place] & ~Self.hungUp)
+                let isHungUp = tokens[place] & Self.hungUp != 0
+                if count > 1, !isHungUp, isPlain(index) { gather(index) } else { handle(index, isHungUp: isHungUp) }
             }
+            answerGathered()
             // The stop event stays readable: whoever waits for the last answers must not spin on it.
             if count == 1, tokens[0] == Self.wakeToken { walpool_epoll_remove(poller, wakeDescriptor) }
         }
@@ -70,7 +73,7 @@ extension LoadThread {
 
     /// Reads what has come, at most so much at once, and returns whether that is what came; nil when there was nothing.
     @discardableResult
-    private func receive(_ index: Int, limit: Int) -> Bool? {
+    func receive(_ index: Int, limit: Int) -> Bool? {
         let state = client(index)
         let kept = state.pointee.carry.count
         let room = min(limit, Self.inputBytes - kept)
@@ -95,28 +98,24 @@ extension LoadThread {
     static let slowPiecesPerSecond = 20
 
     private func received(_ index: Int, _ count: Int) {
-        guard count > 0 else {
-            return connectionLost(index, count == 0 ? "the server has closed the connection" : String(cString: strerror(errno)))
-        }
+        guard count > 0 else { return receivedNothing(index, error: count == 0 ? 0 : errno) }
         let state = client(index)
-        var position = 0
-        var end = count
         let kept = state.pointee.carry.count
-        if kept > 0 {
-            UnsafeMutableRawBufferPointer(start: input, count: kept).copyMemory(from: state.pointee.carry.stored)
-            state.pointee.carry.clear()
-            end += kept
-        } else if state.pointee.skip > 0 {
-            position = min(state.pointee.skip, count)
-            state.pointee.skip -= position
-        }
-        read(index, UnsafeRawBufferPointer(start: input, count: end), from: position)
+        guard kept > 0 else { return read(index, UnsafeRawBufferPointer(start: input, count: count)) }
+        UnsafeMutableRawBufferPointer(start: input, count: kept).copyMemory(from: state.pointee.carry.stored)
+        state.pointee.carry.clear()
+        read(index, UnsafeRawBufferPointer(start: input, count: kept + count))
+    }
+
+    func receivedNothing(_ index: Int, error: Int32) {
+        connectionLost(index, error == 0 ? "the server has closed the connection" : String(cString: strerror(error)))
     }
 
     /// Reads messages. Rows are counted without being looked at.
-    private func read(_ index: Int, _ buffer: UnsafeRawBufferPointer, from start: Int) {
+    func read(_ index: Int, _ buffer: UnsafeRawBufferPointer) {
         let state = client(index)
-        var position = start
+        var position = min(state.pointee.skip, buffer.count)
+        state.pointee.skip -= position
         while position < buffer.count {
             switch BackendFrameDecoder.next(in: buffer, at: position) {
             case .message(let type, let body, let next):

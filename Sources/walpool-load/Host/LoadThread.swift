@@ -22,9 +22,17 @@ final class LoadThread: @unchecked Sendable {
     let retries: Int
     let out = OutputBuffer(initialCapacity: 64 << 10)
     let input: UnsafeMutableRawPointer
+    /// Where is received of several at once.
+    let slots = UnsafeMutableRawPointer.allocate(byteCount: ClientTransfers.capacity * slotBytes, alignment: 16)
     /// Where a value is written before it is put into a message, and where it is computed.
     let text: UnsafeMutablePointer<UInt8>
     let stack: UnsafeMutablePointer<Value>
+    /// Of the clients that one `epoll_wait` tells of: what is received together, and the requests that answer it.
+    var ring = walpool_ring()
+    var gathered = ClientTransfers()
+    var unsentTogether = ClientTransfers()
+    /// Requests wait in `out` until all that were received are read.
+    var sendsTogether = false
     var timers = TimerQueue()
     /// When the clock was last read: reading it is a part of what a transaction costs here.
     var clock: Int64 = 0
