@@ -147,8 +147,10 @@ def test_a_pause_and_a_drain_at_one_time(db):
         db.restart()
 
 
-def test_one_call_of_a_function_that_goes_on(db):
+def test_one_call_of_a_function_that_goes_on(start_daemon):
     """SQLite asks nobody during it. Whoever restarts the daemon does not wait for a day."""
+    db = start_daemon(config='shutdown_timeout = "100ms"\n')
+    db.run("CREATE TABLE t (n)", "INSERT INTO t VALUES (1)")
     client, other = db.client(), db.client()
     client.send(wire.query("SELECT instr(printf('%.60000000c', 'a'), printf('%.30000000c', 'a') || 'b')"))
     assert other.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"

@@ -55,7 +55,7 @@ def test_a_statement_that_does_not_end(beside_an_endless_statement, how):
 
 
 @pytest.mark.parametrize("how", ["commit", "stop"])
-@pytest.mark.parametrize("put", [os.replace, shutil.copyfile])
+@pytest.mark.parametrize("impatient, put", [("full", os.replace), ("pipelined", shutil.copyfile)], indirect=["impatient"])
 def test_a_backup_that_is_put_in_place_beside_a_statement_that_does_not_end(beside_an_endless_statement, tmp_path, put, how):
     """Nothing can be copied any more, but the -wal is not for the backup, and the next start would take it for that."""
     daemon = beside_an_endless_statement
@@ -75,7 +75,7 @@ def test_a_backup_that_is_put_in_place_beside_a_statement_that_does_not_end(besi
 
 
 @pytest.mark.parametrize("how", ["commit", "stop"])
-@pytest.mark.parametrize("put", [os.replace, shutil.copyfile])
+@pytest.mark.parametrize("impatient, put", [("full", os.replace), ("pipelined", shutil.copyfile)], indirect=["impatient"])
 def test_the_wal_of_another_database_beside_a_statement_that_does_not_end(impatient, tmp_path, put, how):
     """The next start would take its frames for this database's. Where the daemon has its own open still, nothing is lost."""
     daemon = impatient

@@ -71,10 +71,10 @@ def test_the_dashboard_names_what_there_is(shared):
 
 
 RULES = REPOSITORY / "systemd/prometheus/walpool.rules.yml"
-TESTS_OF_RULES = REPOSITORY / "Tests/BlackBox/walpool.rules.test.yml"
+TESTS_OF_RULES = [REPOSITORY / "Tests/BlackBox" / name for name in ("walpool.rules.test.yml", "walpool.rules.days.test.yml")]
 
 
-@pytest.mark.parametrize("command, path", [("check", RULES), ("test", TESTS_OF_RULES)])
+@pytest.mark.parametrize("command, path", [("check", RULES), *(("test", path) for path in TESTS_OF_RULES)])
 def test_the_alerts_are_rules_and_fire(command, path):
     result = promtool(command, "rules", path)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -88,7 +88,7 @@ def test_the_alerts_name_what_there_is(shared):
     assert len(used) > 10 and used <= names, used - names
     # And each of them is seen to fire.
     alerts = set(re.findall(r"alert: (\w+)", rules))
-    assert len(alerts) > 8 and alerts == set(re.findall(r'alertname="(\w+)"', TESTS_OF_RULES.read_text()))
+    assert len(alerts) > 8 and alerts == set(re.findall(r'alertname="(\w+)"', TESTS_OF_RULES[0].read_text()))
 
 
 # HTTP's other requests

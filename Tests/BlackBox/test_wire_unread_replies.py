@@ -91,7 +91,7 @@ def test_the_next_statement_has_its_time_all_the_same(db, second):
     db.run(f"CREATE TRIGGER slow AFTER INSERT ON t BEGIN SELECT ({BUSY}); END")
     for size in SIZES:
         client = db.client()
-        client.query("SET statement_timeout = '500ms'").check()
+        client.query("SET statement_timeout = '200ms'").check()
         client.send(wire.query(rows(size)), second)
         db.settle()
         assert comes_whole(client, size)
