@@ -91,3 +91,14 @@ def test_stored(client):
     ("b = $1 AND b <> $2", ["true", "false"], ["1"]), ("(b = $1 AND a = $2) OR (b = $3 AND a = $4)", ["t", "5", "f", "6"], ["1", "2"])])
 def test_found(client, sql, parameters, ids):
     assert [row[0] for row in client.extended(f"SELECT id FROM f WHERE {sql} ORDER BY id", parameters).check().texts] == ids
+
+
+@pytest.mark.parametrize("name", ["e", "nocase", "binary", "a \"quoted\" one"])
+def test_an_index_that_is_called_as_a_collation(shared, name):
+    quoted = name.replace('"', '""')
+    shared.run(*TABLE.split(";"), "DROP TABLE IF EXISTS o", "CREATE TABLE o (c TEXT COLLATE NOCASE)", "CREATE INDEX o_c ON o ((c || 1), c)",
+               f'CREATE INDEX "{quoted}" ON f ((a + 0))')
+    with shared.client() as client:
+        sql = "SELECT id FROM f WHERE a + 0 = $1"
+        assert client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types == [INT8]
+        assert client.extended(sql, ["5"]).check().texts == [("1",)]

@@ -7,7 +7,8 @@ import SQLite
 enum IndexExpressions {
     /// In the index's order, plain columns among them; empty where nothing is known of them.
     static func values(_ index: String, on connection: Connection) throws(SQLiteError) -> [ProgramValue] {
-        let sql = Array("REINDEX \(SQLQuoting.identifier(index))".utf8)
+        // Without a schema's name it may mean a collation: an index may be called nocase.
+        let sql = Array("REINDEX main.\(SQLQuoting.identifier(index))".utf8)
         let listed = sql.withUnsafeBytes { bytes in
             Result { () throws(SQLiteError) in try Instruction.list(bytes, on: connection) }
         }

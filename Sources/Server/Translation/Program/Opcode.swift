@@ -24,6 +24,8 @@ enum Opcode: String, Sendable {
     case seekLess = "SeekLT", seekLessOrEqual = "SeekLE", seekGreaterOrEqual = "SeekGE", seekGreater = "SeekGT"
     case indexLess = "IdxLT", indexLessOrEqual = "IdxLE", indexGreater = "IdxGT", indexGreaterOrEqual = "IdxGE"
     case found = "Found", notFound = "NotFound", noConflict = "NoConflict", ifNoHope = "IfNoHope"
+    // What compares registers with each other, and a key with a row that it takes away.
+    case compare = "Compare", indexDelete = "IdxDelete"
     // Values.
     case variable = "Variable", integer = "Integer", int64 = "Int64", real = "Real", string8 = "String8"
     case string = "String", blob = "Blob", null = "Null", softNull = "SoftNull"
@@ -46,9 +48,9 @@ enum Opcode: String, Sendable {
     case insert = "Insert", sorterInsert = "SorterInsert", indexInsert = "IdxInsert", resultRow = "ResultRow"
     case virtualIn = "VIn", readCookie = "ReadCookie"
     // What changes no register that a value comes out of.
-    case transaction = "Transaction", noop = "Noop", explain = "Explain", collation = "CollSeq", compare = "Compare"
+    case transaction = "Transaction", noop = "Noop", explain = "Explain", collation = "CollSeq"
     case permutation = "Permutation", nullRow = "NullRow", deferredSeek = "DeferredSeek", finishSeek = "FinishSeek"
-    case delete = "Delete", indexDelete = "IdxDelete", resetSorter = "ResetSorter", clear = "Clear"
+    case delete = "Delete", resetSorter = "ResetSorter", clear = "Clear"
     case foreignKeyCheck = "FkCheck", foreignKeyCounter = "FkCounter", resetCount = "ResetCount"
     case expire = "Expire", tableLock = "TableLock", columnsUsed = "ColumnsUsed", releaseRegisters = "ReleaseReg"
     case cursorLock = "CursorLock", cursorUnlock = "CursorUnlock", cursorHint = "CursorHint", seekHit = "SeekHit"
@@ -67,6 +69,16 @@ enum Opcode: String, Sendable {
             .foreignKeyIfZero, .virtualInitIn, .seekRowid, .notExists, .seekLess, .seekLessOrEqual,
             .seekGreaterOrEqual, .seekGreater, .indexLess, .indexLessOrEqual, .indexGreater, .indexGreaterOrEqual,
             .found, .notFound, .noConflict, .ifNoHope, .sequenceTest, .program:
+            true
+        default: false
+        }
+    }
+
+    /// Asks what is in the rows of cursor P1.
+    var readsRows: Bool {
+        switch self {
+        case .column, .rowData, .seekLess, .seekLessOrEqual, .seekGreaterOrEqual, .seekGreater, .indexLess, .indexLessOrEqual,
+            .indexGreater, .indexGreaterOrEqual, .found, .notFound, .noConflict, .ifNoHope:
             true
         default: false
         }

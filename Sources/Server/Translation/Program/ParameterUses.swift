@@ -137,6 +137,17 @@ struct ParameterUses {
         }
     }
 
+    /// What is there in one row after another is compared: NULLs, numbers, texts and bytes have their places in an order, each class behind
+    /// the other, whatever they look like.
+    mutating func addOrdered(_ values: [ProgramValue]) {
+        let all = ProgramValue.one(of: values)
+        // With nothing but parameters they are texts, as those are that are handed back.
+        if all.isParameterOnly { addIndifferent(all) } else { addCompared(values) }
+    }
+
+    /// It goes into a row of the program's own, and who reads that may do anything with it.
+    mutating func addKept(_ value: ProgramValue) { update(value) { _ in } }
+
     /// Compared with what has no affinity: a number and a text are then never equal, so it must be what the other is.
     private mutating func addUnconverted(_ value: ProgramValue, like other: ProgramValue) {
         // Of what a parameter may stand in for: coalesce($1, 0) > 5.
@@ -147,12 +158,15 @@ struct ParameterUses {
                 need(value, other.isOfBooleans ? .bool : type)
             }
             update(value) { $0.isCompared = true }
-        } else if other.parameters.isEmpty, other.classes == .null {
+        } else if other.parameters.isEmpty ? other.classes == .null : isAlone(other) && other.parameters == value.parameters {
+            // With NULL, or with itself: SELECT DISTINCT $1.
             addIndifferent(value)
         } else {
             addSensitive(value)
         }
     }
+
+    private func isAlone(_ value: ProgramValue) -> Bool { value.isParameterOnly && value.parameters.count == 1 }
 
     mutating func addStored(_ value: ProgramValue, in column: ProgramValue) {
         if value.isConverted {

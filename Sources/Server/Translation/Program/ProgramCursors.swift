@@ -18,6 +18,8 @@ struct ProgramCursors {
     private var automatic: Set<Int> = []
     /// A cursor opened on another's rows.
     private var duplicates: [Int: Int] = [:]
+    /// By cursor, of those whose rows are put in an order: by how many fields of each.
+    private(set) var sorted: [Int: Int] = [:]
     /// By cursor: the register that holds its one row.
     private(set) var pseudo: [Int: Int] = [:]
     /// What the rows are for that the program writes into tables.
@@ -43,11 +45,23 @@ struct ProgramCursors {
             default: break
             }
         }
+        findSorted(program)
+        // Who inserts opens each index of the table, and asks most of them nothing.
+        let readRoots = Set(program.lazy.filter(\.opcode.readsRows).compactMap { roots[$0.p1] })
         for (cursor, root) in roots {
-            stored[cursor] = schema.columns(root: root, isTable: tables.contains(cursor))
+            stored[cursor] = schema.columns(root: root, isTable: tables.contains(cursor), isRead: readRoots.contains(root))
             expressions[cursor] = schema.expressions[root]
         }
         findWrites(program, schema.tableRoots)
+    }
+
+    private mutating func findSorted(_ program: [Instruction]) {
+        let cursors = Set(program.lazy.filter { $0.opcode == .sort || $0.opcode == .sorterSort }.map(\.p1))
+        for instruction in program where instruction.opcode == .sorterOpen || instruction.opcode == .openEphemeral {
+            guard cursors.contains(instruction.p1) else { continue }
+            // "k(2,B,-B)": KeyInfo, of two fields.
+            sorted[instruction.p1] = Int(instruction.p4.dropFirst(2).prefix { $0.isNumber })
+        }
     }
 
     /// MakeRecord, and the Insert of its record into a table: into the table's own b-tree, not into an index.

@@ -172,6 +172,7 @@ extension ProgramInterpreter {
                 note { $0.addStored(value, in: column) }
             }
         }
+        note { for value in record.fields { $0.addKept(value) } }
         registers.set(instruction.p3, record)
     }
 
@@ -227,9 +228,28 @@ extension ProgramInterpreter {
                 let other = column(index, of: p1, registers)
                 note { $0.addComparison(value, other, .none) }
             }
+        // Of a row to be taken out of rows that the program has written: EXCEPT.
+        case .indexDelete where cursors.columns(of: p1) == nil:
+            for (index, value) in registers.values(instruction.p2, p3).enumerated() {
+                let other = column(index, of: p1, registers)
+                note { $0.addOrdered([value, other]) }
+            }
+        // Of one row with the one before it: GROUP BY, PARTITION BY, EXCEPT with ORDER BY.
+        case .compare:
+            for index in 0..<Swift.max(p3, 0) {
+                let values = [registers.value(p1 + index), registers.value(instruction.p2 + index)]
+                note { $0.addOrdered(values) }
+            }
         default: return false
         }
         return true
+    }
+
+    /// Rows are put in the order of their first fields.
+    mutating func noteSortedRows() {
+        for (cursor, count) in cursors.sorted {
+            for field in contents[cursors.original(cursor)]?.fields.prefix(count) ?? [] { note { $0.addOrdered([field]) } }
+        }
     }
 
     /// A table's or an index's key has got the affinity of its columns by then, whichever way the program has come: "Code an OP_Affinity

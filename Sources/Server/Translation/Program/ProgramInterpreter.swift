@@ -64,6 +64,7 @@ struct ProgramInterpreter {
         for leader in entry.keys.sorted() {
             guard walk(from: leader, &work, reaching: { _ in }) else { return false }
         }
+        noteSortedRows()
         // What has been found is in `results` and `uses`.
         entry = [:]
         return true

@@ -17,10 +17,12 @@ struct SchemaColumns {
     }
 
     /// A root nothing is known of has columns of which nothing is known.
-    mutating func columns(root: Int, isTable: Bool) -> [ProgramValue] {
+    ///
+    /// - Parameter isRead: what an index's expressions are is asked of SQLite, which takes a while.
+    mutating func columns(root: Int, isTable: Bool, isRead: Bool) -> [ProgramValue] {
         if let found = known[root] { return found }
         // What goes wrong here leaves types unknown, which is always allowed.
-        let found = (try? read(root, isTable)) ?? []
+        let found = (try? read(root, isTable, isRead)) ?? []
         known[root] = found
         return found
     }
@@ -41,7 +43,7 @@ struct SchemaColumns {
         return Int(found.integer(0))
     }
 
-    private mutating func read(_ root: Int, _ isTable: Bool) throws(SQLiteError) -> [ProgramValue] {
+    private mutating func read(_ root: Int, _ isTable: Bool, _ isRead: Bool) throws(SQLiteError) -> [ProgramValue] {
         // The schema's own table: type, name, tbl_name, rootpage, sql.
         if root == 1 { return [.text, .text, .text, .int8, .text].map { ProgramValue(.any, $0) } }
         let object = try connection.prepareInternal(
@@ -52,7 +54,7 @@ struct SchemaColumns {
         let columns = try tableColumns(table)
         if kind == "table" { tableRoots.insert(root) }
         if kind == "table", isTable { return columns.filter { !$0.isVirtual }.map(\.value) }
-        return try indexColumns(name, columns, root)
+        return try indexColumns(name, columns, root, isRead)
     }
 
     private struct Column {
@@ -74,7 +76,9 @@ struct SchemaColumns {
     /// "As of SQLite version 3.30.0, if there is no index with the specified name but there is a WITHOUT ROWID table
     /// with that name", this PRAGMA describes "the PRIMARY KEY columns of the WITHOUT ROWID table as they are used in
     /// the records of the underlying b-tree". https://www.sqlite.org/pragma.html#pragma_index_xinfo
-    private mutating func indexColumns(_ index: String, _ columns: [Column], _ root: Int) throws(SQLiteError) -> [ProgramValue] {
+    private mutating func indexColumns(
+        _ index: String, _ columns: [Column], _ root: Int, _ isRead: Bool
+    ) throws(SQLiteError) -> [ProgramValue] {
         let statement = try connection.prepareInternal("PRAGMA index_xinfo(\(SQLQuoting.literal(index)))")
         var result: [ProgramValue] = []
         while try statement.step() == .row {
@@ -87,7 +91,7 @@ struct SchemaColumns {
                 result.append(columns.indices.contains(number) ? columns[number].value : .unknown)
             }
         }
-        guard readsExpressions, let calculated = expressions[root] else { return result }
+        guard readsExpressions, isRead, let calculated = expressions[root] else { return result }
         let values = try IndexExpressions.values(index, on: connection)
         for number in calculated where values.indices.contains(number) { result[number] = values[number] }
         return result
