@@ -95,8 +95,7 @@ struct GroupCommit {
             if writer.connection.isAutocommit {
                 // SQLite ended the transaction while this member ran; its reply says why.
                 writer.rollback()
-                runTogetherAgain(members[..<(index - 1)], &result)
-                result.finished.append(member)
+                finish(member, after: members[..<(index - 1)], &result) { result in runTogetherAgain(members[..<(index - 1)], &result) }
                 return .killed(untouched: members[index...])
             }
             if !isAlone, writer.connection.hasUnresolvedForeignKeys {
@@ -162,12 +161,32 @@ struct GroupCommit {
             // What went well a moment ago does not now: somebody was cancelled, or the disk is full. Its reply says so.
             let hasItsError = writer.connection.isAutocommit
             writer.rollback()
-            runAgain(waiting[..<(index - 1)], &result)
-            if hasItsError { result.finished.append(member) } else { runAgain([member], &result) }
+            let others = waiting[..<(index - 1)]
+            if hasItsError {
+                finish(member, after: others, &result) { result in runAgain(others, &result) }
+            } else {
+                runAgain(others, &result)
+                runAgain([member], &result)
+            }
             return runAlone(waiting[index...], &result)
         }
-        result.postponed += waiting[index...]
         if index > waiting.startIndex { commit(waiting[..<index], &result) }
+        result.postponed += waiting[index...]
+    }
+
+    /// The member has its error, which may come of what those before it had written. If their commit fails now, it runs again, too, when
+    /// the database has been opened anew.
+    private func finish(
+        _ member: any GroupMember, after others: ArraySlice<any GroupMember>, _ result: inout Result, running: (inout Result) -> Void
+    ) {
+        let hadFailed = writer.failure != nil
+        running(&result)
+        if !others.isEmpty, !hadFailed, writer.failure != nil {
+            member.returnToQueue()
+            result.postponed.append(member)
+        } else {
+            result.finished.append(member)
+        }
     }
 
     /// The last remedy: each of these in a transaction of its own.

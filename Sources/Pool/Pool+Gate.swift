@@ -77,7 +77,11 @@ extension Pool {
 
     /// The writer will be in use for long: reads must not wait for that. Called by whoever has it.
     package func openGateWhileReadersLeave() -> [Resumption] {
-        state.withLock { $0.gateClosing == nil } ? [] : openGate()
+        let isClosed = state.withLock { state in
+            state.isHolderLong = true
+            return state.gateClosing != nil
+        }
+        return isClosed ? openGate() : []
     }
 
     private func noteEnded(_ count: Int) {

@@ -45,6 +45,8 @@ extension Pool {
         package var limit: Int
         /// The WAL is being emptied, and no reader is handed out until that is done.
         package var isGateClosed: Bool
+        /// The same, until the database has been opened again.
+        package var isRecovering: Bool
         /// The one of them that is idle and has the oldest snapshot.
         package var oldestIdle: IdleReader?
     }
@@ -55,6 +57,7 @@ extension Pool {
             state.readerQueue.place(of: client).map {
                 ReaderPlace(
                     place: $0, limit: state.readerQueue.limit, isGateClosed: state.readerQueue.isGateClosed,
+                    isRecovering: state.queuedJobs.contains(.recovery),
                     oldestIdle: idleReaders(state).min { $0.snapshotBegan < $1.snapshotBegan })
             }
         }

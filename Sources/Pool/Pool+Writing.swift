@@ -43,6 +43,7 @@ extension Pool {
         atWriter.ends()
         let next = state.withLock { state in
             state.walFrames = frames
+            state.isHolderLong = false
             if isSuspect { queue(.recovery, first: true, &state, now: now) }
             queueCheckpointIfNeeded(&state, now: now)
             let grant = release(&state, now)
@@ -130,8 +131,7 @@ extension Pool {
             // One that hears of it late, when the writer has been opened anew by now.
             guard commit.sync.recoveries == state.recoveries, state.queuedJobs.insert(.recovery).inserted else { return nil }
             let grant = state.writerQueue.requestFirst(WriterJob.recovery.client, now: now)
-            // As long as somebody else writes, who may take any time, readers are not kept.
-            if grant != nil { keepReadersForRecovery(&state) }
+            if grant != nil { keepReadersForRecovery(&state) } else { keepReadersBesideWriter(&state, now: now) }
             return state.resumption(grant)
         }
     }
@@ -142,6 +142,18 @@ extension Pool {
     private func keepReadersForRecovery(_ state: inout State) {
         state.readerQueue.closeGate()
         state.analystQueue.closeGate()
+    }
+
+    /// The same, while somebody else writes. A client with a transaction of its own, VACUUM, and a member whose statement is long may take
+    /// any time, and readers are not kept for that: what turns out to be long opens the gate again (`openGateWhileReadersLeave`). What
+    /// only prepares a statement goes on, or the members could not.
+    private func keepReadersBesideWriter(_ state: inout State, now: Instant) {
+        switch state.writerQueue.holder {
+        case .group where !state.isHolderLong, .job(WriterJob.checkpoint.client):
+            state.readerQueue.closeGate()
+            state.gateClosing = state.gateClosing ?? now
+        case .nobody, .group, .transaction, .job: break
+        }
     }
 
     /// The client has the writer and waits for its own next message: from now on it may be evicted for keeping others.

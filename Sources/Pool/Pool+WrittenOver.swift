@@ -49,8 +49,10 @@ extension Pool {
         let problem = failure ?? files.problem
         let isLoss = problem.map(DatabaseFiles.isLoss) ?? false
         // After another error the disk may lack what the index names, without anybody having written over it: another database's header
-        // says so, whatever the error was.
-        guard isLoss || problem == nil || writer.files.hasWALOfAnother else { return nil }
+        // says so, whatever the error was. To read drops nothing, so after that an earlier header of this one's says it, too.
+        guard isLoss || problem == nil || (problem?.isOfRead == true ? writer.files.hasForeignWAL : writer.files.hasWALOfAnother) else {
+            return nil
+        }
         let isCopied = writer.walFrames.all <= writer.walFrames.copied
         let isMissed = isLoss || !isCopied
         guard writer.places.hasWAL, writer.places.hasIndex, isMissed || stays else { return nil }

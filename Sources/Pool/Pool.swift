@@ -81,6 +81,8 @@ package final class Pool: Sendable {
         var pause = PoolPause.none
         /// Since when the gate is closed while writers go on; see `drainReaders`.
         var gateClosing: Instant?
+        /// Who has the writer has said that it will take long.
+        var isHolderLong = false
 
         mutating func unpark(_ ids: [ClientID]) -> [any PoolClient] {
             ids.compactMap { parked.removeValue(forKey: $0) }

@@ -20,7 +20,7 @@ extension SQLiteError {
         public static let notADatabase = SQLITE_NOTADB
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
-        /// Which operation on a file has failed: SQLITE_IOERR_READ, _WRITE, _FSYNC, _MMAP.
+        /// Which operation on a file has failed: SQLITE_IOERR_READ, _SHORT_READ and _WRITE.
         public static let readFailed = SQLITE_IOERR | (1 << 8), shortRead = SQLITE_IOERR | (2 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
         /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_MMAP.
         public static let syncFailed = SQLITE_IOERR | (4 << 8), memoryMapFailed = SQLITE_IOERR | (24 << 8)
@@ -35,6 +35,11 @@ extension SQLiteError {
         /// The type of a column in a STRICT table.
         case dataType
     }
+
+    /// A read has failed. SQLITE_IOERR_CORRUPTFS says that of "the request not falling within the file's boundaries"
+    /// (https://www.sqlite.org/rescode.html#ioerr_corruptfs), and unixRead() says it of EIO, too
+    /// (https://www.sqlite.org/src/file/src/os_unix.c).
+    public var isOfRead: Bool { extendedCode == Code.readFailed || extendedCode == SQLITE_IOERR | (33 << 8) }
 
     /// nil for any other error than SQLITE_CONSTRAINT, and where SQLite does not say which.
     public var constraint: Constraint? { code == SQLITE_CONSTRAINT ? Constraint(rawValue: extendedCode >> 8) : nil }

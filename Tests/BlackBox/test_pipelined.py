@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -270,10 +271,14 @@ def test_the_sync_of_a_pipeline_that_came_in_parts_fails(faulty):
         eventually(lambda: client.query("INSERT INTO t VALUES (3)").state is None)
 
 
-def test_the_sync_of_a_commit_fails(faulty):
+@pytest.mark.parametrize("before", ["nothing", "a member that left nothing"])
+def test_the_sync_of_a_commit_fails(faulty, before):
     """What the block has set is undone, and the client hears of it before the error."""
     daemon, control = faulty
     with daemon.client(application_name="outer") as client:
+        if before != "nothing":
+            client.query("INSERT INTO t VALUES (2)").check()
+            assert client.query("INSERT INTO t VALUES (2)").state == "23505"
         assert client.query("BEGIN").status == "T"
         assert client.query("SET application_name = 'inner'").status == "T"
         assert client.query("INSERT INTO t VALUES (1)").status == "T"
@@ -386,6 +391,23 @@ def test_a_wal_that_cannot_be_read_was_not_written_over(tmp_path, monkeypatch, s
             assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
 
 
+@pytest.mark.parametrize("read", [2, 3])
+def test_an_earlier_wal_that_cannot_be_read_at_first(tmp_path, monkeypatch, read):
+    """Its own, as it was before it was last begun anew. What has been committed since is not taken back without a word."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous="full") as (daemon, control), daemon.client(database="walpool") as admin:
+        daemon.run("INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)")
+        wal = Path(f"{daemon.database}-wal")
+        earlier = wal.read_bytes()
+        admin.query("CHECKPOINT").check()
+        daemon.run(*[f"INSERT INTO t VALUES ({number})" for number in range(3, 9)])
+        control.arm("read", read, "EIO", 1)
+        with open(wal, "r+b") as file:
+            file.write(earlier)
+        admin.send(wire.query("CHECKPOINT"))
+        assert daemon.process.wait(30) == 74
+        assert control.failures == 1 and "-wal was written over" in daemon.errors and "is whole" not in daemon.errors
+
+
 @pytest.mark.parametrize("read", [2, 3, 4])
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
 def test_a_wal_of_another_that_cannot_be_read_at_first(tmp_path, monkeypatch, synchronous, read):
@@ -427,7 +449,8 @@ def test_who_looks_sees_what_will_be(tmp_path, monkeypatch, synchronous, kind, s
 
 
 @pytest.mark.parametrize("synchronous, outcome", [("full", "23505"), ("pipelined", "40001")])
-@pytest.mark.parametrize("sql", ["INSERT INTO t VALUES (1)", "BEGIN; INSERT INTO t VALUES (10); INSERT INTO t VALUES (1); COMMIT"])
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO t VALUES (1)", "BEGIN; INSERT INTO t VALUES (10); INSERT INTO t VALUES (1); COMMIT", "INSERT OR ROLLBACK INTO t VALUES (1)"])
 def test_who_failed_in_a_group_whose_commit_fails(tmp_path, monkeypatch, synchronous, outcome, sql):
     """Nothing of it is left, whatever becomes of the others: it is not told that this is unknown."""
     with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control), daemon.client(database="walpool") as console:
@@ -445,3 +468,20 @@ def test_who_failed_in_a_group_whose_commit_fails(tmp_path, monkeypatch, synchro
         failing.query("ROLLBACK").check()
         assert failing.query(sql).state == "23505"
         assert holder.value("SELECT count(*) FROM t WHERE id = 10") == "0"
+
+
+@pytest.mark.parametrize("sql", ["INSERT INTO t VALUES (11)", "INSERT OR ROLLBACK INTO t VALUES (11)"])
+def test_who_failed_on_a_row_that_is_lost(tmp_path, monkeypatch, sql):
+    """With the commit of its group that row has gone; so it is tried again, when the database has been opened anew."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous="full") as (daemon, control), daemon.client(database="walpool") as console:
+        holder, first, second = daemon.client(), daemon.client(), daemon.client()
+        holder.query("BEGIN IMMEDIATE").check()
+        first.send(wire.query("INSERT INTO t VALUES (11)"))
+        eventually(lambda: len(console.query("SHOW WRITER").texts) == 2, "it waits for the writer")
+        second.send(wire.query(sql))
+        eventually(lambda: len(console.query("SHOW WRITER").texts) == 3, "so does the other")
+        control.arm("losing-sync", 1, "EIO", 1)
+        holder.query("ROLLBACK").check()
+        assert first.reply().state == "08007"
+        assert second.reply().tag == "INSERT 0 1"
+        assert holder.value("SELECT count(*) FROM t WHERE id = 11") == "1"

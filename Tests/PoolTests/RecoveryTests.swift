@@ -37,6 +37,41 @@ import Testing
         #expect(try test.reading { try $0.rows("SELECT count(*) FROM t", test.member()) } == [["2"]])
     }
 
+    /// Who holds the writer while a sync fails, and whether who is told of that, and looks, waits until the database is open again.
+    enum Holder: CaseIterable { case group, longGroup, transaction, checkpoint, maintenance, nobody }
+
+    ///     1 commits; 2 or a job has the writer
+    ///     the sync of 1's commit fails: 1 is told, and looks      -> waits, unless the holder may take any time
+    ///     the holder releases                                     -> recovery
+    ///     recovery releases                                       -> 1 looks
+    @Test(arguments: Holder.allCases) func whoIsToldOfAFailedSyncLooks(_ holder: Holder) throws {
+        let test = try TestPool { $0.durability = .pipelined }
+        let pool = test.pool
+        let members = [test.member("INSERT INTO t VALUES(1, 1)"), test.member("INSERT INTO t VALUES(2, 2)")]
+        _ = pool.requestWriter(members[0], .member, deadline: .distantFuture)
+        _ = pool.commitGroup([members[0]])
+        let commit = try #require(pool.commitToSync())
+        #expect(pool.releaseWriter() == nil)
+        switch holder {
+        case .group, .longGroup: #expect(pool.requestWriter(members[1], .member, deadline: .distantFuture).value != nil)
+        case .transaction: #expect(pool.requestWriter(members[1], .transaction, deadline: .distantFuture).value != nil)
+        case .checkpoint: #expect(pool.requestCheckpoint()?.picture == "checkpoint")
+        case .maintenance: #expect(pool.requestMaintenance(now: MonotonicClock.now)?.picture == "maintenance")
+        case .nobody: break
+        }
+        if holder == .longGroup { #expect(pool.openGateWhileReadersLeave().isEmpty) }
+        #expect(pool.syncFailed(commit)?.picture == (holder == .nobody ? "recovery" : nil))
+        let looks = [.group, .checkpoint, .nobody].contains(holder) ? "parked" : "granted"
+        let request = pool.requestReader(members[0], deadline: .distantFuture)
+        #expect(request.picture == looks)
+        if let index = request.value { _ = pool.releaseReader(index) }
+        // What turns out to be long keeps readers no more than what was long before.
+        if holder == .group { #expect(pool.openGateWhileReadersLeave().count == 1) }
+        if holder == .checkpoint { _ = pool.run(.checkpoint) }
+        if holder != .nobody { #expect(pool.releaseWriter()?.picture == "recovery") }
+        #expect(pool.requestReader(test.member(), deadline: .distantFuture).picture == "parked")
+    }
+
     /// An I/O error inside a member ends SQLite's transaction. The others have not been answered, so they are run again,
     /// but not on this connection.
     @Test func theOthersOfAGroupWaitForTheNewWriter() throws {
@@ -193,7 +228,8 @@ import Testing
         #expect(pool.releaseWriter()?.picture == "recovery")
     }
 
-    /// The members that run again one by one stop at the first error of that kind.
+    /// The members that run again one by one stop at the first error of that kind. So does the one that has ended their transaction: its
+    /// own error may come of what they had written.
     @Test func nothingElseIsCommittedAfterAnError() throws {
         let test = try TestPool()
         let pool = test.pool
@@ -203,7 +239,7 @@ import Testing
         ]
         members[0].onRun = { if members[0].rewinds == 1 { pool.writer.note(Self.failure) } }
         let result = test.run(members)
-        #expect(result.postponed.map(\.clientID) == [2])
+        #expect(result.postponed.map(\.clientID) == [2, 3])
         #expect(members[0].commitError != nil)
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == [["0"]])
     }

@@ -133,7 +133,7 @@ extension Session: GroupMember {
         let writer = pool.writer
         let connection = writer.connection
         // SQLite has ended the transaction itself: the group is dead, and its commit will find out.
-        guard !connection.isAutocommit else { return }
+        guard !connection.isAutocommit else { return member.leavesNothing = true }
         if member.isSingleStatement {
             // A statement that fails undoes itself, with exceptions: what ON CONFLICT FAIL had done by then stays, and so does a
             // statement whose result could not be sent, and what SQLite did not foresee. Then the group has to go. So it has when

@@ -78,6 +78,7 @@ extension Session {
     }
 
     private static func describe(_ place: Pool.ReaderPlace, now: Instant) -> String {
+        if place.isGateClosed, place.isRecovering { return "The database is being opened again after an error." }
         if place.isGateClosed { return "The WAL is being emptied, and no reader is handed out until that is done." }
         let all = "All readers are in use, \(place.limit) of them."
         return place.oldestIdle.map {

@@ -120,6 +120,8 @@ extension Session {
         unsynced = (commit, state.transaction.settings.before)
         isUnsynced = true
         member.isInCommit = true
+        // It may be so of the group that the session was in last.
+        member.leavesNothing = false
     }
 
     /// Nothing but ReadyForQuery follows what is being handled.
