@@ -74,7 +74,7 @@ extension Pool {
         let readersHadLeft = mode == .gate && closeGate(endSnapshots, since: closed)
         if mode == .gate, !readersHadLeft { noteReaders(frames.all) }
         var resumptions = attempt(mode, readersHadLeft: readersHadLeft).resumptions
-        if mode == .gate || closed != nil { resumptions += openGate() }
+        if mode == .gate || closed != nil { resumptions += openGate(evenBeforeRecovery: false) }
         return (resumptions, false)
     }
 

@@ -108,9 +108,12 @@ extension Pool {
     package func snapshotBegan(_ index: Int) -> Instant? { slots[index].snapshot.began }
 
     /// Returns who gets a reader now.
-    func openGate() -> [Resumption] {
+    ///
+    /// - Parameter evenBeforeRecovery: false: it stays closed where the database is to be opened again next.
+    func openGate(evenBeforeRecovery: Bool = true) -> [Resumption] {
         backups.snapshots.open()
         return state.withLock { state in
+            guard evenBeforeRecovery || !state.queuedJobs.contains(.recovery) else { return [] }
             state.gateClosing = nil
             let readers = state.readerQueue.openGate()
             return self.readers(readers + whoPrepares(state.analystQueue.openGate(), &state), &state)

@@ -21,6 +21,15 @@ extension PooledConnection {
         return try prepare(text, owner, isNew: true)
     }
 
+    /// The snapshot, or the transaction, has this schema. What the connection has read of another one is read again: by itself SQLite
+    /// notices that when a statement runs, and some do not run (`PRAGMA index_list` of a table that is not known), or are refused before.
+    func meet(_ version: SchemaVersion) {
+        guard version != schemaVersion else { return }
+        schemaVersion = version
+        // What fails here fails again for who runs a statement.
+        try? connection.rereadSchema()
+    }
+
     private func prepare(
         _ text: SQLText, _ owner: (any StatementOwner)?, isNew: Bool = false
     ) throws(SQLiteError) -> PreparedLease {
@@ -37,8 +46,10 @@ extension PooledConnection {
         guard let prepared else {
             throw SQLiteError(extendedCode: SQLiteError.Code.misuse, message: "the statement is empty")
         }
-        // It was prepared here to see what it is, and will run on the writer. An EXPLAIN of it runs here.
-        let isKept = !isReader || prepared.isReadOnly || prepared.explain != 0
+        // On a reader it was prepared to see what it is, and will run on the writer. What EXPLAIN and PRAGMA answer is what they have found
+        // when they were prepared: SQLite does not prepare them again.
+        let isFixed = prepared.explain != 0 || SQLWord.stands("pragma", in: text.bytes)
+        let isKept = !isFixed && (!isReader || prepared.isReadOnly)
         return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
     }
 

@@ -73,7 +73,7 @@ package final class Reader: PooledConnection, @unchecked Sendable {
 
     /// Another process may have changed it, which nobody but a new snapshot tells.
     private func noteSchema(since known: SchemaVersion) {
-        schemaVersion = schema.version(pinnedBy: pin)
+        meet(schema.version(pinnedBy: pin))
         if schemaVersion != known { schema.wasSeen(schemaVersion, since: known) { isNewest } }
     }
 

@@ -16,7 +16,7 @@ extension Writer {
 
     /// The write lock was taken, and the statement that pins the snapshot stands on its row: nobody else can commit now.
     func noteSchema() {
-        schemaVersion = schema.version(pinnedBy: pin)
+        meet(schema.version(pinnedBy: pin))
         schema.become(schemaVersion)
     }
 

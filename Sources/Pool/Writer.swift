@@ -228,6 +228,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// Commits; when it returns, the commit is where it will be found again. With synchronous = pipelined that is so when it has been
     /// synced: see `PipelinedSync`.
     package func commit() throws(SQLiteError) {
+        if connection.hasLostChecks { failure = failure ?? .outOfMemory }
         if let failure { throw failure }
         let began = MonotonicClock.now
         do {

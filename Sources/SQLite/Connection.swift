@@ -18,6 +18,8 @@ public final class Connection: @unchecked Sendable {
     public let changeCounters = ChangeCounters()
     private let fileMap: FileMap?
     private var commitFrames: CommitFrames?
+    /// CHECK constraints could not be switched on again: nothing may be committed here, and the connection is to be closed.
+    public internal(set) var hasLostChecks = false
     /// How long one call of pg_sleep() may take: on the writer nobody else can write meanwhile.
     public var sleepLimitMilliseconds: Int64?
 

@@ -21,6 +21,8 @@ extension Analysis {
         /// What Describe(statement) announces for an open column, when no row can be asked.
         var assumed: TypeOID
         var declared: String?
+        /// It is a table's column, as it is there. Its type may be none.
+        var isOfTable = false
         /// What it is announced as with result_typing = declared, where that is another type.
         var ownType: TypeOID?
         /// By its form it is a boolean if its columns are.
@@ -43,7 +45,8 @@ extension Analysis {
             let declared = statement.columnDeclaredType(index)
             return Column(
                 name: statement.columnName(index), type: ColumnType(declared: declared), assumed: .text,
-                declared: declared, ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
+                declared: declared, isOfTable: statement.columnOriginName(index) != nil,
+                ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
         }
         if statement.explain == 0, columns.contains(where: { $0.type == .open }),
             let types = SelectListTypes.infer(sql, columnCount: count)

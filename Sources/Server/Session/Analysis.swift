@@ -125,6 +125,7 @@ final class Analysis: Sendable {
         guard statement.columnCount == columns.count else { return false }
         return columns.indices.allSatisfy {
             statement.columnName($0) == columns[$0].name && statement.columnDeclaredType($0) == columns[$0].declared
+                && (statement.columnOriginName($0) != nil) == columns[$0].isOfTable
         }
     }
 

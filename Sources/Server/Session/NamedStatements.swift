@@ -56,15 +56,15 @@ struct NamedStatements {
 
     mutating func removeAll() { self = NamedStatements() }
 
-    /// What is known of a statement has grown. Returns a name of it, nil when it has none: EXECUTE runs copies, and several may have
-    /// the same text.
+    /// What is known of a statement has grown. Returns its name, or that of another with the same text, of which EXECUTE runs copies; nil
+    /// when there is none.
     mutating func recount(_ grown: PreparedStatement) -> String? {
         var name: String?
         for (key, entry) in entries where entry.statement.prepared === grown.prepared {
             let taken = entry.statement.keptBytes
             bytes += taken - entry.bytes
             entries[key]?.bytes = taken
-            name = key.text
+            if name == nil || entry.statement === grown { name = key.text }
         }
         return name
     }

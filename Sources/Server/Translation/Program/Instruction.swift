@@ -16,9 +16,10 @@ struct Instruction: Sendable {
     /// Longer programs are not read. One row of a VALUES takes a dozen instructions.
     static let limit = 50_000
 
-    /// The program of a statement without those of its triggers; nil when it has an instruction nobody here knows.
+    /// The program of a statement without those of its triggers, nor of what CHECK asks; nil when it has an instruction nobody here knows.
     static func list(_ sql: UnsafeRawBufferPointer, on connection: Connection) throws(SQLiteError) -> [Instruction]? {
-        let statement = try connection.prepareInternal("EXPLAIN " + String(decoding: sql, as: UTF8.self))
+        // A connection that only reads knows no CHECK, and what a parameter is does not depend on who has looked.
+        let statement = try connection.prepareInternalWithoutChecks("EXPLAIN " + String(decoding: sql, as: UTF8.self))
         var program: [Instruction] = []
         while try statement.step() == .row {
             // The programs of triggers follow, and each counts its addresses from 0 again.
