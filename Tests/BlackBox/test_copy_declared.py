@@ -104,3 +104,16 @@ def test_numbers_of_json(db):
         assert [tuple(row) for row in await connection.fetch("SELECT json, jsonb FROM cd")] == [("1.5", "0.30000000000000004"), ("17", '"17"')]
 
     run(db, work)
+
+
+@pytest.mark.parametrize("text", ["0.00000000000000000000000002463", "7.1046341E+30", "12345678901234567.5", "1E-400"])
+def test_a_decimal_is_the_double_next_to_it(db, text):
+    """SQLite would make another one of the text of some. A parameter finds it."""
+    async def work(connection):
+        value = decimal.Decimal(text)
+        await connection.copy_records_to_table("cd", records=[(value,)], columns=["short"])
+        assert await connection.fetchval("SELECT CAST(short AS REAL) FROM cd") == float(text)
+        for column in ["short", "short + 0"]:
+            assert await connection.fetchval(f"SELECT count(*) FROM cd WHERE {column} = $1", value) == 1, column
+
+    run(db, work)

@@ -1,5 +1,6 @@
 """What is stored of a parameter that comes as a text: as its column converts it, a text is taken as the literal would be."""
 
+import decimal
 import struct
 
 import pytest
@@ -83,6 +84,53 @@ def test_a_decimal_that_is_calculated_with_is_the_same_in_both_formats(client, t
     for value, format in [(text, 0), (bytes.fromhex(binary), 1)]:
         sql = "SELECT typeof(coalesce(NULL, $1)), n + 0 = $1 FROM p WHERE id = 100"
         assert client.extended(sql, [value], types=[NUMERIC], formats=[format]).check().texts == [found], format
+
+
+def binary_numeric(text):
+    """As numeric_send writes it: see NumericCodec.swift."""
+    sign, digits, point = decimal.Decimal(text).as_tuple()
+    digits, point = "".join(map(str, digits)) + "0" * max(0, point), min(0, point)
+    whole, fraction = digits[:len(digits) + point], digits[len(digits) + point:].rjust(-point, "0") if point else ""
+    whole, padded = whole.rjust(-(-len(whole) // 4) * 4, "0"), fraction.ljust(-(-len(fraction) // 4) * 4, "0")
+    groups = [int((whole + padded)[start:start + 4]) for start in range(0, len(whole + padded), 4)]
+    return struct.pack(f"!hhHh{len(groups)}h", len(groups), len(whole) // 4 - 1, 0x4000 if sign else 0, len(fraction), *groups)
+
+
+# SQLite reads the text of these, however it is written, as the double beside the next one.
+NEXT_ONES = ["2.463E-26", "-2.463E-26", "8.04E+99", "4.019E-35", "7.1046341E+30", "4.104956900E-23", "0.00000000000000000000000002463"]
+
+
+@pytest.mark.parametrize("text", [*NEXT_ONES, "12345678901234567.5", "0.12345678901234567", "1e-300", "9e300"])
+@pytest.mark.parametrize("column", ["r", "d", "n", "day"])
+def test_a_decimal_is_the_same_double_as_a_real(client, column, text):
+    """What one has stored the other finds: there is one double next to it."""
+    ways = [(text, wire.FLOAT8, 0), (text, NUMERIC, 0), (binary_numeric(text), NUMERIC, 1)]
+    for value, type, format in ways:
+        client.extended(f"INSERT INTO p (id, {column}) VALUES (100, $1)", [value], types=[type], formats=[format]).check()
+        for other, given, sent in ways if column != "day" else []:
+            assert client.extended(f"SELECT id FROM p WHERE {column} = $1", [other], types=[given], formats=[sent]).value == "100", (type, given)
+        if column == "d":
+            assert client.extended("SELECT id FROM p WHERE d = $1", [ways[2][0]], formats=[1]).value == "100", "announced as numeric"
+        stored = client.extended(f"SELECT CAST({column} AS REAL) FROM p WHERE id = 100", result_formats=[1]).check().rows
+        assert stored == [[struct.pack("!d", float(text))]], (type, format)
+        client.query("DELETE FROM p WHERE id = 100").check()
+
+
+@pytest.mark.parametrize("text, stored", [
+    ("1e20", "100000000000000000000"), ("2.463E-26", "0.00000000000000000000000002463"), ("1234567890123456.50", "1234567890123456.50"),
+    ("1e-400", "0." + 399 * "0" + "1")])
+def test_a_column_of_texts_keeps_all_digits_of_a_decimal(client, text, stored):
+    for value, format in [(text, 0), (binary_numeric(text), 1)]:
+        client.extended("INSERT INTO p (id, t) VALUES (100, $1)", [value], types=[NUMERIC], formats=[format]).check()
+        assert client.value("SELECT t FROM p WHERE id = 100") == stored
+        assert client.extended("DELETE FROM p WHERE t = $1", [value], types=[NUMERIC], formats=[format]).tag == "DELETE 1"
+
+
+@pytest.mark.parametrize("sql", ["INSERT INTO p (id, d) VALUES (100, $1) RETURNING d = 0", "SELECT 1.5 > $1 AND -1.5 < $1"])
+def test_a_decimal_that_is_too_small_for_a_double_is_next_to_zero(client, sql):
+    for value, format in [("1e-400", 0), ("-1e-400", 0), (binary_numeric("1e-400"), 1)]:
+        assert client.extended(sql, [value], types=[NUMERIC], formats=[format]).check().value == "t"
+        client.query("DELETE FROM p WHERE id = 100").check()
 
 
 @pytest.mark.parametrize("text, state", [("0x1A", "22P02"), ("1e400", "22003"), ("1e5000", "22003"), ("1,5", "22P02"), ("0." + 3990 * "0" + "1", None)])

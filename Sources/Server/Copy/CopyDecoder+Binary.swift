@@ -133,7 +133,7 @@ extension CopyDecoder {
         _ field: UnsafeRawBufferPointer, _ place: CopyValue, _ type: TypeOID, _ column: Int, _ rows: CopyRows
     ) throws(WireError) -> CopyValue {
         switch type {
-        case .numeric: return try decimal(field, column, rows)
+        case .numeric: return try decimal(field, column)
         case .json: return try json(field, place, column)
         case .jsonb:
             // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
@@ -156,13 +156,14 @@ extension CopyDecoder {
         return placed
     }
 
-    private func decimal(_ field: UnsafeRawBufferPointer, _ column: Int, _ rows: CopyRows) throws(WireError) -> CopyValue {
+    private func decimal(_ field: UnsafeRawBufferPointer, _ column: Int) throws(WireError) -> CopyValue {
         guard let digits = NumericCodec.text(field) else { throw malformedBinary(field.count, column) }
         let decimal = Array(digits.utf8).withUnsafeBytes { try? StoredDecimal($0) }
         switch decimal {
         case .integer(let value): return CopyValue(kind: .integer, bits: value)
         case .real(let value): return try real(value, column, nil)
-        case .text(let text): return rows.make(text)
+        // SQLite's affinity would make of some another double than the one next to it, which for one that is too small is zero.
+        case .text(let text): return try real(Double(text) ?? 0, column, nil)
         case nil: throw failure(.numericValueOutOfRange, "the value is out of range for type numeric", column: column, nil)
         }
     }

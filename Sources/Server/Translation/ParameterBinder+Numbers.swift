@@ -24,7 +24,7 @@ extension ParameterBinder {
 
     /// A decimal, in text or as the text of one that came in binary.
     ///
-    /// - Parameter isNumber: nothing would convert a text, so with too many digits it is the double next to it.
+    /// - Parameter isNumber: it must not become a text, so with too many digits it is the double next to it.
     static func bindNumeric(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, isNumber: Bool = false, _ statement: Statement
     ) throws(WireError) {
@@ -33,7 +33,8 @@ extension ParameterBinder {
         switch decimal {
         case .integer(let value): try statement.bind(value, at: slot)
         case .real(let value): try bindReal(value, slot, statement)
-        case .text where isNumber: try bindReal(try real(bytes, .numeric, slot), slot, statement)
+        // Next to one that is too small for a double is zero.
+        case .text where isNumber: try bindReal(TextCodec.parseDouble(bytes) ?? 0, slot, statement)
         case .text(let text): try statement.bindText(copying: text, at: slot)
         }
     }

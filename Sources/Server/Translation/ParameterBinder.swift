@@ -158,8 +158,8 @@ enum ParameterBinder {
             try statement.bindBlob(inPlace: bytes, at: slot)
         case .numeric:
             guard let text = NumericCodec.text(bytes) else { throw wrongLength }
-            // Nothing would convert the text that has more digits than a double, as little as where it came in text.
-            try bindDecimal(text, slot, isNumber: parameter.rule == .number || parameter.rule == .numberIfPossible, statement)
+            // That it was announced as numeric, too, says that it meets no texts.
+            try bindDecimal(text, slot, isNumber: parameter.rule != .typed, statement)
         case .json:
             try bindJSON(bytes, slot, parameter, statement)
         case .jsonb:
