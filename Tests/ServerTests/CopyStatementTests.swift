@@ -100,6 +100,14 @@ import Testing
         #expect(statement.options == options.map { .init(name: $0.0, value: $0.1) })
     }
 
+    /// Each escape is read where it stands: for each of these a copy of the rest of the string was made.
+    @Test func manyEscapes() {
+        let written = String(repeating: "\\101\\60\\n\\x42\\u00e9", count: 100_000)
+        let content = EscapeString.content(written)
+        #expect(content == String(repeating: "A0\nBé", count: 100_000))
+        #expect(EscapeString.content("\\8\\79\\7777\\") == nil && EscapeString.content("\\8\\79\\1011") == "8\u{7}9A1")
+    }
+
     @Test(arguments: [
         ("COPY", 4), ("COPY t", 6), ("COPY t FROM", 11), ("COPY t FROM stdin WITH", 22), ("COPY t FROM stdin (", 19),
         ("COPY t FROM stdin ()", 19),

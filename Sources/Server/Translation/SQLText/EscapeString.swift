@@ -19,6 +19,7 @@ enum EscapeString {
 
     /// The bytes of one, whose backslash has been read.
     private static func escape(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        if let value = number(&rest, upTo: 3, radix: 8) { return [UInt8(truncatingIfNeeded: value)] }
         guard let letter = rest.popFirst() else { return nil }
         switch letter {
         case UInt8(ascii: "b"): return [0x08]
@@ -26,9 +27,6 @@ enum EscapeString {
         case UInt8(ascii: "n"): return [0x0A]
         case UInt8(ascii: "r"): return [0x0D]
         case UInt8(ascii: "t"): return [0x09]
-        case UInt8(ascii: "0")...UInt8(ascii: "7"):
-            rest = [letter] + rest
-            return number(&rest, upTo: 3, radix: 8).map { [UInt8(truncatingIfNeeded: $0)] }
         case UInt8(ascii: "x"): return number(&rest, upTo: 2, radix: 16).map { [UInt8($0)] } ?? [letter]
         case UInt8(ascii: "u"), UInt8(ascii: "U"):
             let digits = letter == UInt8(ascii: "u") ? 4 : 8
