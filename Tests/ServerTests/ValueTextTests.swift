@@ -81,6 +81,8 @@ import Testing
             ([0, 0, 0, 0x3FFF], "0." + String(repeating: "0", count: 16_383)), ([0, 0, 0x4000, 2], "-0.00"),
             ([1, 1000, 0, 0, 12], "12" + String(repeating: "0", count: 4_000)),
             ([1, 0xFFFE, 0, 6, 1234], "0.000012"), ([2, 0, 0, 1, 7, 8900], "7.8"),
+            ([0, 1000, 0, 0], "0"), ([2, 1000, 0x4000, 0, 0, 0], "-0"), ([2, 1, 0, 0, 0, 7], "7"), ([3, 1, 0, 2, 0, 0, 5000], "0.50"),
+            ([2, 1000, 0, 1, 0, 3], "3" + String(repeating: "0", count: 3_996) + ".0"),
         ] as [([Int], String)] {
             let bytes = words.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
             #expect(bytes.withUnsafeBytes { NumericCodec.text($0) } == text, "\(words)")
@@ -110,6 +112,18 @@ import Testing
     func arrays(literal: String, type: TypeOID, expected: String?) {
         let json = try? Array(literal.utf8).withUnsafeBytes { try ArrayCodec.json(ofText: $0, type, malformed: Self.malformed) }
         #expect(json == expected, "\(literal)")
+    }
+
+    /// What moves a point, or stands before the first digit that counts, is not taken one by one.
+    @Test func arraysOfManyZeros() throws {
+        let count = 100_000
+        let json = "[" + Array(repeating: "0", count: count).joined(separator: ",") + "]"
+        let literal = "{" + Array(repeating: "0e999", count: count).joined(separator: ",") + "}"
+        #expect(
+            try Array(literal.utf8).withUnsafeBytes { try ArrayCodec.json(ofText: $0, .numericArray, malformed: Self.malformed) } == json)
+        let words = [1, 0, 1700, count, 1].flatMap { value in (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
+        let binary = words + Array(repeating: [0, 0, 0, 8, 0, 0, 0x03, 0xE8, 0, 0, 0, 0] as [UInt8], count: count).joined()
+        #expect(try binary.withUnsafeBytes { try Self.text($0, .numericArray) } == json)
     }
 
     @Test(arguments: [
@@ -143,7 +157,10 @@ import Testing
             ("0", "0", [0, 0, 0, 0]), ("1", "1", [1, 0, 0, 0, 1]), ("-12345.678", "-12345.678", [3, 1, 0x4000, 3, 1, 2345, 6780]),
             ("0.0001", "0.0001", [1, 0xFFFF, 0, 4, 1]), ("1e+20", "100000000000000000000", [1, 5, 0, 0, 1]),
             ("1.5e-7", "0.00000015", [1, 0xFFFE, 0, 8, 15]), ("10000", "10000", [1, 1, 0, 0, 1]),
-            ("0.50", "0.50", [1, 0xFFFF, 0, 2, 5000]),
+            ("0.50", "0.50", [1, 0xFFFF, 0, 2, 5000]), ("0e999", "0", [0, 0, 0, 0]), ("-00.00e+3", "0", [0, 0, 0, 0]),
+            ("0.00e-2", "0.0000", [0, 0, 0, 4]), ("12.345e2", "1234.5", [2, 0, 0, 1, 1234, 5000]), ("0.005e3", "5", [1, 0, 0, 0, 5]),
+            ("12.345e-4", "0.0012345", [2, 0xFFFF, 0, 7, 12, 3450]), ("0012.5e-1", "1.25", [2, 0, 0, 2, 1, 2500]),
+            ("0.005e5", "500", [1, 0, 0, 0, 500]), ("102.5e-2", "1.025", [2, 0, 0, 3, 1, 250]),
         ] as [(String, String, [Int])])
     func decimals(input: String, text: String, words: [Int]) throws {
         let decimal = try #require(DecimalNumber(input))

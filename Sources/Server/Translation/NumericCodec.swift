@@ -20,14 +20,17 @@ enum NumericCodec {
         }
         guard sign == 0 || sign == 0x4000 else { return nil }
         for index in 0..<count where word(4 + index) >= 10_000 { return nil }
+        // Of zeros before the first digit, too, an element of eight bytes may have thousands.
+        let zeros = (0..<count).prefix { word(4 + $0) == 0 }.count
+        let first = zeros < count ? weight - zeros : -1
         var text: [UInt8] = []
-        text.reserveCapacity(4 * max(0, weight + 1) + scale + 6)
+        text.reserveCapacity(4 * max(0, first + 1) + scale + 6)
         func append(_ position: Int) {
             let index = weight - position
             let value = index >= 0 && index < count ? word(4 + index) : 0
             for unit in [1000, 100, 10, 1] { text.append(UInt8(ascii: "0") + UInt8(value / unit % 10)) }
         }
-        for position in stride(from: weight, through: 0, by: -1) { append(position) }
+        for position in stride(from: first, through: 0, by: -1) { append(position) }
         text.removeFirst(text.prefix { $0 == UInt8(ascii: "0") }.count)
         if text.isEmpty { text.append(UInt8(ascii: "0")) }
         if scale > 0 {

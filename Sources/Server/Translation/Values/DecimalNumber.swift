@@ -35,18 +35,27 @@ struct DecimalNumber {
             places = exponent.reduce(0) { $0 * 10 + Int($1) }
             if sign == UInt8(ascii: "-") { places = -places }
         }
-        // As many digits as there will be when the point has been moved, which takes as many steps as places, of all the digits each.
+        // As many digits as there will be when the point has been moved, which takes a step for each.
         guard rest.isEmpty, abs(places) <= Self.digitLimit, whole.count + places <= Self.digitLimit,
             fraction.count - places <= Self.digitLimit
         else { return nil }
         Self.shift(&whole, &fraction, by: places)
-        self.whole = Array(whole.drop { $0 == 0 })
+        self.whole = whole.withoutLeadingZeros
         self.fraction = fraction
     }
 
     private static func shift(_ whole: inout [UInt8], _ fraction: inout [UInt8], by places: Int) {
-        for _ in 0..<Swift.max(places, 0) { whole.append(fraction.isEmpty ? 0 : fraction.removeFirst()) }
-        for _ in 0..<Swift.max(-places, 0) { fraction.insert(whole.popLast() ?? 0, at: 0) }
+        if places > 0 {
+            let moved = Swift.min(places, fraction.count)
+            whole = (whole + fraction[..<moved]).withoutLeadingZeros
+            fraction.removeFirst(moved)
+            // Zero is none but itself.
+            if !whole.isEmpty { whole += repeatElement(0, count: places - moved) }
+        } else if places < 0 {
+            let moved = whole.suffix(-places)
+            fraction = repeatElement(0, count: -places - moved.count) + moved + fraction
+            whole.removeLast(moved.count)
+        }
     }
 
     var text: String {
@@ -87,4 +96,8 @@ struct DecimalNumber {
         let words = [groups.count, weight & 0xFFFF, isNegative && !groups.isEmpty ? 0x4000 : 0, fraction.count] + groups
         return words.flatMap { [UInt8($0 >> 8 & 0xFF), UInt8($0 & 0xFF)] }
     }
+}
+
+extension [UInt8] {
+    fileprivate var withoutLeadingZeros: [UInt8] { first == 0 ? Array(drop { $0 == 0 }) : self }
 }
