@@ -220,6 +220,34 @@ def test_time_zones_where_the_column_has_none(db, connection, column, sent, foun
         assert stored(db, "SELECT at FROM same") == [(expected,)], typing
 
 
+@pytest.mark.parametrize("sent, found", [
+    ("2024-01-02 00:30+02", "2024-01-01 22:30:00+00:00"), (ZONED + ".1234567+02", "2024-01-01 22:30:00.123457+00:00"),
+    ("2024-01-02 +01", "2024-01-01 23:00:00+00:00"), (ZONED + "+00", ZONED + "+00:00"), (ZONED + "+01:02:03", "2024-01-01 23:27:57+00:00"),
+    ("9999-12-31 23:30:00-01", None), ("0000-01-01 00:30:00+01", None)])
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+def test_time_zones_as_postgresql_writes_them(db, connection, sent, found, typing):
+    """Are brought to UTC, by COPY and as a parameter without a type."""
+    connection.execute(f"SET result_typing = {typing}; DROP TABLE IF EXISTS same; CREATE TABLE same (at TIMESTAMPTZ)")
+    connection.commit()
+    for store in [lambda: copy_in(connection, sent + "\n", "COPY same FROM STDIN"), lambda: connection.execute("INSERT INTO same VALUES (%s)", [sent])]:
+        if found is None:
+            with pytest.raises(psycopg.errors.DatetimeFieldOverflow):
+                store()
+            connection.rollback()
+        else:
+            store()
+    connection.commit()
+    assert stored(db, "SELECT at FROM same") == ([] if found is None else [(found,)] * 2)
+
+
+def test_a_moment_out_of_range_is_named(db, connection):
+    connection.execute("DROP TABLE IF EXISTS same; CREATE TABLE same (n INTEGER, at TIMESTAMPTZ)")
+    with pytest.raises(psycopg.errors.DatetimeFieldOverflow) as raised:
+        copy_in(connection, "1\tnow\n2\t9999-12-31 23:30:00-01:00\n", "COPY same FROM STDIN")
+    assert raised.value.diag.context == 'COPY same, line 2, column at: "9999-12-31 23:30:00-01:00"' and "9999-12-31" in raised.value.diag.message_detail
+    connection.rollback()
+
+
 def test_what_is_no_uuid_and_no_moment_stays(db, connection):
     """And so does whatever COPY TO may have written: it must come back as it was."""
     lines = [

@@ -150,12 +150,6 @@ extension CopyDecoder {
         }
     }
 
-    private func placed(_ error: WireError, _ column: Int) -> WireError {
-        var placed = failure(error.state, error.message, column: column, nil)
-        (placed.detail, placed.hint) = (error.detail, error.hint)
-        return placed
-    }
-
     private func decimal(_ field: UnsafeRawBufferPointer, _ column: Int) throws(WireError) -> CopyValue {
         guard let digits = NumericCodec.text(field) else { throw malformedBinary(field.count, column) }
         let decimal = Array(digits.utf8).withUnsafeBytes { try? StoredDecimal($0) }

@@ -63,9 +63,11 @@ extension CopyDecoder {
     func moment(
         _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, isDeclared: Bool, _ column: Int
     ) throws(WireError) -> String? {
-        let moment = MomentText(bytes)
-        if type != .timestamptz, let text = (try? moment?.text(inColumnOf: type, isDeclared: isDeclared)) ?? nil { return text }
-        if type == .timestamptz || type == .timestamp && !isDeclared, let text = Self.utc(bytes, moment) { return text }
+        do {
+            if let text = try Self.stored(bytes, type, isDeclared: isDeclared) { return text }
+        } catch {
+            throw placed(error, column, bytes)
+        }
         guard MomentText.isDebugTextOfGo(bytes) else { return nil }
         var error = malformed(bytes, column)
         error.state = .invalidDatetimeFormat
@@ -73,17 +75,30 @@ extension CopyDecoder {
         throw error
     }
 
+    /// nil: it stays as it is.
+    private static func stored(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID, isDeclared: Bool) throws(WireError) -> String? {
+        guard let moment = MomentText(bytes) else { return nil }
+        let hasZone = type == .timestamptz
+        if let text = try moment.text(inColumnOf: type, isDeclared: isDeclared && !hasZone) { return text }
+        return hasZone || type == .timestamp && !isDeclared ? try utc(bytes, moment) : nil
+    }
+
     /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter that is such by its type is (psycopg
     /// copies its aware datetimes so): also in a column that has no time zone but where nobody is told. nil for all else, which stays as
     /// it is: what COPY TO has written comes back unchanged.
-    private static func utc(_ bytes: UnsafeRawBufferPointer, _ moment: MomentText?) -> String? {
-        guard let moment, moment.days != nil, moment.microseconds != nil, let offset = moment.offsetMicroseconds,
-            offset != 0 || moment.hasForeignZone
-        else { return nil }
+    private static func utc(_ bytes: UnsafeRawBufferPointer, _ moment: MomentText) throws(WireError) -> String? {
+        guard moment.days != nil, moment.microseconds != nil, moment.offsetMicroseconds ?? 0 != 0 else { return nil }
         // Finer than PostgreSQL's, or without seconds.
         let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
         guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }
-        return (try? moment.text(of: .timestamptz)) ?? nil
+        return try moment.text(of: .timestamptz)
+    }
+
+    /// An error of one value, with its line and column.
+    func placed(_ error: WireError, _ column: Int, _ bytes: UnsafeRawBufferPointer? = nil) -> WireError {
+        var placed = failure(error.state, error.message, column: column, bytes)
+        (placed.detail, placed.hint) = (error.detail, error.hint)
+        return placed
     }
 
     func real(_ value: Double, _ column: Int, _ bytes: UnsafeRawBufferPointer?) throws(WireError) -> CopyValue {
