@@ -6,6 +6,7 @@ import struct
 import pytest
 
 import wire
+from copy_fixtures import copied
 from parameters_fixtures import DATE, db, JSON, JSONB, NUMERIC, TIMESTAMP  # noqa: F401 (fixtures)
 from types_fixtures import client, parameter_types, result_types  # noqa: F401 (fixtures)
 
@@ -230,6 +231,19 @@ def test_the_year_before_the_first(client, column, type, text, stored, binary):
     assert client.query("SELECT CAST(at AS TEXT) FROM one").check().texts == [(stored,)] * 2
     assert client.query("SELECT at FROM one").check().texts == [(text,)] * 2
     assert client.extended("SELECT at FROM one", result_formats=[1]).check().rows == [[binary]] * 2
+    # As it was sent it comes back, also to where its type was announced, and by COPY.
+    assert client.extended("UPDATE one SET at = $1 WHERE at = $1", [text]).tag == "UPDATE 2"
+    client.query("DELETE FROM one").check()
+    copied(client, "COPY one FROM STDIN", text + "\n").check()
+    client.extended("INSERT INTO one VALUES ($1)", [text]).check()
+    assert client.query("SELECT CAST(at AS TEXT) FROM one").check().texts == [(stored,)] * 2
+    assert client.extended("INSERT INTO one VALUES ($1)", [text.replace("0001", "0044")]).state == "22008"
+
+
+def test_the_year_before_the_first_is_a_text_where_nobody_is_told(client):
+    client.query("DROP TABLE IF EXISTS one; CREATE TABLE one (at DATE)").check()
+    client.extended("INSERT INTO one VALUES ($1)", ["0001-02-29 BC"]).check()
+    assert client.value("SELECT at FROM one") == "0001-02-29 BC"
 
 
 # JSON

@@ -77,6 +77,7 @@ extension CopyDecoder {
 
     /// nil: it stays as it is.
     private static func stored(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID, isDeclared: Bool) throws(WireError) -> String? {
+        if isDeclared, let text = try ValueText.momentBC(bytes, type) { return text }
         guard let moment = MomentText(bytes) else { return nil }
         let hasZone = type == .timestamptz
         if let text = try moment.text(inColumnOf: type, isDeclared: isDeclared && !hasZone) { return text }

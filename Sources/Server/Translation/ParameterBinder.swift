@@ -81,9 +81,10 @@ enum ParameterBinder {
     private static func bindMoment(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, isDeclared: Bool, _ statement: Statement
     ) throws(WireError) {
-        let moment = MomentText(bytes)
-        guard let text = try moment?.text(inColumnOf: type, isDeclared: isDeclared) else {
-            if moment == nil, MomentText.isDebugTextOfGo(bytes) {
+        // Where the client is told the type it is sent the first year so.
+        if isDeclared, let text = try ValueText.momentBC(bytes, type) { return try statement.bindText(copying: text, at: slot) }
+        guard let text = try MomentText(bytes)?.text(inColumnOf: type, isDeclared: isDeclared) else {
+            if MomentText.isDebugTextOfGo(bytes) {
                 throw WireError(
                     state: .invalidDatetimeFormat,
                     message: "invalid input syntax for type \(type.sqlName): \"\(String(decoding: bytes, as: UTF8.self))\"",

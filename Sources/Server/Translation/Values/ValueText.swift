@@ -64,13 +64,16 @@ enum ValueText {
         throw error
     }
 
-    /// To PostgreSQL the year before 1 is 1 BC, which is 0 to SQLite, and its first.
     private static func moment(_ text: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
-        guard text.suffix(3).elementsEqual(" bc".utf8, by: { lowerASCII($0) == $1 }) else {
-            guard let moment = MomentText(text) else { return nil }
-            if moment.days != nil, text.starts(with: "0000".utf8) { throw DateTimeCodec.outOfRange("the year 0000") }
-            return try moment.text(of: type)
-        }
+        if let text = try momentBC(text, type) { return text }
+        guard let moment = MomentText(text) else { return nil }
+        if moment.days != nil, text.starts(with: "0000".utf8) { throw DateTimeCodec.outOfRange("the year 0000") }
+        return try moment.text(of: type)
+    }
+
+    /// To PostgreSQL the year before 1 is 1 BC, which is 0 to SQLite, and its first. nil: it is no moment before Christ.
+    static func momentBC(_ text: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
+        guard text.suffix(3).elementsEqual(" bc".utf8, by: { lowerASCII($0) == $1 }) else { return nil }
         var digits = Array(TextCodec.trimmed(UnsafeRawBufferPointer(rebasing: text.dropLast(3))))
         guard digits.count >= "0001-01-01".utf8.count else { return nil }
         let year = digits.prefix(4)
