@@ -267,6 +267,8 @@ def test_json_is_what_was_sent(client, type, formats, text, stored):
     # A column of texts keeps any.
     client.extended("INSERT INTO p (id, t) VALUES (101, $1)", [sent.encode()], types=[type], formats=formats).check()
     assert client.value("SELECT t FROM p WHERE id = 101") == text
+    client.query(f"INSERT INTO p (id, t) VALUES (102, '{text}'::{'json' if type == JSON else 'jsonb'})").check()
+    assert client.value("SELECT t FROM p WHERE id = 102") == text
 
 
 @pytest.mark.parametrize("column", ["j", "t"])
