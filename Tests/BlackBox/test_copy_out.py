@@ -42,3 +42,14 @@ def test_a_forced_column_that_the_query_does_not_have(connection, names):
         copied(connection, "SELECT 1 AS a", f"(FORMAT csv, FORCE_QUOTE ({names}))")
     connection.rollback()
     assert copied(connection, "SELECT 1 AS a, 2 AS b", "(FORMAT csv, FORCE_QUOTE (A))") == '"1",2\n'
+
+
+@pytest.mark.parametrize("names", ["a, a", "a, b, A", '"a", a', "b, b, nosuch"])
+@pytest.mark.parametrize("source", ["(SELECT f AS a, f AS b FROM truth)", "named"])
+def test_a_forced_column_is_named_once(connection, source, names):
+    connection.execute("CREATE TABLE named (a, b)")
+    for sql in [f"COPY {source} TO STDOUT (FORMAT csv, FORCE_QUOTE ({names}))", f"COPY named FROM STDIN (FORMAT csv, FORCE_NULL ({names}))"]:
+        with pytest.raises(psycopg.errors.DuplicateColumn, match="specified more than once"), connection.transaction():
+            with connection.cursor().copy(sql):
+                pass
+    connection.rollback()

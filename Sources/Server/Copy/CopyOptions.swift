@@ -4,21 +4,6 @@ import PostgresWire
 struct CopyOptions: Equatable {
     enum Format: Equatable { case text, csv, binary }
     enum Header: Equatable { case none, present, match }
-    enum Columns: Equatable {
-        case all
-        /// The names as they were written, for errors, and as SQLite compares them: each column of a table is looked for among them.
-        case named([String], Set<FoldedName>)
-
-        static let none = named([])
-        static func named(_ names: [String]) -> Columns { .named(names, Set(names.lazy.map(\.foldedName))) }
-
-        func contains(_ name: String) -> Bool {
-            switch self {
-            case .all: true
-            case .named(_, let names): !names.isEmpty && names.contains(name.foldedName)
-            }
-        }
-    }
 
     var format = Format.text
     var delimiter = UInt8(ascii: "\t")

@@ -25,24 +25,24 @@ extension Session {
             guard wait == nil else { return nil }
         }
         let connection: PooledConnection = writerMode == .none ? reader! : pool.writer
-        let found: CopyTable
-        do { found = try look(table, connection) } catch {
+        do {
+            let found = try look(table, connection)
+            try requireForced(options, among: found)
+            return (found, connection.schemaVersion)
+        } catch {
             if readerIsOnlyToPrepare { releaseReader() }
             throw error
         }
-        for (name, columns) in [
-            ("FORCE_QUOTE", options.forceQuote), ("FORCE_NOT_NULL", options.forceNotNull),
-            ("FORCE_NULL", options.forceNull),
+    }
+
+    private func requireForced(_ options: CopyOptions, among table: CopyTable) throws(WireError) {
+        for (option, columns) in [
+            ("FORCE_QUOTE", options.forceQuote), ("FORCE_NOT_NULL", options.forceNotNull), ("FORCE_NULL", options.forceNull),
         ] {
-            guard case .named(let names, _) = columns, !names.isEmpty else { continue }
-            let known = Set(found.columns.lazy.map(\.name.foldedName))
-            for wanted in names where !known.contains(wanted.foldedName) {
-                if readerIsOnlyToPrepare { releaseReader() }
-                throw WireError(
-                    state: .invalidColumnReference, message: "\(name) column \"\(wanted)\" not referenced by COPY")
+            try columns.require(among: table.columns.map(\.name)) {
+                WireError(state: .invalidColumnReference, message: "\(option) column \"\($0)\" not referenced by COPY")
             }
         }
-        return (found, connection.schemaVersion)
     }
 
     /// A view's columns are known when it has been compiled, which may take long.

@@ -47,10 +47,9 @@ extension Session {
 
     /// What FORCE_QUOTE names must be a column of the query. Those of a table have been looked for before.
     private func requireForced(_ options: CopyOptions, among analysis: Analysis) throws(WireError) {
-        guard case .named(let names, _) = options.forceQuote, !names.isEmpty else { return }
-        let known = Set(analysis.columns.lazy.map(\.name.foldedName))
-        guard let unknown = names.first(where: { !known.contains($0.foldedName) }) else { return }
-        throw WireError(state: .undefinedColumn, message: "column \"\(unknown)\" does not exist")
+        try options.forceQuote.require(among: analysis.columns.map(\.name)) {
+            WireError(state: .undefinedColumn, message: "column \"\($0)\" does not exist")
+        }
     }
 
     private func beginCopyOut(_ portal: Portal, _ analysis: Analysis, _ options: CopyOptions) {
