@@ -119,7 +119,8 @@ def test_a_decimal_is_the_same_double_as_a_real(client, column, text):
 
 @pytest.mark.parametrize("text, stored", [
     ("1e20", "100000000000000000000"), ("2.463E-26", "0.00000000000000000000000002463"), ("1234567890123456.50", "1234567890123456.50"),
-    ("1e-400", "0." + 399 * "0" + "1")])
+    ("1e-400", "0." + 399 * "0" + "1"), ("+001234567890123456.50", "1234567890123456.50"), ("-.123456789012345", "-0.123456789012345"),
+    ("-00000000000000.50", "-0.5")])
 def test_a_column_of_texts_keeps_all_digits_of_a_decimal(client, text, stored):
     for value, format in [(text, 0), (binary_numeric(text), 1)]:
         client.extended("INSERT INTO p (id, t) VALUES (100, $1)", [value], types=[NUMERIC], formats=[format]).check()

@@ -36,8 +36,15 @@ enum StoredDecimal: Equatable {
         } else {
             // One that is too small for a double is next to zero there, and in a column of texts it is what it is.
             guard value != nil || text[..<syntax.point].allSatisfy({ !isDigit($0) || $0 == UInt8(ascii: "0") }) else { throw .outOfRange }
-            self = .text(String(decoding: text, as: UTF8.self))
+            self = .text(Self.written(text, whole: syntax.point))
         }
+    }
+
+    /// As PostgreSQL writes a decimal, be it sent in text or in binary: without a plus, and without zeros that need not be there.
+    private static func written(_ text: UnsafeRawBufferPointer, whole end: Int) -> String {
+        let digits = text[..<end].drop { !isDigit($0) || $0 == UInt8(ascii: "0") }
+        return (text.first == UInt8(ascii: "-") ? "-" : "") + (digits.isEmpty ? "0" : "")
+            + String(decoding: text[digits.startIndex...], as: UTF8.self)
     }
 
     /// "For conversions between TEXT and REAL storage classes, only the first 15 significant decimal digits of the number are preserved":
@@ -54,7 +61,7 @@ enum StoredDecimal: Equatable {
 /// A number's text as PostgreSQL's numeric_in reads it: a sign, digits with a point among them, an exponent. `0x1A` and `inf`, which C's
 /// strtod takes as well, are none.
 struct DecimalSyntax {
-    /// Of those that are written, in the whole part and behind the point.
+    /// In the whole part and behind the point, as PostgreSQL writes it: with a digit before the point, and no zeros before that.
     private(set) var digits = 0
     /// Where the whole part ends.
     private(set) var point = 0
@@ -79,15 +86,16 @@ struct DecimalSyntax {
             return true
         }
         _ = accept("+-")
-        digits = skip(isDigit).count
+        let whole = skip(isDigit)
         point = index
+        var fraction = index..<index
         if accept(".") {
-            let fraction = skip(isDigit)
-            digits += fraction.count
+            fraction = skip(isDigit)
             isWhole = text[fraction].allSatisfy { $0 == UInt8(ascii: "0") }
             isPlain = !fraction.isEmpty
         }
-        guard digits > 0 else { return nil }
+        guard !whole.isEmpty || !fraction.isEmpty else { return nil }
+        digits = max(1, text[whole].drop { $0 == UInt8(ascii: "0") }.count) + fraction.count
         if accept("eE") {
             isPlain = false
             _ = accept("+-")
