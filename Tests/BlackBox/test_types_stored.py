@@ -309,6 +309,16 @@ def test_a_uuid_of_digits_is_no_number(client, typing, text, stored):
     assert client.extended("UPDATE p SET u = $1 WHERE u = $1 AND id = 9", [text.encode()]).tag == "UPDATE 1"
 
 
+@pytest.mark.parametrize("types", [[], [wire.TEXT]])
+def test_a_uuid_that_may_be_empty(client, types):
+    """It is compared with a text, and is a UUID in its column all the same."""
+    client.query("DELETE FROM p WHERE id IN (8, 9)").check()
+    for number, text in [(8, "12345678901234567890123456789012"), (9, "")]:
+        client.extended(f"INSERT INTO p (id, u) VALUES ({number}, nullif($1, ''))", [text], types).check()
+    stored = client.query("SELECT CAST(u AS TEXT) FROM p WHERE id IN (8, 9) ORDER BY id").texts
+    assert stored == [("12345678-9012-3456-7890-123456789012",), (None,)]
+
+
 UNTYPED = [("u UUID", "00000000000000000000000000000002", "00000000-0000-0000-0000-000000000002"), ("d DATE", "2024-01-02 +01", "2024-01-02")]
 
 

@@ -33,7 +33,7 @@ extension ParameterType {
         if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
         if isText, inText == .bool { return ParameterType(type: type, rule: .boolean, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
-        if isText, inferred.type == .uuid, inferred.rule == .verbatim { return ParameterType(type: type, rule: .uuid, isGiven: true) }
+        if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }
@@ -60,9 +60,12 @@ extension ParameterType {
         }
         var result = type.isStoredAsText && typing.results != .declared ? .text : self
         if rule == .verbatim, MomentText.types.contains(type) { result.rule = .moment(type) }
-        if rule == .verbatim, type == .uuid { result.rule = .uuid }
+        if isForUUID { result.rule = .uuid }
         return result
     }
+
+    /// It goes into a column declared UUID, as it comes.
+    private var isForUUID: Bool { rule == .uuid || (rule == .verbatim && type == .uuid) }
 
     /// PostgreSQL refuses the statement. Here the error waits for a value that is not NULL, which has no class to
     /// be wrong about: drivers send NULL without a type.

@@ -130,7 +130,11 @@ extension ParameterType {
         if let need, need.isStoredAsText, converted?.type == .bool { return }
         if let type = need {
             self = Self(needed: type)
-            if type.isStoredAsText, let converted, converted.type != type { self = .text }
+            if type.isStoredAsText, let converted, converted.type != type {
+                self = .text
+                // Of `nullif($1, '')` SQLite would make a number in a column declared UUID, too.
+                if converted.type == .uuid { rule = .uuid }
+            }
             // What SQLite would convert anyway takes part, unless it is of another kind.
             if let converted, type.isNumber, converted.type.isStoredAsText,
                 conversions.contains(where: { $0.affinity == .text })
