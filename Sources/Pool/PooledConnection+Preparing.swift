@@ -27,7 +27,7 @@ extension PooledConnection {
         guard version != schemaVersion else { return }
         schemaVersion = version
         // What fails here fails again for who runs a statement.
-        try? connection.rereadSchema()
+        unasked { try? connection.rereadSchema() }
     }
 
     private func prepare(

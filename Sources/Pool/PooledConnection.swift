@@ -49,6 +49,14 @@ package class PooledConnection: @unchecked Sendable {
     @inline(__always)
     package func endRun() { owner = nil }
 
+    /// Short work of the connection's own amid the owner's: who is asked whether to go on with theirs is not asked about this.
+    func unasked(_ work: () -> Void) {
+        let running = owner
+        owner = nil
+        defer { owner = running }
+        work()
+    }
+
     /// The progress handler. A statement that ends within a thousand steps never gets here.
     private func shouldStop() -> Bool {
         guard let owner else { return false }
