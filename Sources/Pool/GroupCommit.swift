@@ -179,9 +179,10 @@ struct GroupCommit {
     private func finish(
         _ member: any GroupMember, after others: ArraySlice<any GroupMember>, _ result: inout Result, running: (inout Result) -> Void
     ) {
-        let hadFailed = writer.failure != nil
+        // A cancel is for what it was sent for, and takes no second one.
+        let isOfOthers = !others.isEmpty && writer.failure == nil && writer.stopReason == nil
         running(&result)
-        if !others.isEmpty, !hadFailed, writer.failure != nil {
+        if isOfOthers, writer.failure != nil {
             member.returnToQueue()
             result.postponed.append(member)
         } else {

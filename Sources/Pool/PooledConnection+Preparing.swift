@@ -23,11 +23,19 @@ extension PooledConnection {
 
     /// The snapshot, or the transaction, has this schema. What the connection has read of another one is read again: by itself SQLite
     /// notices that when a statement runs, and some do not run (`PRAGMA index_list` of a table that is not known), or are refused before.
-    func meet(_ version: SchemaVersion) {
+    ///
+    /// Throws after an I/O error or without memory, for SQLite may have ended the transaction over it, also when it only reads: "it might be
+    /// necessary for SQLite to rollback and cancel the entire transaction" (https://www.sqlite.org/lang_transaction.html). What else
+    /// fails here fails again for who runs a statement.
+    func meet(_ version: SchemaVersion) throws(SQLiteError) {
         guard version != schemaVersion else { return }
         schemaVersion = version
-        // What fails here fails again for who runs a statement.
-        unasked { try? connection.rereadSchema() }
+        do { try unasked { () throws(SQLiteError) in try connection.rereadSchema() } } catch let error
+            where error.isInputOutput || error.code == SQLiteError.outOfMemory.code
+        {
+            schemaVersion = CommittedSchema.unknown
+            throw error
+        } catch {}
     }
 
     private func prepare(

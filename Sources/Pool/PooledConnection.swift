@@ -49,12 +49,12 @@ package class PooledConnection: @unchecked Sendable {
     @inline(__always)
     package func endRun() { owner = nil }
 
-    /// Short work of the connection's own amid the owner's: who is asked whether to go on with theirs is not asked about this.
-    func unasked(_ work: () -> Void) {
+    /// Work of the connection's own amid the owner's: who is asked whether to go on with theirs is not asked about this.
+    func unasked(_ work: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         let running = owner
         owner = nil
         defer { owner = running }
-        work()
+        try work()
     }
 
     /// The progress handler. A statement that ends within a thousand steps never gets here.

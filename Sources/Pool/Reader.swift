@@ -59,21 +59,24 @@ package final class Reader: PooledConnection, @unchecked Sendable {
         _ = try pin.step()
         isLeased = true
         leaseEpoch = epoch
-        guard walIndex == nil else { return noteSchema(since: known) }
+        guard walIndex == nil else { return try noteSchema(since: known) }
         // The first transaction has mapped the WAL index: begin again, now with a copy to compare with.
         walIndex = connection.walIndex()
-        guard let walIndex else { return noteSchema(since: known) }
+        guard let walIndex else { return try noteSchema(since: known) }
         endSnapshot()
         age.begins()
         snapshot = walIndex.copyHeader()
         _ = try pin.step()
         isLeased = true
-        noteSchema(since: known)
+        try noteSchema(since: known)
     }
 
     /// Another process may have changed it, which nobody but a new snapshot tells.
-    private func noteSchema(since known: SchemaVersion) {
-        meet(schema.version(pinnedBy: pin))
+    private func noteSchema(since known: SchemaVersion) throws(SQLiteError) {
+        do { try meet(schema.version(pinnedBy: pin)) } catch {
+            endSnapshot()
+            throw error
+        }
         if schemaVersion != known { schema.wasSeen(schemaVersion, since: known) { isNewest } }
     }
 

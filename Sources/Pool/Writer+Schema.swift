@@ -15,8 +15,8 @@ extension Writer {
     package func schemaMayBeAnother() { if seesDraft { beginDraft() } }
 
     /// The write lock was taken, and the statement that pins the snapshot stands on its row: nobody else can commit now.
-    func noteSchema() {
-        meet(schema.version(pinnedBy: pin))
+    func noteSchema() throws(SQLiteError) {
+        try meet(schema.version(pinnedBy: pin))
         schema.become(schemaVersion)
     }
 
@@ -24,7 +24,6 @@ extension Writer {
     func announceSchema() {
         endSnapshot()
         defer { pin.reset() }
-        guard (try? pin.step()) == .row else { return schema.become(CommittedSchema.unknown) }
-        noteSchema()
+        guard (try? pin.step()) == .row, (try? noteSchema()) != nil else { return schema.become(CommittedSchema.unknown) }
     }
 }

@@ -214,7 +214,11 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try run(beginStatement)
         _ = try pin.step()
         keepsSnapshot = true
-        noteSchema()
+        do { try noteSchema() } catch {
+            note(error)
+            endSnapshot()
+            throw error
+        }
     }
 
     /// What needs the connection to itself (definitions, PRAGMAs, VACUUM, checkpoints) comes after this. May be called inside a

@@ -8,9 +8,10 @@ extension Connection {
     /// As `prepareInternal`. What is prepared so must not write.
     public func prepareInternalWithoutChecks(_ sql: String) throws(SQLiteError) -> Statement {
         guard sqlite3_db_readonly(handle, "main") == 0, !hasLostChecks else { return try prepareInternal(sql) }
-        let isIgnoring = ignoreChecks(true)
+        _ = ignoreChecks(true)
         let prepared = Result { () throws(SQLiteError) -> Statement in try prepareInternal(sql) }
-        if isIgnoring, !ignoreChecks(false) { hasLostChecks = true }
+        // Also where that has failed: it may be the question that has.
+        if !ignoreChecks(false) { hasLostChecks = true }
         guard !hasLostChecks else { throw .outOfMemory }
         return try prepared.get()
     }

@@ -391,6 +391,29 @@ def test_a_wal_that_cannot_be_read_was_not_written_over(tmp_path, monkeypatch, s
             assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
 
 
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+def test_a_schema_that_cannot_be_read_when_a_transaction_begins(tmp_path, monkeypatch, synchronous):
+    """SQLite ends the transaction over it. So it has not begun, and what would follow is not done on its own."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous=synchronous) as (daemon, control):
+        daemon.run(*[f"CREATE TABLE wide_{number} (a_column_with_a_long_name, another_one, '{'x' * 200}')" for number in range(60)])
+        failed = 0
+        for read in range(1, 12):
+            with daemon.client() as client:
+                client.query(f"INSERT INTO t VALUES ({read})").check()
+                with contextlib.closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+                    outsider.execute(f"CREATE TABLE other_{read} (x)")
+                control.arm("read", read, "EUCLEAN", 1)
+                if client.query("BEGIN IMMEDIATE").errors:
+                    failed += 1
+                else:
+                    client.query(f"INSERT INTO t VALUES ({read + 100})")
+                    client.query("ROLLBACK")
+                control.disarm()
+                eventually(lambda: client.query("SELECT count(*) FROM t WHERE id > 100").value == "0", "readers that find nothing")
+                eventually(lambda: not client.query("UPDATE t SET id = id WHERE id = 0").errors, "the writer")
+        assert failed > 0
+
+
 @pytest.mark.parametrize("read", [2, 3])
 def test_an_earlier_wal_that_cannot_be_read_at_first(tmp_path, monkeypatch, read):
     """Its own, as it was before it was last begun anew. What has been committed since is not taken back without a word."""

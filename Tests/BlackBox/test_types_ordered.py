@@ -35,6 +35,17 @@ ROWS = [
     ("SELECT id FROM t EXCEPT VALUES ($1), ($2)", [INT8, INT8], ["2", "4"]), ("SELECT a, s FROM t EXCEPT SELECT $1, $2", [INT8, TEXT], ["3", "'x'"]),
     ("SELECT a FROM t INTERSECT SELECT $1 ORDER BY 1", [INT8], ["7"]), ("SELECT a FROM t UNION SELECT $1 ORDER BY 1", [INT8], ["7"]),
     ("WITH d AS (SELECT $1 AS k) SELECT id FROM t WHERE id IN (SELECT id FROM t EXCEPT SELECT k FROM d)", [INT8], ["2"]),
+    ("SELECT id, $1 AS x FROM t UNION ALL SELECT id, a FROM t ORDER BY x LIMIT 3", [INT8], ["5"]),
+    ("SELECT s, a FROM t UNION ALL SELECT $1, a FROM t ORDER BY 2, 1", [TEXT], ["'q'"]), ("SELECT u, id FROM t UNION ALL SELECT $1, 77 ORDER BY id", [TEXT], ["'q'"]),
+    ("SELECT id, a FROM t EXCEPT SELECT $1, $2 ORDER BY 2 DESC", [INT8, INT8], ["1", "3"]),
+    # In no order, and compared with nothing.
+    ("SELECT count(*) FROM (SELECT id, $1 AS kind FROM t ORDER BY a LIMIT 3)", [TEXT], ["'q'"]),
+    ("SELECT count(*) FROM (SELECT id, $1 AS kind FROM t UNION SELECT id, $2 FROM t)", [TEXT, TEXT], ["'q'", "'r'"]),
+    ("WITH q AS (SELECT id, $1 AS kind FROM t) SELECT o.id FROM q o JOIN q p ON o.id = p.id", [TEXT], ["'q'"]),
+    ("WITH q AS MATERIALIZED (SELECT $1) SELECT count(*) FROM q", [TEXT], ["'q'"]),
+    ("SELECT sum(a) OVER (PARTITION BY nullif($1, ''), r ORDER BY id) FROM t", [TEXT], ["'q'"]),
+    ("SELECT sum(a) OVER (PARTITION BY $1 ORDER BY id) FROM t", [TEXT], ["'red'"]),
+    ("SELECT sum(a) OVER (PARTITION BY CASE WHEN a > $1 THEN $2 ELSE $3 END ORDER BY id) FROM t", [INT8, TEXT, TEXT], ["5", "'x'", "'y'"]),
     # The same in each row, and with others of which nothing is known: as PostgreSQL has it, text.
     ("SELECT id FROM t ORDER BY $1, id", [TEXT], ["'1'"]), ("SELECT $1 AS k, count(*) FROM t GROUP BY k", [TEXT], ["'1'"]), ("SELECT DISTINCT $1 FROM t", [TEXT], ["'1'"]),
     ("SELECT id, count(*) OVER (PARTITION BY $1) FROM t ORDER BY id", [TEXT], ["'1'"]), ("SELECT id FROM t WHERE $1 = $1", [TEXT], ["'1'"]),

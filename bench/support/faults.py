@@ -18,6 +18,8 @@ NEGATIVE_CONTROLS = {"lost-write"}
 ERRORS = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC}
 # Full, too: tests use them.
 FULL = {"EDQUOT": errno.EDQUOT, "EFBIG": errno.EFBIG}
+# A damaged file system, which SQLite does not take for a short file as it does EIO.
+DAMAGED = {"EUCLEAN": errno.EUCLEAN}
 ONCE, FOR_EVER = 1, 1 << 62
 
 
@@ -45,7 +47,7 @@ class FaultControl:
     def arm(self, kind, first, error, count):
         """The `first` call of a kind from now on fails, and `count` in all."""
         self.disarm()
-        self._layout.pack_into(self._words, 0, 0, first, count, (ERRORS | FULL)[error], 0, 0)
+        self._layout.pack_into(self._words, 0, 0, first, count, (ERRORS | FULL | DAMAGED)[error], 0, 0)
         # Last, and by itself: the daemon may be running.
         struct.pack_into("=Q", self._words, 0, KINDS[kind])
 

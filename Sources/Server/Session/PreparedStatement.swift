@@ -165,7 +165,9 @@ struct ParameterSource {
     private func list(_ given: [TypeOID], _ analysis: Analysis?, allowsUntyped: Bool) -> [ParameterType] {
         var list = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
         for (number, inferred) in (analysis?.inferredTypes ?? []).enumerated()
-        where number < list.count && list[number].type == .numeric && list[number].rule == .typed && inferred.type != .text {
+        where number < list.count && list[number].type == .numeric && list[number].rule == .typed && inferred.type != .text
+            && inferred.type != .bytea
+        {
             list[number].rule = .number
         }
         return list

@@ -25,10 +25,14 @@ struct Instruction: Sendable {
             // The programs of triggers follow, and each counts its addresses from 0 again.
             guard Int(statement.integer(0)) == program.count else { break }
             guard program.count < limit, let opcode = Opcode(rawValue: text(statement, 1)) else { return nil }
+            // "If the OPFLAG_PERMUTE bit is set in the P5 argument, then the order of comparison is determined by the most recent
+            // OP_Permutation operator" (OP_Compare, https://www.sqlite.org/opcode.html): it has that one's P4 here.
+            let (p5, last) = (Int(statement.integer(6)), program.last)
+            let isPermuted = opcode == .compare && p5 & 1 != 0 && last?.opcode == .permutation
             program.append(
                 Instruction(
-                    opcode: opcode, p1: Int(statement.integer(2)), p2: Int(statement.integer(3)),
-                    p3: Int(statement.integer(4)), p4: text(statement, 5), p5: Int(statement.integer(6))))
+                    opcode: opcode, p1: Int(statement.integer(2)), p2: Int(statement.integer(3)), p3: Int(statement.integer(4)),
+                    p4: isPermuted ? last?.p4 ?? "" : text(statement, 5), p5: p5))
         }
         return program.isEmpty ? nil : program
     }
@@ -40,6 +44,9 @@ struct Instruction: Sendable {
     func onCursor(_ number: Int) -> Instruction {
         Instruction(opcode: opcode, p1: number, p2: p2, p3: p3, p4: p4, p5: p5)
     }
+
+    /// Of a Compare: which registers, counted from P1 and P2, out of `[1,0]`; none where there is no such list.
+    var permutation: [Int] { p4.hasPrefix("[") ? p4.dropFirst().dropLast().split(separator: ",").compactMap { Int($0) } : [] }
 
     /// The name of a function, out of `sum(1)`.
     var functionName: String { String(p4.prefix { $0 != "(" }) }

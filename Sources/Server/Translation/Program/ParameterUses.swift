@@ -145,9 +145,6 @@ struct ParameterUses {
         if all.isParameterOnly { addIndifferent(all) } else { addCompared(values) }
     }
 
-    /// It goes into a row of the program's own, and who reads that may do anything with it.
-    mutating func addKept(_ value: ProgramValue) { update(value) { _ in } }
-
     /// Compared with what has no affinity: a number and a text are then never equal, so it must be what the other is.
     private mutating func addUnconverted(_ value: ProgramValue, like other: ProgramValue) {
         // Of what a parameter may stand in for: coalesce($1, 0) > 5.

@@ -172,7 +172,6 @@ extension ProgramInterpreter {
                 note { $0.addStored(value, in: column) }
             }
         }
-        note { for value in record.fields { $0.addKept(value) } }
         registers.set(instruction.p3, record)
     }
 
@@ -234,9 +233,10 @@ extension ProgramInterpreter {
                 let other = column(index, of: p1, registers)
                 note { $0.addOrdered([value, other]) }
             }
-        // Of one row with the one before it: GROUP BY, PARTITION BY, EXCEPT with ORDER BY.
+        // Of the rows of two SELECTs that are put in one order (multiSelectOrderBy in https://www.sqlite.org/src/file?name=src/select.c).
+        // The others compare a row with the one before it, for GROUP BY and PARTITION BY: what has been sorted says what that is.
         case .compare:
-            for index in 0..<Swift.max(p3, 0) {
+            for index in instruction.permutation.prefix(Swift.max(p3, 0)) {
                 let values = [registers.value(p1 + index), registers.value(instruction.p2 + index)]
                 note { $0.addOrdered(values) }
             }
