@@ -56,7 +56,7 @@ package final class Reader: PooledConnection, @unchecked Sendable {
         age.begins()
         // The copy comes before the transaction: a commit between the two makes the next check fail, and nothing worse.
         if let walIndex { snapshot = walIndex.copyHeader() }
-        _ = try pin.step()
+        try stepPin()
         isLeased = true
         leaseEpoch = epoch
         guard walIndex == nil else { return try noteSchema(since: known) }
@@ -66,9 +66,16 @@ package final class Reader: PooledConnection, @unchecked Sendable {
         endSnapshot()
         age.begins()
         snapshot = walIndex.copyHeader()
-        _ = try pin.step()
+        try stepPin()
         isLeased = true
         try noteSchema(since: known)
+    }
+
+    private func stepPin() throws(SQLiteError) {
+        do { _ = try pin.step() } catch {
+            age.ends()
+            throw error
+        }
     }
 
     /// Another process may have changed it, which nobody but a new snapshot tells.

@@ -414,6 +414,30 @@ def test_a_schema_that_cannot_be_read_when_a_transaction_begins(tmp_path, monkey
         assert failed > 0
 
 
+@pytest.mark.parametrize("end", ["ROLLBACK", "COMMIT"])
+def test_a_schema_that_cannot_be_read_within_a_transaction(tmp_path, monkeypatch, end):
+    """SQLite ends the transaction over what the daemon asks of a new statement, and does not do the statement by itself then."""
+    with faulty_daemon(tmp_path, monkeypatch, synchronous="full", config="cache_size_kib = 16\n") as (daemon, control):
+        columns = ", ".join(f"a_column_with_a_long_name_{number} TEXT" for number in range(80))
+        daemon.run(*[f"CREATE TABLE wide_{number} ({columns})" for number in range(100)], "CREATE TABLE large (x)")
+        fill = "INSERT INTO large SELECT randomblob(3000) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n)"
+        failed = 0
+        for read in range(1, 20):
+            with daemon.client() as client:
+                before = client.value("SELECT count(*) FROM t")
+                # Its pages of the schema are not in the cache any more.
+                client.query(f"BEGIN; INSERT INTO t VALUES ({1000 * read}); CREATE TABLE own_{read} (x); {fill}").check()
+                control.arm("read", read, "EUCLEAN", 1)
+                reply = client.extended(f"INSERT INTO t VALUES ($1) RETURNING id, lower('{read}')", [str(1000 * read + 1)])
+                control.disarm()
+                ended = client.query(end)
+                failed += bool(reply.errors)
+                eventually(lambda: not client.query("UPDATE t SET id = id WHERE id = 0").errors, "the writer")
+                lasts = end == "COMMIT" and not reply.errors and not ended.errors
+                assert int(client.value("SELECT count(*) FROM t")) == int(before) + (2 if lasts else 0), (read, reply.state, ended.state)
+        assert failed > 0
+
+
 @pytest.mark.parametrize("read", [2, 3])
 def test_an_earlier_wal_that_cannot_be_read_at_first(tmp_path, monkeypatch, read):
     """Its own, as it was before it was last begun anew. What has been committed since is not taken back without a word."""

@@ -46,6 +46,9 @@ RIGHT = [
 UNDECIDED = [
     ("SELECT json_extract('{\"a\":1}', '$.a') = $1", "1"),
     ("SELECT max($1, $2)", "3"),
+    ("SELECT id FROM p WHERE n + 0 < (SELECT max($1))", "3"),
+    ("SELECT id FROM p WHERE n + 0 IN (SELECT max($1) FROM p)", "3"),
+    ("SELECT id FROM p GROUP BY id, n HAVING max(CASE WHEN n > 0 THEN $1 END) = max(n)", "10"),
     ("SELECT max(n, $1, t) FROM p", "3"),
     ("SELECT id FROM p WHERE x = $1", "10"),
     ("SELECT id FROM p WHERE x IN ($1, 1, 2, 3)", "10"),

@@ -137,6 +137,7 @@ extension Session {
         if copy.schema != pool.writer.schemaVersion {
             try copy.table.requireSame(as: look(copy.table.wanted, pool.writer))
             copy.schema = pool.writer.schemaVersion
+            try requireOpenTransaction()
         }
         try insertDecoded(copy, on: pool.writer)
         let rows = copy.rows.rows

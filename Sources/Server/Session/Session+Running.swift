@@ -138,6 +138,7 @@ extension Session {
                 try renewAnalysis(of: portal, on: connection)
                 analysis = portal.statement.analysis ?? analysis
             }
+            if isOnWriter { try requireOpenTransaction() }
             lease = analysis.definesSchema ? try prepareDefinition(portal.query) : try prepare(portal, on: connection)
         } catch {
             releaseReaderIfUnused()

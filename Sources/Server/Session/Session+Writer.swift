@@ -114,6 +114,22 @@ extension Session {
         try waitUntilDurable(commit)
     }
 
+    /// SQLite ends a transaction over an I/O error also where it only reads, as who looked at the statement has: what is done now would be
+    /// committed by itself, and the rest of the transaction is no more.
+    @inline(__always)
+    func requireOpenTransaction() throws(WireError) {
+        if pool.writer.connection.isAutocommit { throw lostTransaction() }
+    }
+
+    @inline(never)
+    private func lostTransaction() -> WireError {
+        let error = SQLiteError(
+            extendedCode: SQLiteError.Code.inputOutput, message: "SQLite has rolled the transaction back after an error of the disk")
+        // Nothing is tried again on this connection.
+        pool.writer.note(SQLiteError(extendedCode: SQLiteError.Code.readFailed, message: error.message))
+        return ErrorTranslation.wireError(error)
+    }
+
     private func answerWhenDurable(_ commit: UnsyncedCommit) {
         // What has been sent cannot be taken back: an error comes behind it.
         if marks.commit < out.start { marks.commit = out.end }

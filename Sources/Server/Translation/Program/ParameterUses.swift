@@ -133,7 +133,13 @@ struct ParameterUses {
     mutating func addCompared(_ values: [ProgramValue]) {
         let all = ProgramValue.one(of: values)
         for value in values where !value.parameters.isEmpty {
-            if value.isConverted { addReused(value) } else { addUnconverted(value, like: all) }
+            if value.isConverted {
+                addReused(value)
+            } else if all.isParameterOnly {
+                addSensitive(value)
+            } else {
+                addUnconverted(value, like: all)
+            }
         }
     }
 
