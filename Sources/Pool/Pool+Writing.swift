@@ -36,7 +36,7 @@ extension Pool {
         tellOfWriterIfAsked()
         let now = MonotonicClock.now
         boundWriterSnapshot(now: now)
-        let isSuspect = writer.failure != nil || writer.connection.hasLostChecks
+        let isSuspect = writer.failure != nil
         let frames = writer.walFrames
         // It may have ended while it was idle.
         holderIsAwaited.store(false, ordering: .relaxed)

@@ -56,9 +56,15 @@ extension PooledConnection {
         }
         // On a reader it was prepared to see what it is, and will run on the writer. What EXPLAIN and PRAGMA answer is what they have found
         // when they were prepared: SQLite does not prepare them again.
-        let isFixed = prepared.explain != 0 || SQLWord.stands("pragma", in: text.bytes)
+        let isFixed = prepared.explain != 0 || mayBePragma(text.bytes)
         let isKept = !isFixed && (!isReader || prepared.isReadOnly)
         return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
+    }
+
+    /// Most texts say with their first letter that they are none. What stands behind a comment is looked at, and so is an empty text.
+    private func mayBePragma(_ sql: UnsafeRawBufferPointer) -> Bool {
+        let first = sql.first { $0 > UInt8(ascii: " ") } ?? 0
+        return (first < UInt8(ascii: "A") || first | 0x20 == UInt8(ascii: "p")) && SQLWord.stands("pragma", in: sql)
     }
 
     /// The text was taken for one statement. Where SQLite finds more than one in it, the others must not be dropped without a word: one

@@ -34,7 +34,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var endedWithoutCommit = false
     /// An I/O error: what SQLite has in memory and what is on the disk may differ, so this connection writes no more. "…
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
-    private(set) var failure: SQLiteError?
+    var failure: SQLiteError? { firstFailure ?? (connection.hasLostChecks ? .outOfMemory : nil) }
+    private var firstFailure: SQLiteError?
     /// With synchronous = pipelined. Set when the connection has been opened.
     private(set) var pipelinedSync: PipelinedSync?
     /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
@@ -153,7 +154,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
 
     /// A statement failed on this connection.
     package func note(_ error: SQLiteError) {
-        if error.isInputOutput, failure == nil { failure = error }
+        if error.isInputOutput, firstFailure == nil { firstFailure = error }
     }
 
     /// With synchronous = pipelined: from now on commits are not on the disk when they are made.
@@ -193,7 +194,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, let problem = files.problemOfDatabase else {
             return
         }
-        failure = problem
+        firstFailure = problem
         throw problem
     }
 
@@ -232,7 +233,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// Commits; when it returns, the commit is where it will be found again. With synchronous = pipelined that is so when it has been
     /// synced: see `PipelinedSync`.
     package func commit() throws(SQLiteError) {
-        if connection.hasLostChecks { failure = failure ?? .outOfMemory }
         if let failure { throw failure }
         let began = MonotonicClock.now
         do {
@@ -248,7 +248,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         counters.commits.observe(nanoseconds: lastCommitNanoseconds)
         // With synchronous = pipelined, who syncs looks after the files.
         guard pipelinedSync == nil, let problem = files.problem(now: now) else { return }
-        failure = problem
+        firstFailure = problem
         throw problem
     }
 

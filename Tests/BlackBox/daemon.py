@@ -38,6 +38,13 @@ def eventually(condition, what="the condition", deadline=wire.DEADLINE):
     return value
 
 
+def halt(process_id):
+    """Stops a process until it gets SIGCONT."""
+    os.kill(process_id, signal.SIGSTOP)
+    stat = Path(f"/proc/{process_id}/stat")
+    eventually(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "a process that is stopped")
+
+
 def daemon_reads(*clients):
     """Waits until the daemon has read what these clients sent. Whether it has begun with it is not known then."""
     eventually(lambda: all(client.unread_by_server() == 0 for client in clients), "reading")

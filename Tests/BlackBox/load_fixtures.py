@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import signal
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from daemon import eventually, REPOSITORY
+from daemon import REPOSITORY
 
 WORKLOADS = REPOSITORY / "bench" / "workloads"
 SCALE, ACCOUNTS = 1, 2000
@@ -42,12 +41,6 @@ def binary():
     built = [path for path in builds if path.exists()]
     assert built, "no walpool-load in .build: `make load` builds it, or name one in WALPOOL_LOAD"
     return max(built, key=lambda path: path.stat().st_mtime)
-
-
-def halt(process_id):
-    os.kill(process_id, signal.SIGSTOP)
-    stat = Path(f"/proc/{process_id}/stat")
-    eventually(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "a process that is stopped")
 
 
 class Load:

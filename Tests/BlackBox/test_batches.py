@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import eventually, halt
 from service import Stalls
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -63,12 +63,6 @@ def uses_io_uring(daemon):
     return any("io_uring" in each for each in found)
 
 
-def stop(daemon):
-    os.kill(daemon.pid, signal.SIGSTOP)
-    while (Path("/proc") / str(daemon.pid) / "stat").read_text().rpartition(")")[2].split()[0] != "T":
-        time.sleep(0.001)
-
-
 def until_few_poll(daemon, *clients, sql="SELECT 1"):
     """Sends quick statements until no more threads poll than while every event is a quick one: half of the cores, and so one alone on
     the machines where it takes several events at once. For a while after anything that was not quick there are more."""
@@ -84,7 +78,7 @@ def send_together(daemon, first, others):
     """What these clients send, the daemon finds all at once: the first client's before the others'."""
     client, sql = first
     until_few_poll(daemon, client, *others)
-    stop(daemon)
+    halt(daemon.pid)
     client.send(wire.query(sql))
     for other in others:
         other.send(wire.query("SELECT 1"))
@@ -113,7 +107,7 @@ def test_a_long_statement_keeps_no_reply_of_those_before_it(daemon, sql, count):
     """Replies of requests that came together leave together, but not later than a long statement among them."""
     *others, last = [daemon.client() for _ in range(count + 1)]
     until_few_poll(daemon, *others, last)
-    stop(daemon)
+    halt(daemon.pid)
     for other in others:
         other.send(wire.query("SELECT 1"))
     last.send(wire.query(sql))
@@ -129,7 +123,7 @@ def test_replies_that_leave_together_are_each_clients_own(daemon):
     clients = [daemon.client() for _ in range(12)]
     gone, slow = daemon.client(), daemon.client()
     for number in range(30):
-        stop(daemon)
+        halt(daemon.pid)
         for index, client in enumerate(clients):
             if index % 4 == 0:
                 client.send(wire.query(f"SELECT {index}"), wire.query(f"SELECT {number}"))
@@ -196,7 +190,7 @@ def test_who_waits_for_what_a_client_leaves_that_goes_before_its_reply(start_dae
         for holder in (gone, step):
             assert holder.query("BEGIN READ ONLY").status == "T" and holder.query("SELECT 1").status == "T"
         until_few_poll(daemon, waiting, sql="SHOW statement_timeout")
-        stop(daemon)
+        halt(daemon.pid)
         gone.send(wire.query("SELECT 1"))
         step.send(wire.query("SELECT instr(hex(zeroblob(60000)), hex(zeroblob(20000)) || '1')"))
         waiting.send(wire.query("SELECT 7"))
@@ -212,7 +206,7 @@ def test_one_that_goes_and_one_that_comes_with_it(daemon):
     """Besides requests, a thread is told of ends and of new connections."""
     first, gone, other = [daemon.client() for _ in range(3)]
     until_few_poll(daemon, first, gone, other)
-    stop(daemon)
+    halt(daemon.pid)
     first.send(wire.query(ENDLESS))
     gone.socket.close()
     new = daemon.raw()

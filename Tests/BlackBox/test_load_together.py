@@ -10,7 +10,8 @@ import struct
 
 import pytest
 
-from load_fixtures import aimed_at, halt  # noqa: F401 (fixture)
+from daemon import halt
+from load_fixtures import aimed_at  # noqa: F401 (fixture)
 from wire_messages import message
 
 CLIENTS = 20

@@ -9,8 +9,8 @@ import time
 import zlib
 from pathlib import Path
 
-from daemon import eventually
-from load_fixtures import aimed_at, answered, database, halt, load, query, SCALE, server  # noqa: F401 (fixtures)
+from daemon import eventually, halt
+from load_fixtures import aimed_at, answered, database, load, query, SCALE, server  # noqa: F401 (fixtures)
 
 
 def test_open_loop(load):

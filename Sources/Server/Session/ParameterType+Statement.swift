@@ -46,10 +46,11 @@ extension ParameterType {
         return isNumber(type, inferred) ? .number : .typed
     }
 
-    /// A decimal that nothing would convert where it stands: with too many digits for a double it must not become the text that
-    /// keeps them all, which every number is less than.
+    /// Only among texts, and bytes, does a decimal with too many digits for a double become the text that has them all. Where nothing
+    /// converts it every number would be less than that; elsewhere SQLite would make a double of it, which is not always the one next to
+    /// it: 0.00000000000000000000000002463 would not be found where a client has stored the real 2.463E-26.
     private static func isNumber(_ type: TypeOID, _ inferred: ParameterType) -> Bool {
-        type == .numeric && (inferred.rule == .number || inferred.rule == .numberIfPossible || !inferred.isDetermined)
+        type == .numeric && inferred.type != .text && inferred.type != .bytea
     }
 
     /// With results announced by what SQLite stores, so are parameters: dates are text. A decimal is no loss.

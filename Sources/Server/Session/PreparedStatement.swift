@@ -148,7 +148,7 @@ struct ParameterSource {
     var literals: [TypeOID]?
 
     func parameters(_ analysis: Analysis?) -> [ParameterType] {
-        let prepared = list(given, analysis, allowsUntyped: allowsUntyped)
+        let prepared = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
         guard let literals else { return prepared }
         // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
         // else a text.
@@ -156,20 +156,6 @@ struct ParameterSource {
             if parameter.isGiven { return parameter.type }
             return literal == .text ? .unspecified : literal
         }
-        return list(types, analysis, allowsUntyped: true)
-    }
-
-    /// Only among texts does a decimal with too many digits for a double become the text that has them all. Elsewhere SQLite would make a
-    /// double of that text, which is not always the one next to it: 0.00000000000000000000000002463 would not be found where a client has
-    /// stored the real 2.463E-26.
-    private func list(_ given: [TypeOID], _ analysis: Analysis?, allowsUntyped: Bool) -> [ParameterType] {
-        var list = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
-        for (number, inferred) in (analysis?.inferredTypes ?? []).enumerated()
-        where number < list.count && list[number].type == .numeric && list[number].rule == .typed && inferred.type != .text
-            && inferred.type != .bytea
-        {
-            list[number].rule = .number
-        }
-        return list
+        return ParameterType.list(types, analysis, typing, allowsUntyped: true)
     }
 }

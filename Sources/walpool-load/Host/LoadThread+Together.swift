@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 /// What one `epoll_wait` tells of is received by one system call and answered by another, as the daemon does it
-/// (Sources/CLinux/ring.h). Whatever server is driven, what its clients cost is taken from it, and most of that was a system call for each
-/// message that comes and for each that goes.
+/// (Sources/CLinux/ring.h). Whatever server is driven, what its clients cost is taken from it, and a good part of that was a system call for
+/// each message that comes and for each that goes.
 ///
 /// Their latencies have in them what the others of the same call take here: some microseconds.
 extension LoadThread {
