@@ -77,9 +77,10 @@ extension PooledConnection {
         return statement
     }
 
-    /// It says nothing of the schema that the authorizer refused it, that it was stopped, or how deeply it nests.
+    /// It says nothing of the schema that the authorizer refused it, that it was stopped, how deeply it nests, or that the file could not be
+    /// read. What goes well after that may be outside of the transaction that it belongs to: see `meet`.
     private func mayBeOutdated(_ error: SQLiteError) -> Bool {
-        connection.callbacks.denial == nil && !wasStopped(by: error) && !error.isStackDepth
+        connection.callbacks.denial == nil && !wasStopped(by: error) && !error.isStackDepth && !error.isOfCircumstances
     }
 
     /// Whether it was the statement's owner, or somebody else, who stopped what has failed: then `stopReason` says why.

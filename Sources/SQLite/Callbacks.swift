@@ -7,6 +7,8 @@ public final class Callbacks {
     public var isInternal = false
     /// Why the authorizer refused the statement that was just prepared; the caller takes it and sets nil.
     public var denial: Authorizer.Denial?
+    /// See `Connection.takeFailure`.
+    var failure: SQLiteError?
     /// The table that the statement just prepared drops.
     var droppedTable: String?
     /// Called about every `progressOperations` virtual machine steps of a statement; true stops it with
@@ -20,6 +22,11 @@ public final class Callbacks {
     public var onBusy: ((_ attempt: Int) -> Bool)?
     /// Whose statement runs now, for the functions that a session asks about itself.
     public var sessionFacts: (() -> SessionFacts?)?
+
+    func noting(_ error: SQLiteError) -> SQLiteError {
+        if failure == nil, error.isOfCircumstances { failure = error }
+        return error
+    }
 
     /// Rare enough to cost nothing (a point SELECT never gets there), often enough to stop a statement within
     /// fractions of a millisecond: a thousand steps take about 10 to 80 microseconds.

@@ -100,7 +100,7 @@ public final class Connection: @unchecked Sendable {
             sqlite3_finalize(statement)
             throw .unreadablePage
         }
-        guard code == SQLITE_OK else { throw SQLiteError(connection: handle, code: code) }
+        guard code == SQLITE_OK else { throw callbacks.noting(SQLiteError(connection: handle, code: code)) }
         let internalCallbacks = callbacks.isInternal ? callbacks : nil
         let unreadablePages = fileMap?.unreadablePages
         return (
@@ -154,6 +154,13 @@ public final class Connection: @unchecked Sendable {
         return String(decoding: statement.text(0), as: UTF8.self)
     }
 
+    /// What has failed since this was asked before, in preparing a statement or in one of the daemon's own, and came of circumstances (see
+    /// `SQLiteError.isOfCircumstances`). Who makes do without an answer has to know whether there is none, or whether it was not to be had.
+    public func takeFailure() -> SQLiteError? {
+        defer { callbacks.failure = nil }
+        return hasUnreadablePages ? .unreadablePage : callbacks.failure
+    }
+
     /// Looks at the schema in the file, and reads it again when it is not the one this connection knows.
     public func rereadSchema() throws(SQLiteError) {
         // Running any statement that names a table compares the schema cookie.
@@ -189,6 +196,15 @@ public final class Connection: @unchecked Sendable {
         var current: Int32 = 0
         var highest: Int32 = 0
         sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 0)
+        return Int(current)
+    }
+
+    /// What the schema takes that is in memory. To find that out takes as long as to walk through it.
+    /// https://www.sqlite.org/c3ref/c_dbstatus_options.html#sqlitedbstatusschemaused
+    public var schemaBytes: Int {
+        var current: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_SCHEMA_USED, &current, &highest, 0)
         return Int(current)
     }
 

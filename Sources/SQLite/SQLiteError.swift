@@ -79,6 +79,14 @@ extension SQLiteError {
     /// What a statement ends with when its preparation was stopped: by the allocator, or by the authorizer.
     public var mayBeStoppedPreparation: Bool { code == SQLITE_NOMEM || code == SQLITE_AUTH }
 
+    /// It came of the file, of memory or of other connections, and says nothing of the statement: the same may go well at another time.
+    public var isOfCircumstances: Bool {
+        [
+            SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_READONLY, SQLITE_PROTOCOL, SQLITE_BUSY,
+            SQLITE_LOCKED, SQLITE_NOMEM,
+        ].contains(code)
+    }
+
     /// Another connection has a lock that this one needs.
     public var isBusy: Bool { code == SQLITE_BUSY }
     /// SQLITE_INTERRUPT: the progress handler has stopped it, or it is `interrupted`.

@@ -59,7 +59,8 @@ public final class Statement {
 
     @usableFromInline @inline(never)
     func failure(_ code: Int32) -> SQLiteError {
-        SQLiteError(connection: sqlite3_db_handle(handle), code: code)
+        let error = SQLiteError(connection: sqlite3_db_handle(handle), code: code)
+        return internalCallbacks?.noting(error) ?? error
     }
 
     /// Of one that writes: passes over the rows that it has left. "All of the database modifications are made during the first

@@ -74,7 +74,7 @@ struct ServedSchema {
             switch type {
             case "table", "view":
                 var table = Table(name: name, isView: type == "view", sql: sql)
-                table.columns = (try? Self.columns(connection, name)) ?? []
+                do { table.columns = try Self.columns(connection, name) } catch let error where !error.isOfCircumstances {}
                 table.hasRowid = !withoutRowid.contains(ExactName(name))
                 if type == "table" {
                     table.indexes = try Self.indexes(connection, name, indexTexts)

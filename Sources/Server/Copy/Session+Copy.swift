@@ -49,7 +49,10 @@ extension Session {
     func look(_ table: CopyStatement.Table, _ connection: PooledConnection) throws(WireError) -> CopyTable {
         connection.beginRun(self)
         defer { connection.endRun() }
+        _ = connection.connection.takeFailure()
         do { return try CopyTable(table, on: connection.connection) } catch {
+            // A schema that could not be read may have cost the transaction: then nothing is tried again on this connection.
+            if let failure = connection.connection.takeFailure(), writerMode != .none { pool.writer.note(failure) }
             throw connection.stopReason.map { stopError($0) } ?? error
         }
     }

@@ -137,7 +137,6 @@ extension Session {
         if copy.schema != pool.writer.schemaVersion {
             try copy.table.requireSame(as: look(copy.table.wanted, pool.writer))
             copy.schema = pool.writer.schemaVersion
-            try requireOpenTransaction()
         }
         try insertDecoded(copy, on: pool.writer)
         let rows = copy.rows.rows
@@ -155,6 +154,7 @@ extension Session {
         do { lease = try writer.statement(for: copy.insert.text, self) } catch {
             throw preparationError(error, copy.insert, writer)
         }
+        try requireOpenTransaction(for: lease)
         writer.connection.beginCountingChanges(for: state.counters)
         defer {
             writer.giveBack(lease)

@@ -83,6 +83,7 @@ extension Session {
         connection.beginRun(self)
         defer { connection.endRun() }
         _ = SQLiteLibrary.takeRefusal()
+        _ = connection.connection.takeFailure()
         func analysis(_ depth: Analysis.Depth?) throws(WireError) -> Analysis {
             try Analysis(lease.statement, of: query, schemaVersion: connection.schemaVersion, depth: depth)
         }
@@ -91,6 +92,8 @@ extension Session {
         // An analysis that was stopped is not whole, and would be shared with all sessions.
         if let reason = connection.stopReason { throw stopError(reason) }
         if SQLiteLibrary.takeRefusal() { throw ErrorTranslation.wireError(SQLiteError.outOfMemory) }
+        // And so would one be that could not read the schema. On the writer the transaction may be no more.
+        if let failure = connection.connection.takeFailure() { throw preparationError(failure, query, connection) }
         if found.schemaVersion == pool.schema.version {
             query.analysis = found
             server.registry.wasAnalysed(query)

@@ -109,6 +109,10 @@ extension Session: GroupMember {
     func endMember() throws(WireError) {
         guard !member.hasEnded else { return }
         let writer = pool.writer
+        do { try requireOpenTransaction() } catch {
+            undoMember()
+            throw error
+        }
         guard !member.isSingleStatement else {
             member.hasEnded = true
             return

@@ -94,6 +94,7 @@ extension Session {
         _ error: SQLiteError, _ query: Query, _ connection: PooledConnection
     ) -> WireError {
         if connection.wasStopped(by: error), let reason = connection.stopReason { return stopError(reason) }
+        if writerMode != .none { pool.writer.note(error) }
         var translated = ErrorTranslation.wireError(
             error, denial: connection.connection.callbacks.denial, sql: query.text.bytes, source: query.source?.bytes)
         // Drivers ask PostgreSQL's catalogs for this and that, and cope with a table that is missing; some of their
@@ -138,12 +139,12 @@ extension Session {
                 try renewAnalysis(of: portal, on: connection)
                 analysis = portal.statement.analysis ?? analysis
             }
-            if isOnWriter { try requireOpenTransaction() }
             lease = analysis.definesSchema ? try prepareDefinition(portal.query) : try prepare(portal, on: connection)
         } catch {
             releaseReaderIfUnused()
             throw error
         }
+        if isOnWriter { try requireOpenTransaction(for: lease) }
         if analysis.isRead {
             connection.connection.changeCounters.values = state.counters
         } else {

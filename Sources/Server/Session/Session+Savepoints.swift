@@ -46,8 +46,11 @@ extension Session {
         try requireBlock(command)
         let wanted = ExactName(name)
         if let index = state.transaction.savepoints.lastIndex(where: { $0.name == wanted }) { return index }
+        // After an error that SQLite rolls the transaction back for; see `failTransaction`.
+        let isRolledBack = state.transaction.hasFailed && state.transaction.savepoints.isEmpty
         throw WireError(
-            state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist")
+            state: .invalidSavepointSpecification, message: "savepoint \"\(name)\" does not exist",
+            hint: isRolledBack ? "The whole transaction is rolled back, with its savepoints, and ROLLBACK ends it." : nil)
     }
 
     func requireBlock(_ command: String) throws(WireError) {
@@ -63,6 +66,7 @@ extension Session {
     }
 
     private func onWriter(_ sql: String) throws(WireError) {
+        try requireOpenTransaction()
         do { try pool.writer.connection.executeInternal(sql) } catch {
             pool.writer.note(error)
             throw ErrorTranslation.wireError(error)

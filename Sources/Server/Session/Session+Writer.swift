@@ -84,6 +84,10 @@ extension Session {
         case .none:
             return
         case .lease:
+            do { try requireOpenTransaction() } catch {
+                undo()
+                throw error
+            }
             worker?.willBlock(isAlone: pool.syncsWithinCommit)
             do { try pool.writer.commit() } catch {
                 worker?.isBackFromDisk()
@@ -115,10 +119,19 @@ extension Session {
     }
 
     /// SQLite ends a transaction over an I/O error also where it only reads, as who looked at the statement has: what is done now would be
-    /// committed by itself, and the rest of the transaction is no more.
+    /// committed by itself, and the rest of the transaction is no more. So this is asked behind what prepares, before what runs; SAVEPOINT
+    /// would begin another transaction.
     @inline(__always)
     func requireOpenTransaction() throws(WireError) {
         if pool.writer.connection.isAutocommit { throw lostTransaction() }
+    }
+
+    /// - Parameter lease: what is to run, given back if it may not.
+    @inline(__always)
+    func requireOpenTransaction(for lease: PreparedLease) throws(WireError) {
+        guard pool.writer.connection.isAutocommit else { return }
+        pool.writer.giveBack(lease)
+        throw lostTransaction()
     }
 
     @inline(never)

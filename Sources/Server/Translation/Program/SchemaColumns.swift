@@ -21,7 +21,8 @@ struct SchemaColumns {
     /// - Parameter isRead: what an index's expressions are is asked of SQLite, which takes a while.
     mutating func columns(root: Int, isTable: Bool, isRead: Bool) -> [ProgramValue] {
         if let found = known[root] { return found }
-        // What goes wrong here leaves types unknown, which is always allowed.
+        // What goes wrong here leaves types unknown, which is always allowed; of what is wrong with the file hears who asks the connection
+        // (`takeFailure`).
         let found = (try? read(root, isTable, isRead)) ?? []
         known[root] = found
         return found
