@@ -11,6 +11,8 @@ public struct MemoryLimits: Equatable, Sendable {
     /// Of all connections together; 0 is no limit. Beyond it statements fail that take more than `shareBytes`: a client may
     /// keep many statements open that each stay within their own limit.
     public var totalBytes = 1 << 30
+    /// Of the schema, in each connection: what reads it has to have room for its own work besides. Ten thousand tables take less. nil: none.
+    public var schemaBytes: Int? { statementBytes > 0 ? statementBytes / 8 : nil }
     /// What nearly every statement needs less than.
     static let shareBytes = 1 << 20
 

@@ -159,6 +159,7 @@ extension Session {
         do throws(WireError) {
             for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
             portal.standOnRow(try nextRow(lease.statement, connection, portal))
+            if analysis.definesSchema { try requireRoom(forSchemaOf: connection, portal.query) }
             if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         } catch {
             portal.fail()

@@ -1,0 +1,68 @@
+"""Every connection keeps the schema in memory, and the statement of whoever comes first reads it: it must not outgrow a statement's memory."""
+
+import contextlib
+import sqlite3
+
+import pytest
+
+CONFIG = "statement_memory_limit_bytes = 16777216\n"
+MANY = "1 IN (" + "1, " * 60_000 + "1)"
+FEWER = "1 IN (" + "1, " * 30_000 + "1)"
+# More than two mebibytes in memory, and as SQL a fifth of one or less; a view's is kept in less room.
+LARGE = {
+    "view": f"CREATE VIEW large AS SELECT {MANY}",
+    "check": f"CREATE TABLE large (a CHECK ({FEWER}))",
+    "trigger": f"CREATE TRIGGER large AFTER INSERT ON t BEGIN SELECT {MANY}; END",
+    "column": f"ALTER TABLE t ADD COLUMN b CHECK ({FEWER})",
+}
+
+
+@pytest.fixture
+def db(start_daemon):
+    daemon = start_daemon(config=CONFIG)
+    daemon.run("CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+    return daemon
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_definition_that_is_too_large(db, kind):
+    client, other = db.client(), db.client()
+    before = other.query("SELECT sql FROM sqlite_schema").texts
+    for sql in LARGE[kind], f"BEGIN; {LARGE[kind]}; COMMIT", f"INSERT INTO t VALUES (2); {LARGE[kind]}":
+        reply = client.query(sql)
+        assert reply.state == "54000" and "statement_memory_limit_bytes" in reply.error["D"]
+        client.query("ROLLBACK")
+    client.query("BEGIN; INSERT INTO t VALUES (3); SAVEPOINT a").check()
+    assert client.query(LARGE[kind]).state == "54000"
+    client.query("ROLLBACK TO a; COMMIT").check()
+    for each in client, other, db.client():
+        assert each.query("SELECT sql FROM sqlite_schema").texts == before
+        assert each.query("SELECT a FROM t").texts == [("1",), ("3",)]
+    db.stop()
+    db.restart()
+    assert db.value("SELECT count(*) FROM t") == "2"
+
+
+def test_many_that_are_too_large_together(db):
+    client = db.client()
+    made = 0
+    while (reply := client.query(f"CREATE VIEW v{made} AS SELECT 1 IN ({'1, ' * 2_000}1)")).state is None:
+        made += 1
+    assert reply.state == "54000" and made > 3
+    # What makes it smaller is always possible.
+    assert db.client().query("DROP VIEW v0").tag == "DROP VIEW"
+    client.query("CREATE VIEW v0 AS SELECT 1").check()
+    db.stop()
+    db.restart()
+    assert db.value("SELECT count(*) FROM sqlite_schema WHERE type = 'view'") == str(made)
+
+
+def test_a_large_database_is_served(start_daemon):
+    """With the limits that are there without a configuration."""
+    daemon = start_daemon()
+    columns = ", ".join(f"column_{number} INTEGER NOT NULL DEFAULT 0" for number in range(20))
+    made = [f"CREATE TABLE t{n} (id INTEGER PRIMARY KEY, {columns}); CREATE INDEX i{n} ON t{n} (column_1);" for n in range(1000)]
+    with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
+        connection.executescript("BEGIN;" + "".join(made) + "COMMIT")
+    daemon.run("CREATE TABLE another (x)", f"CREATE VIEW v AS SELECT {MANY}")
+    assert daemon.value("SELECT count(*) FROM t999, another") == "0"
