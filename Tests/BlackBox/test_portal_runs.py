@@ -56,3 +56,63 @@ def test_what_gave_its_rows_has_no_more(client, four, sql, tag):
     reply = client.ask(wire.parse(sql), wire.bind(portal="p"), wire.execute("p"), wire.execute("p")).check()
     assert len(reply.rows) == 1 and reply.tags[1] == tag
     client.query("ROLLBACK").check()
+
+
+# The third row's is an error.
+THIRD_FAILS = "SELECT x, abs(-9223372036854775807 - (x = 3)) FROM (SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4)"
+
+
+def test_the_row_behind_those_that_were_asked_for_is_not_computed(client):
+    """It may take long, or fail, which is no matter of those before it."""
+    client.query("BEGIN").check()
+    reply = client.ask(wire.parse(THIRD_FAILS), wire.bind(portal="p"), wire.execute("p", 2)).check()
+    assert column(reply) == ["1", "2"] and reply.messages[-2].kind == "s"
+    assert client.ask(wire.execute("p", 1)).state == "22003"
+    client.query("ROLLBACK").check()
+    client.query(f"BEGIN; DECLARE c CURSOR FOR {THIRD_FAILS}").check()
+    assert column(client.query("FETCH 1 FROM c").check()) == ["1"]
+    assert client.query("MOVE 1 FROM c").check().tag == "MOVE 1"
+    assert client.query("FETCH 1 FROM c").state == "22003"
+    client.query("ROLLBACK").check()
+
+
+def test_as_many_rows_as_there_are(client, four):
+    """As PostgreSQL, which does not look for more either: the portal is suspended, and then at its end."""
+    reply = client.ask(wire.parse("SELECT id FROM t"), wire.bind(), wire.execute("", 4), wire.execute("", 4)).check()
+    assert column(reply) == ["1", "2", "3", "4"] and reply.tags == ["SELECT 0"]
+    assert [message.kind for message in reply.messages].count("s") == 1
+    insert = "INSERT INTO t VALUES (5, 'n') RETURNING id"
+    reply = client.ask(wire.parse(insert), wire.bind(), wire.execute("", 1)).check()
+    assert column(reply) == ["5"] and client.value("SELECT count(*) FROM t") == "5"
+
+
+@pytest.mark.parametrize("passed", ["FETCH 2 FROM c", "MOVE 2 FROM c"])
+@pytest.mark.parametrize("rest", ["FETCH ALL FROM c", "FETCH 5 FROM c"])
+def test_what_is_kept_of_a_cursor_begins_behind_what_was_fetched(client, four, passed, rest):
+    """A write has its other rows kept, in the transaction's own run and in one before its first write."""
+    client.query("BEGIN; DECLARE c CURSOR FOR SELECT id FROM t ORDER BY id").check()
+    assert client.query(passed).check().tag.endswith(" 2")
+    client.query("INSERT INTO t VALUES (7, 'n')").check()
+    assert column(client.query(rest).check()) == ["3", "4"]
+    client.query("DECLARE d CURSOR FOR SELECT id FROM t ORDER BY id").check()
+    assert column(client.query("FETCH 5 FROM d").check()) == ["1", "2", "3", "4", "7"]
+    client.query("DELETE FROM t").check()
+    assert client.query("FETCH 1 FROM d").check().tag == "FETCH 0"
+    client.query("ROLLBACK").check()
+
+
+def test_a_reply_waits_for_sync_or_flush(shared, four):
+    """psycopg's pipelines take what has come for all that will: fetchall() behind two queries was of the first, or of the second."""
+    client = shared.client()
+    client.send(wire.parse("SELECT 1"), wire.bind(), wire.execute())
+    shared.settle(client)
+    assert not client.has_reply()
+    client.send(wire.flush())
+    assert [message.kind for message in client.receive_until("C")] == ["1", "2", "D", "C"]
+    client.send(wire.bind(), wire.execute())
+    shared.settle(client)
+    assert not client.has_reply()
+    # An error comes at once.
+    client.send(wire.parse("SELECT nonsense"))
+    assert [message.kind for message in client.receive_until("E")] == ["2", "D", "C", "E"]
+    assert client.ask().status == "I"

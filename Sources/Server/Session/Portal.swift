@@ -29,6 +29,8 @@ final class Portal {
     var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
+    /// The row that its statement stands on has been sent or passed over, and the next one was not asked for yet.
+    var isRowSent = false
     /// What the run has taken and returned before it was paused. Not in `Run`, which is copied for every row that is sent.
     private(set) var pausedNanoseconds = 0
     private(set) var pausedRows = 0
@@ -40,7 +42,7 @@ final class Portal {
         var isOnWriter: Bool
         var counts: Bool
         var kind: StatementKind
-        /// The statement stands on a row that has not been sent.
+        /// The statement stands on a row, which has not been sent unless `isRowSent` says so.
         var hasRow = false
     }
 
@@ -52,7 +54,7 @@ final class Portal {
     var query: Query { statement.prepared }
     var analysis: Analysis? { analysisOfRun ?? statement.analysis }
     var isRunning: Bool { run != nil }
-    /// Its statement stands on a row that has not been sent.
+    /// Its statement stands on a row.
     var hasRow: Bool { run?.hasRow ?? false }
     /// FETCH can read from it: SQLite runs its statement, which gives rows.
     var isCursor: Bool { statement.query === query && !(analysis?.columns.isEmpty ?? true) }
@@ -159,6 +161,7 @@ final class Portal {
 
     func begin(_ run: Run, _ analysis: Analysis) {
         self.run = run
+        isRowSent = false
         analysisOfRun = analysis
         pausedNanoseconds = 0
         pausedRows = 0

@@ -58,23 +58,19 @@ extension Session {
         var hasRow = true
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
+        if portal.isRowSent { hasRow = try stepOn(statement, run.connection, portal) }
         while hasRow {
-            if maxRows > 0 && portal.rowsOfExecute >= maxRows {
-                portal.standOnRow(true)
-                countPause(of: portal)
-                portal.keepRows()
-                return .limit
-            }
             let filled = out.count
             do { try portal.encoder.encodeRow(statement, into: out) } catch {
                 portal.fail()
                 throw mismatchError(error, statement, portal)
             }
             portal.rowsOfExecute += 1
-            do { hasRow = try statement.step() == .row } catch {
-                portal.fail()
-                throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
+            if maxRows > 0 && portal.rowsOfExecute >= maxRows {
+                pause(portal)
+                return .limit
             }
+            hasRow = try stepOn(statement, run.connection, portal)
             if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
@@ -85,20 +81,41 @@ extension Session {
         return .end
     }
 
+    /// As many rows as were asked for are there. What the next one is, or whether there is one, is found out when somebody asks for it: that
+    /// may take long, and fail, and is no matter of those before it.
+    private func pause(_ portal: Portal) {
+        portal.isRowSent = true
+        countPause(of: portal)
+        portal.keepRows()
+    }
+
+    @inline(__always)
+    func stepOn(_ statement: Statement, _ connection: PooledConnection, _ portal: Portal) throws(WireError) -> Bool {
+        portal.isRowSent = false
+        do { return try statement.step() == .row } catch {
+            portal.fail()
+            throw stepError(error, connection, portal.query, hasParameters: portal.parameters.count > 0)
+        }
+    }
+
     /// Steps over rows without sending them; returns how many.
     func skipRows(of portal: Portal, maxRows: Int) throws(WireError) -> Int {
         guard let run = portal.run else { return try skipKeptRows(of: portal, maxRows: maxRows) }
         var hasRow = run.hasRow
         var skipped = 0
-        while hasRow, maxRows == 0 || skipped < maxRows {
+        run.connection.beginRun(self)
+        defer { run.connection.endRun() }
+        if portal.isRowSent { hasRow = try stepOn(run.lease.statement, run.connection, portal) }
+        while hasRow {
             skipped += 1
-            do { hasRow = try nextRow(run.lease.statement, run.connection, portal) } catch {
-                portal.fail()
-                throw error
+            if maxRows > 0 && skipped >= maxRows {
+                portal.isRowSent = true
+                return skipped
             }
+            hasRow = try stepOn(run.lease.statement, run.connection, portal)
         }
-        portal.standOnRow(hasRow)
-        if !hasRow { finish(portal) }
+        portal.standOnRow(false)
+        finish(portal)
         return skipped
     }
 

@@ -32,8 +32,8 @@ extension Session {
             guard flush() else { return close() }
             if isOwedReply { return letGo() }
             terminate(ErrorTranslation.wireError(.shutdown))
-        case .input where keepsReply && state.inputPosition < input.count:
-            // The rest of a message is on its way.
+        case .input where keepsReply:
+            // Its Sync, Flush or the rest of a message is on its way.
             countEnd()
             letGo()
         case .input, .output, .transactionEnd:

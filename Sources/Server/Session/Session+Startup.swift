@@ -63,6 +63,7 @@ extension Session {
         for (name, value) in statusAtStart { out.parameterStatus(name, value) }
         out.backendKeyData(processID: processID, key: Array(cancelKey[..<keyLength]))
         out.readyForQuery(.idle)
+        marks.awaited = out.end
         phase = .ready
         disarmDeadline()
         noteConnected()
