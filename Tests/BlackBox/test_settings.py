@@ -192,3 +192,14 @@ def test_settings_that_differ_in_composition_only(shared):
         assert told == [f"application_name\0{name}\0" for name in (apart, composed)]
         reply = client.query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").check()
         assert [each.body for each in reply.of("S")] == [b"default_transaction_read_only\0on\0"]
+
+
+@pytest.mark.parametrize("name, value", [("transaction_isolation", "repeatable read"), ("transaction_read_only", "on"), ("session_authorization", None)])
+def test_current_setting_knows_what_show_knows(shared, name, value):
+    with shared.client() as client:
+        client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").check()
+        shown = client.value(f"SHOW {name}")
+        assert value in (None, shown)
+        assert client.value(f"SELECT current_setting('{name}')") == shown
+        assert client.extended("SELECT current_setting($1) || ''", [name]).check().texts == [(shown,)]
+        client.query("COMMIT").check()

@@ -219,7 +219,7 @@ def test_explained_statements_are_spelt_as_those_that_run(client, connection, ps
 
 
 @pytest.mark.parametrize("cast", ['\'true\' AS "boolean"', '\'2024-01-02\' AS "date"', "'2024-01-02' AS [Date]", "CAST(t AS \"TEXT\") AS boolean",
-                                  "?1 AS boolean", "'x' AS 'json'"])
+                                  "?1 AS boolean", "'x' AS 'json'", "$1 AS bool[]", "$1 AS boolean[]", "1 AS bool []"])
 def test_casts_to_quoted_types_are_casts(client, cast):
     assert client.ask(wire.parse(f"SELECT CAST({cast}) FROM s")).state == "0A000"
 

@@ -21,7 +21,7 @@ extension Session {
             try set(name, [value], isLocal: isLocal)
             return (state.settings.value(name) ?? value, .text)
         case .currentSetting(let name, let missingOK):
-            if let value = state.settings.value(name) ?? loggingSetting(name) { return (value, .text) }
+            if let value = shown(name) ?? loggingSetting(name) { return (value, .text) }
             guard missingOK else { throw Settings.unknown(name) }
             return ("", .text)
         }

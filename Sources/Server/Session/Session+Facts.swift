@@ -8,10 +8,10 @@ import Scheduling
 extension Session {
     /// What functions such as current_user() answer while this session's statement runs.
     var facts: SessionFacts? {
-        let settings = state.settings
-        return SessionFacts(
+        SessionFacts(
             userName: userName, databaseName: server.configuration.databaseName, processID: processID,
-            version: ServerVersion.sentence, setting: { settings.value($0) ?? CatalogContents.presets[$0] },
+            version: ServerVersion.sentence,
+            setting: { [unowned self] in shown($0) ?? CatalogContents.presets[$0] },
             set: { [unowned self] in setInStatement($0, $1, isLocal: $2) }, cursors: cursors)
     }
 

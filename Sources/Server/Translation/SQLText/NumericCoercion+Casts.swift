@@ -39,7 +39,7 @@ extension NumericCoercion {
         guard let found, found < close, let type = refusedType(found, close, table) else { return nil }
         let operand = (index + 2)..<(found - 1)
         if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
-        return isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
+        return type == table.tokens[found].name && isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
     }
 
     /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a boolean to SQLite.
