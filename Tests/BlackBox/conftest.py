@@ -22,6 +22,14 @@ def pytest_report_header(config):
     return f"walpoold: {binary()}"
 
 
+def pytest_collection_modifyitems(items):
+    if binary().parent.name != "debug":
+        return
+    for item in items:
+        if item.get_closest_marker("optimised"):
+            item.add_marker(pytest.mark.skip(reason="takes long in a debug build: make release-test"))
+
+
 @pytest.fixture
 def start_daemon():
     """Starts daemons, which are stopped and checked at the end."""

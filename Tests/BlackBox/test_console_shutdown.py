@@ -10,7 +10,7 @@ from psycopg import errors
 
 import wire
 from console import client_row, console, state
-from daemon import eventually
+from daemon import eventually, yield_to_others
 from logs import field, has_field, line, lines
 
 
@@ -156,6 +156,7 @@ def test_one_call_of_a_function_that_goes_on(start_daemon):
     assert other.query("INSERT INTO t VALUES (2)").tag == "INSERT 0 1"
     with console(db) as admin:
         eventually(lambda: client_row(admin, client)["state"] == "active", "its run")
+    yield_to_others(db.pid)
     db.may_fail = True
     db.terminate()
     ends(db)

@@ -39,7 +39,8 @@ def test_a_disk_that_lies_is_found_out():
     """The negative control: a write that is lost without an error is no fault anybody survives.
 
     One in four of these is found out; the others are of what was written once more anyway."""
-    result = run_faults("--kinds", "lost-write", "--errors", "EIO", "--often", "once", "--first", 100, "--last", 160, "--stride", 3)
+    result = run_faults("--kinds", "lost-write", "--errors", "EIO", "--often", "once", "--first", 100, "--last", 160, "--stride", 3,
+                        "--until-problem")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "FAILED" in result.stderr
 

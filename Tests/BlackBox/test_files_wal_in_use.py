@@ -10,7 +10,7 @@ import pytest
 
 import wire
 from console import client_row, console
-from daemon import eventually
+from daemon import eventually, yield_to_others
 from files_fixtures import check_exit, check_not_acknowledged, committing, rows, wal  # noqa: F401 (fixtures)
 from test_files_wal import all_rows, with_table_of_others  # noqa: F401 (fixtures)
 
@@ -31,6 +31,7 @@ def begin_endless_statement(daemon):
     endless.send(wire.query(ENDLESS))
     with console(daemon) as admin:
         eventually(lambda: client_row(admin, endless)["state"] == "active", "the statement")
+    yield_to_others(daemon.pid)
 
 
 @pytest.fixture

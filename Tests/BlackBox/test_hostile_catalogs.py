@@ -81,6 +81,7 @@ def test_a_length_that_no_type_has(daemon, client, declared):
     client.query("SELECT pg_catalog.format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute").check()
 
 
+@pytest.mark.optimised
 def test_an_interval_of_too_many_years(daemon, client):
     for sign in ["", "-"]:
         value = f"{sign}999999999999y " * 770_000
@@ -162,6 +163,7 @@ def test_aggregates_of_catalogs_stay_within_the_length_of_a_value(daemon, client
     answers(daemon)
 
 
+@pytest.mark.optimised
 def test_split_part_makes_nothing_that_it_does_not_give(daemon, client):
     before = daemon.memory()
     assert client.value("SELECT split_part(repeat(',', 30000000), ',', 1)") == ""

@@ -79,6 +79,7 @@ def number_until_refused(client, message):
     raise AssertionError("none was refused")
 
 
+@pytest.mark.optimised
 def test_parameters_of_named_statements_count(daemon):
     client = daemon.client()
     many = [20] * 65_535
@@ -97,6 +98,7 @@ def test_values_of_named_portals_count_though_they_are_nothing(daemon):
     assert daemon.memory("VmHWM") < 600 << 20
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("how", ["described", "begun"])
 @pytest.mark.parametrize("sql, arguments", [("SELECT length($1)", "'" + "v" * 900_000 + "'"), ("SELECT ?65535", ",".join(["NULL"] * 65_535))],
                          ids=["a long one", "many"])
@@ -147,6 +149,7 @@ def test_connections_for_metrics_take_no_places(start_daemon):
     eventually(answers, "metrics again")
 
 
+@pytest.mark.optimised
 def test_what_is_known_of_a_statement_is_counted(start_daemon):
     """Seventeen bytes of SQL with as many parameters as there may be are two mebibytes of knowledge."""
     daemon = start_daemon()
@@ -170,6 +173,7 @@ def test_what_is_known_of_a_statement_is_counted(start_daemon):
         assert client.value("SELECT 1") == "1"
 
 
+@pytest.mark.optimised
 def test_statements_that_grow_with_their_tables_are_counted(start_daemon):
     """What is known of a statement's columns is more once its table has more of them."""
     daemon = start_daemon()
@@ -304,6 +308,7 @@ def test_nobody_sends_descriptors(daemon):
     assert client.value("SELECT 1") == "1"
 
 
+@pytest.mark.optimised
 def test_an_array_that_would_be_gigabytes(daemon):
     """An element of eight bytes is a numeric of 16,383 digits."""
     client, bystander = daemon.client(), daemon.client()

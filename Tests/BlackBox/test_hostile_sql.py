@@ -183,7 +183,8 @@ GREEDY = {
 }
 
 
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.optimised if name.endswith("many of them") else ()) for name in GREEDY])
 def test_greedy_statements_end_by_a_limit(served, bystander, name):
     sql, states = GREEDY[name]
     client = served.client()

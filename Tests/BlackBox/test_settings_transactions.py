@@ -195,8 +195,8 @@ def test_savepoints_do_not_hold_texts_without_end(shared, name):
     """Of the settings that mean something here, too."""
     with shared.client() as client:
         client.query("BEGIN").check()
-        states = {client.query(f"SAVEPOINT s{number}; SET {name} = '{number:065000}'").state for number in range(600)}
-        assert states == {None, "54000", "25P02"}
+        attempts = (client.query(f"SAVEPOINT s{number}; SET {name} = '{number:065000}'").state for number in range(600))
+        assert next(state for state in attempts if state) == "54000"
         client.query("ROLLBACK").check()
 
 

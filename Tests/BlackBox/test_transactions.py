@@ -209,7 +209,8 @@ def test_snapshots_survive_checkpoints(start_daemon):
     for number in range(100):
         writer.query(f"UPDATE t SET n = {number} WHERE id = 2; INSERT INTO u (n) VALUES ({number} + 1000)").check()
         assert old.value("SELECT n FROM t WHERE id = 2") == str(number)
-        daemon.settle()
+        if number % 4 == 0:
+            daemon.settle()
     assert log_size() < size + (128 << 10)
     assert old.query("SELECT n FROM t").texts == [("299",), ("99",)]
     assert daemon.value("PRAGMA integrity_check") == "ok"

@@ -89,7 +89,7 @@ COPY = wire.query("COPY t FROM STDIN") + wire.message("d", b"1\n") + wire.messag
 def test_the_next_statement_has_its_time_all_the_same(db, second):
     """It runs out where the statement is long, however much of the reply before it the socket had no room for."""
     db.run(f"CREATE TRIGGER slow AFTER INSERT ON t BEGIN SELECT ({BUSY}); END")
-    for size in SIZES:
+    for size in SIZES[::3]:
         client = db.client()
         client.query("SET statement_timeout = '200ms'").check()
         client.send(wire.query(rows(size)), second)

@@ -13,7 +13,7 @@ import Testing
 @Suite struct SchedulerSimulation {
     @Test func promisesHold() {
         let environment = ProcessInfo.processInfo.environment
-        let steps = environment["WALPOOL_SIMULATION_STEPS"].flatMap { Int($0) } ?? 200_000
+        let steps = environment["WALPOOL_SIMULATION_STEPS"].flatMap { Int($0) } ?? 80_000
         let seeds = environment["WALPOOL_SIMULATION_SEED"].flatMap { UInt64($0) }.map { $0...$0 } ?? 1...20
         var total = SimulatedScheduler.Figures()
         for seed in seeds {
