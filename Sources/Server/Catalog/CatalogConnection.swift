@@ -26,12 +26,13 @@ final class CatalogConnection: Sendable {
         var limits = PoolLimits()
         limits.statementsPerConnection = CatalogLimits.statementsPerConnection
         pooled = PooledConnection(connection: connection, limits: limits, counters: PoolCounters())
-        let contents = schema.map { CatalogContents($0) }
+        var contents = schema.map { CatalogContents($0) }
+        let rows = contents?.takeRows()
         // PostgreSQL's LIKE tells case apart, also with ESCAPE. It replaces the functions, so it comes before ours.
         try connection.executeInternal("PRAGMA case_sensitive_like = 1")
         CatalogFunctions.register(on: connection, contents ?? CatalogContents(ServedSchema()))
         try connection.executeInternal(Self.definitions)
-        if let contents { try Self.insert(contents.rows, connection, mustStop) }
+        if let rows { try Self.insert(rows, connection, mustStop) }
         try connection.executeInternal("PRAGMA query_only = 1")
     }
 

@@ -93,6 +93,13 @@ struct CatalogContents: Sendable {
 
     mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
 
+    /// What goes into the tables. The functions need the rest for as long as the connection is there; of a hundred thousand columns these
+    /// are 150 MB.
+    mutating func takeRows() -> [(table: String, values: [String: CatalogValue])] {
+        defer { rows = [] }
+        return rows
+    }
+
     // MARK: Tables
 
     mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
