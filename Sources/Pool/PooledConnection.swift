@@ -49,6 +49,9 @@ package class PooledConnection: @unchecked Sendable {
     @inline(__always)
     package func endRun() { owner = nil }
 
+    /// What the progress handler asks, for work of the owner's that SQLite has no part in; between `beginRun` and `endRun`.
+    package func reasonToStop() -> StopReason? { shouldStop() ? stopReason : nil }
+
     /// Work of the connection's own amid the owner's: who is asked whether to go on with theirs is not asked about this.
     func unasked(_ work: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         let running = owner

@@ -82,6 +82,9 @@ public final class Statement {
     /// https://www.sqlite.org/c3ref/c_stmtstatus_counter.html#sqlitestmtstatusreprepare
     @inlinable public var preparations: Int32 { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0) }
 
+    /// The longest value that its connection allows.
+    public var lengthLimit: Int { Int(sqlite3_limit(sqlite3_db_handle(handle), SQLITE_LIMIT_LENGTH, -1)) }
+
     // MARK: Parameters. Indexes start at 1.
 
     /// As written, with its first character; nil for a plain `?`, and for what is no parameter.

@@ -84,19 +84,26 @@ extension Session {
         defer { if catalog.version != nil { server.catalogs.giveBack(catalog) } }
         let lease = try prepareCatalog(query, statement, on: catalog)
         defer { catalog.pooled.giveBack(lease) }
-        for slot in analysis.slots {
-            guard let parameters = invocation.parameters else { break }
-            let type = slot.number <= invocation.parameterTypes.count ? invocation.parameterTypes[slot.number - 1] : .unspecified
-            // Catalog columns have an affinity each, which converts what came without a type.
-            let isText = [.unspecified, .text, .varchar, .bpchar, .name, .char].contains(type)
-            let parameter = isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
-            try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement)
+        if let parameters = invocation.parameters {
+            try bind(parameters, on: catalog.pooled) { check throws(WireError) in
+                for slot in analysis.slots {
+                    let parameter = catalogParameter(slot.number, invocation.parameterTypes)
+                    try ParameterBinder.bind(slot, parameter, parameters, to: lease.statement, check: check)
+                }
+            }
         }
         if invocation.describes { encoder.describe(to: out) }
         let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
         noteReplyToCommit()
         out.commandComplete("SELECT", count: Int64(count))
         return nil
+    }
+
+    private func catalogParameter(_ number: Int, _ types: [TypeOID]) -> ParameterType {
+        let type = number <= types.count ? types[number - 1] : .unspecified
+        // Catalog columns have an affinity each, which converts what came without a type.
+        let isText = [.unspecified, .text, .varchar, .bpchar, .name, .char].contains(type)
+        return isText ? ParameterType.text : ParameterType(type: type, rule: .typed)
     }
 
     private func sendRows(

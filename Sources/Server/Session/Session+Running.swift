@@ -157,7 +157,9 @@ extension Session {
         state.transaction.hasQueried = state.transaction.isExplicit
         countTransactionBeginning()
         do throws(WireError) {
-            for slot in analysis.slots { try bindParameter(slot, portal, lease.statement) }
+            try bind(portal.parameters, on: connection) { check throws(WireError) in
+                for slot in analysis.slots { try bindParameter(slot, portal, lease.statement, check) }
+            }
             portal.standOnRow(try nextRow(lease.statement, connection, portal))
             if analysis.definesSchema { try requireRoom(forSchemaOf: connection, portal.query) }
             if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
@@ -192,10 +194,10 @@ extension Session {
 
     @inline(__always)
     private func bindParameter(
-        _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement
+        _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         try ParameterBinder.bind(
-            slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement)
+            slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement, check: check)
     }
 
     /// Steps once, as this session's statement.

@@ -12,6 +12,8 @@ enum SessionLimits {
     /// Of the JSON that an array becomes, which is the largest value there can be (length_limit_bytes): an element of eight bytes in
     /// binary may be 16,000 digits.
     static let arrayBytes = 64 << 20
+    /// A parameter of more than this, or parameters that have more together, may take longer to convert than to ask whether to go on.
+    static let longParameterBytes = 64 << 10
     /// As much of a value is quoted in a message that says what is wrong with it.
     static let quotedCharacters = SQLiteError.quotedCharacters
     /// As much of an application_name is kept: PostgreSQL's NAMEDATALEN, less the zero at its end. Of Unicode's scalars, as what is one

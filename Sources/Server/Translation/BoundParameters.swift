@@ -10,6 +10,8 @@ final class BoundParameters {
     deinit { storage.deallocate() }
 
     var count: Int { values.count }
+    /// Of the values that are bound now; the storage may have had longer ones.
+    private(set) var valueBytes = 0
     /// With what is known of each, which for many NULLs is all there is.
     var byteCount: Int { storage.count + values.capacity * MemoryLayout<(format: Format, offset: Int, count: Int)>.stride }
 
@@ -18,7 +20,7 @@ final class BoundParameters {
         guard byteCount > limit else { return }
         storage.deallocate()
         storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-        values = []
+        (values, valueBytes) = ([], 0)
     }
 
     func load(_ bind: BindMessage) {
@@ -26,6 +28,7 @@ final class BoundParameters {
         var bytes = 0
         for parameter in bind.parameters { bytes += parameter.bytes?.count ?? 0 }
         reserve(bytes)
+        valueBytes = bytes
         var offset = 0
         for parameter in bind.parameters {
             guard let value = parameter.bytes else {
@@ -41,7 +44,8 @@ final class BoundParameters {
     /// The literal arguments of an SQL EXECUTE, as text.
     func load(texts: [String?]) {
         values.removeAll(keepingCapacity: true)
-        reserve(texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) })
+        valueBytes = texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        reserve(valueBytes)
         var offset = 0
         for text in texts {
             guard let text else {
@@ -58,7 +62,7 @@ final class BoundParameters {
     }
 
     func load(copying other: BoundParameters) {
-        values = other.values
+        (values, valueBytes) = (other.values, other.valueBytes)
         reserve(other.storage.count)
         if other.storage.count > 0 { storage.copyMemory(from: UnsafeRawBufferPointer(other.storage)) }
     }

@@ -4,25 +4,29 @@ import SQLite
 /// PostgreSQL's parameter values as SQLite's.
 enum ParameterBinder {
     /// Binds one parameter by its type; text and blobs stay where they are, in the portal's storage.
+    ///
+    /// - Parameter check: asked whether to go on before a long value, and amid those that take long to convert.
     @inline(__always)
     static func bind(
-        _ slot: ParameterSlot, _ parameter: ParameterType, _ parameters: BoundParameters, to statement: Statement
+        _ slot: ParameterSlot, _ parameter: ParameterType, _ parameters: BoundParameters, to statement: Statement,
+        check: ConversionBounds.Check? = nil
     ) throws(WireError) {
         let (format, bytes) = parameters.value(slot.number)
         guard let bytes else { return try statement.bindNull(slot) }
-        if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement) }
+        if let check, bytes.count > SessionLimits.longParameterBytes { try check() }
+        if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement, check) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
         case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
-        case .typed: try bindText(bytes, slot, parameter.type, statement)
+        case .typed: try bindText(bytes, slot, parameter.type, statement, check)
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
-        case .json: try bindJSON(bytes, slot, parameter, statement)
-        case .array: try bindArray(bytes, slot, parameter.type, statement)
-        case .boolean: try bindText(bytes, slot, .bool, statement)
+        case .json: try bindJSON(bytes, slot, parameter, statement, check)
+        case .array: try bindArray(bytes, slot, parameter.type, statement, check)
+        case .boolean: try bindText(bytes, slot, .bool, statement, check)
         case .number where parameter.type == .numeric && parameter.isGiven:
             try bindNumeric(bytes, slot, isNumber: true, statement)
         case .number:
@@ -36,7 +40,7 @@ enum ParameterBinder {
     }
 
     private static func bindText(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         switch type {
         case .int8, .int4, .int2, .oid:
@@ -54,10 +58,10 @@ enum ParameterBinder {
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
             try bindValidText(bytes, slot, statement)
         case .json, .jsonb:
-            try bindJSON(bytes, slot, ParameterType(type: type, rule: .typed), statement)
+            try bindJSON(bytes, slot, ParameterType(type: type, rule: .typed), statement, check)
         default:
             try requireText(bytes, "parameter \(slot.number)")
-            let text = try ValueText.canonical(bytes, type) { malformed(bytes, type, slot) }
+            let text = try ValueText.canonical(bytes, type, ConversionBounds(statement, check)) { malformed(bytes, type, slot) }
             guard let text else { return try bindValidText(bytes, slot, statement) }
             try statement.bindText(copying: text, at: slot)
         }
@@ -65,12 +69,12 @@ enum ParameterBinder {
 
     /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
     private static func bindArray(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         let type = type.element == nil ? .textArray : type
         guard bytes.first == UInt8(ascii: "{") else { return try bindValidText(bytes, slot, statement) }
         try requireText(bytes, "parameter \(slot.number)")
-        let json = try ArrayCodec.json(ofText: bytes, type) { malformed(bytes, type, slot) }
+        let json = try ArrayCodec.json(ofText: bytes, type, ConversionBounds(statement, check)) { malformed(bytes, type, slot) }
         guard let json else { return try bindValidText(bytes, slot, statement) }
         try statement.bindText(copying: json, at: slot)
     }
@@ -110,10 +114,13 @@ enum ParameterBinder {
     /// In a column declared JSON a number is bound as what the affinity makes of its text, if that is the same number. A rule that is
     /// `verbatim` is that of such a column, too: it was announced as JSON.
     private static func bindJSON(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement,
+        _ check: ConversionBounds.Check?
     ) throws(WireError) {
+        let bounds = ConversionBounds(statement, check)
+        try bounds.requireLength(bytes.count)
         try requireText(bytes, "parameter \(slot.number)")
-        guard JSONSyntax.isValid(bytes) else { throw malformed(bytes, parameter.type, slot) }
+        guard try JSONSyntax.isValid(bytes, bounds) else { throw malformed(bytes, parameter.type, slot) }
         let number = parameter.rule == .json || parameter.rule == .verbatim ? JSONNumber(bytes) : nil
         switch number {
         case .integer(let value): try statement.bind(value, at: slot)
@@ -124,11 +131,12 @@ enum ParameterBinder {
     }
 
     private static func bindBinary(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement,
+        _ check: ConversionBounds.Check?
     ) throws(WireError) {
         let type = parameter.type
         // A text, which is no array in binary: that begins with the number of its dimensions.
-        if parameter.rule == .array, bytes.first != 0 { return try bindArray(bytes, slot, type, statement) }
+        if parameter.rule == .array, bytes.first != 0 { return try bindArray(bytes, slot, type, statement, check) }
         let wrongLength = WireError(
             state: .invalidBinaryRepresentation,
             message: "incorrect binary data format in bind parameter \(slot.number)",
@@ -162,19 +170,20 @@ enum ParameterBinder {
             // That it was announced as numeric, too, says that it meets no texts.
             try bindDecimal(text, slot, isNumber: parameter.rule != .typed, statement)
         case .json:
-            try bindJSON(bytes, slot, parameter, statement)
+            try bindJSON(bytes, slot, parameter, statement, check)
         case .jsonb:
             // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
             guard bytes.first == 1 else { throw wrongLength }
-            try bindJSON(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement)
+            try bindJSON(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement, check)
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
             if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
             if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
-            if parameter.rule == .boolean { return try bindText(bytes, slot, .bool, statement) }
+            if parameter.rule == .boolean { return try bindText(bytes, slot, .bool, statement, check) }
             if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
             try bindValidText(bytes, slot, statement)
         default:
-            let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)") { wrongLength }
+            let bounds = ConversionBounds(statement, check)
+            let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongLength }
             try statement.bindText(copying: text, at: slot)
         }
     }

@@ -6,7 +6,7 @@ enum ArrayCodec {
     ///   element's type; for each dimension its size and lower bound; each element with its length, -1 for NULL.
     ///   Source: array_recv in src/backend/utils/adt/arrayfuncs.c.
     static func json(
-        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, malformed: () -> WireError
+        ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: String, _ bounds: ConversionBounds, malformed: () -> WireError
     ) throws(WireError) -> String? {
         var rest = bytes[...]
         func word() -> Int32? {
@@ -22,7 +22,7 @@ enum ArrayCodec {
         guard dimensions == 1 else { throw severalDimensions }
         // Every element takes four bytes at the least, so this bounds the count before anything is made of it.
         guard let count = word(), word() != nil, count >= 0, Int(count) <= rest.count / 4 else { return nil }
-        var items = JSONItems()
+        var items = JSONItems(bounds)
         for _ in 0..<count {
             guard let length = word() else { return nil }
             if length == -1 {
@@ -60,7 +60,7 @@ enum ArrayCodec {
         case .text, .varchar, .bpchar, .name, .char, .json:
             try ParameterBinder.requireText(bytes, subject)
             guard type == .json else { return try items.appendString(bytes) }
-            guard JSONSyntax.isValid(bytes) else { throw malformed() }
+            guard try JSONSyntax.isValid(bytes, items.bounds) else { throw malformed() }
             return try items.append(bytes)
         case .bytea:
             throw WireError(
@@ -68,7 +68,7 @@ enum ArrayCodec {
                 hint: "Send each value as a parameter of its own.")
         case .jsonb:
             let json = try ValueText.text(ofBinary: bytes, type, subject, malformed: malformed)
-            guard Array(json.utf8).withUnsafeBytes({ JSONSyntax.isValid($0) }) else { throw malformed() }
+            guard try isValid(Array(json.utf8), items.bounds) else { throw malformed() }
             text = json
         default: return try items.appendString(ValueText.text(ofBinary: bytes, type, subject, malformed: malformed).utf8)
         }
@@ -101,10 +101,10 @@ enum ArrayCodec {
 
     /// Of PostgreSQL's `{1,2,NULL,"a b"}`; nil when it is none.
     static func json(
-        ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
+        ofText bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ bounds: ConversionBounds = ConversionBounds(), malformed: () -> WireError
     ) throws(WireError) -> String? {
         guard let element = type.element, var reader = ArrayLiteral(bytes) else { return nil }
-        var items = JSONItems()
+        var items = JSONItems(bounds)
         while let next = reader.next() {
             if next.isNull {
                 try items.append("null".utf8)
@@ -121,7 +121,7 @@ enum ArrayCodec {
     ) throws(WireError) -> Bool {
         switch type {
         case .json, .jsonb:
-            guard text.withUnsafeBytes({ JSONSyntax.isValid($0) }) else { return false }
+            guard try isValid(text, items.bounds) else { return false }
             try items.append(text)
         case .bool, .int2, .int4, .int8, .oid, .float4, .float8, .numeric:
             let scalar = try text.withUnsafeBufferPointer { utf8 throws(WireError) -> String? in
@@ -137,6 +137,10 @@ enum ArrayCodec {
             if let canonical { try items.appendString(canonical.utf8) } else { try items.appendString(text) }
         }
         return true
+    }
+
+    private static func isValid(_ json: [UInt8], _ bounds: ConversionBounds) throws(WireError) -> Bool {
+        try json.withUnsafeBufferPointer { utf8 throws(WireError) in try JSONSyntax.isValid(UnsafeRawBufferPointer(utf8), bounds) }
     }
 
     private static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: TypeOID) throws(WireError) -> String? {
@@ -178,28 +182,33 @@ enum ArrayCodec {
 
 /// The elements of an array, one behind the other as JSON has them.
 private struct JSONItems {
+    let bounds: ConversionBounds
     private var text: [UInt8] = [UInt8(ascii: "[")]
+    private var nextCheck = ConversionBounds.bytesPerCheck
     /// An element may be empty: of json that is none.
     private var isFirst = true
+
+    init(_ bounds: ConversionBounds) { self.bounds = bounds }
 
     var array: String { String(decoding: text + [UInt8(ascii: "]")], as: UTF8.self) }
 
     mutating func append(_ item: some Sequence<UInt8>) throws(WireError) {
-        begin()
+        try begin()
         text += item
-        guard text.count <= SessionLimits.arrayBytes else { throw Self.tooBig }
+        try bounds.requireLength(text.count)
     }
 
     mutating func appendString(_ item: some Sequence<UInt8>) throws(WireError) {
-        begin()
-        guard JSONText.appendString(item, to: &text, limit: SessionLimits.arrayBytes) else { throw Self.tooBig }
+        try begin()
+        guard JSONText.appendString(item, to: &text, limit: bounds.lengthLimit) else { throw ConversionBounds.tooBig }
     }
 
-    private mutating func begin() {
+    private mutating func begin() throws(WireError) {
+        if text.count >= nextCheck {
+            nextCheck = text.count + ConversionBounds.bytesPerCheck
+            try bounds.check?()
+        }
         if !isFirst { text.append(UInt8(ascii: ",")) }
         isFirst = false
     }
-
-    /// In SQLite's words and with its SQLSTATE, since it would refuse the whole.
-    private static let tooBig = WireError(state: .stringDataRightTruncation, message: "string or blob too big")
 }

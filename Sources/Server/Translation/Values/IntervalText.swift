@@ -12,8 +12,13 @@ struct IntervalText {
     /// More digits would overflow the products below; no interval of PostgreSQL's has as many.
     private static let digitLimit = 12
 
+    /// PostgreSQL refuses a longer one: the room for a copy of it in interval_in, src/backend/utils/adt/timestamp.c. Units may come again
+    /// and again, so it would be seconds' work.
+    private static let byteLimit = 255
+
     /// nil when it is none.
     init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= Self.byteLimit else { return nil }
         rest = Array(bytes)[...]
         let isDuration = rest.first == UInt8(ascii: "P")
         guard isDuration ? readDuration() : readWords() else { return nil }

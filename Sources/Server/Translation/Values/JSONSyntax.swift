@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// Whether a text is JSON by the grammar of RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259). It is read once, and however deeply it is
 /// nested: what is open is kept in a list, not on the stack.
 struct JSONSyntax {
@@ -7,8 +9,13 @@ struct JSONSyntax {
     private var open: [UInt8] = []
 
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        // Without somebody to ask there is no error.
+        (try? isValid(bytes, ConversionBounds())) == true
+    }
+
+    static func isValid(_ bytes: UnsafeRawBufferPointer, _ bounds: ConversionBounds) throws(WireError) -> Bool {
         var syntax = JSONSyntax(bytes: bytes)
-        return syntax.isText()
+        return try syntax.isText(bounds)
     }
 
     private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -24,8 +31,13 @@ struct JSONSyntax {
 
     private mutating func skipSpace() { while next == 0x20 || next == 0x09 || next == 0x0A || next == 0x0D { index += 1 } }
 
-    private mutating func isText() -> Bool {
+    private mutating func isText(_ bounds: ConversionBounds) throws(WireError) -> Bool {
+        var nextCheck = ConversionBounds.bytesPerCheck
         while true {
+            if index >= nextCheck {
+                nextCheck = index + ConversionBounds.bytesPerCheck
+                try bounds.check?()
+            }
             skipSpace()
             guard let isWhole = value() else { return false }
             if !isWhole { continue }

@@ -13,7 +13,7 @@ enum ValueText {
     ///   - malformed: the error for bytes that are no such value.
     static func text(
         ofBinary bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ subject: @autoclosure () -> String,
-        malformed: () -> WireError
+        _ bounds: ConversionBounds = ConversionBounds(), malformed: () -> WireError
     ) throws(WireError) -> String {
         let text: String?
         switch type {
@@ -37,7 +37,7 @@ enum ValueText {
                     message: "binary format is not supported for \(subject()) of type \(type.sqlName)",
                     hint: "Send it in text format.")
             }
-            text = try ArrayCodec.json(ofBinary: bytes, type, subject(), malformed: malformed)
+            text = try ArrayCodec.json(ofBinary: bytes, type, subject(), bounds, malformed: malformed)
         }
         guard let text else { throw malformed() }
         return text
@@ -45,7 +45,7 @@ enum ValueText {
 
     /// What a value in text format is stored as, where that is not what was sent: nil.
     static func canonical(
-        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, malformed: () -> WireError
+        _ bytes: UnsafeRawBufferPointer, _ type: TypeOID, _ bounds: ConversionBounds = ConversionBounds(), malformed: () -> WireError
     ) throws(WireError) -> String? {
         let text: String?
         switch type {
@@ -56,7 +56,7 @@ enum ValueText {
             text = IntervalText(TextCodec.trimmed(bytes))?.text
         default:
             guard type.element != nil else { return nil }
-            text = try ArrayCodec.json(ofText: bytes, type, malformed: malformed)
+            text = try ArrayCodec.json(ofText: bytes, type, bounds, malformed: malformed)
         }
         if let text { return text }
         var error = malformed()
