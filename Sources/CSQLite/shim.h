@@ -151,6 +151,11 @@ static inline void walpool_result_text(sqlite3_context *context, const void *tex
     sqlite3_result_text64(context, (const char *)text, bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+/* The same in memory of sqlite3_malloc64(), which is SQLite's from now on. */
+static inline void walpool_result_text_owned(sqlite3_context *context, void *text, unsigned long long bytes) {
+    sqlite3_result_text64(context, (const char *)text, bytes, sqlite3_free, SQLITE_UTF8);
+}
+
 /* A scan of generate_series(): "subclasses" of SQLite's structures begin with them. */
 typedef struct walpool_series_cursor {
     sqlite3_vtab_cursor base;

@@ -5,6 +5,8 @@ import CSQLite
 public struct FunctionCall {
     let context: OpaquePointer
     let values: UnsafeMutablePointer<OpaquePointer?>
+    /// The connection's, which outlives the call: asked amid long ones whether to go on.
+    unowned(unsafe) let callbacks: Callbacks
     /// Of the arguments, whose indexes start at 0.
     public let count: Int
 
@@ -21,10 +23,16 @@ public struct FunctionCall {
     /// Valid until the call returns, or the argument is asked for in another form.
     public func bytes(_ index: Int) -> UnsafeRawBufferPointer {
         let start = storageClass(index) == .blob ? sqlite3_value_blob(values[index]) : UnsafeRawPointer(sqlite3_value_text(values[index]))
+        // None for want of memory to convert it, or for the zero behind a text: SQLite fails the statement when the call is over.
+        guard let start else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[index])))
     }
     /// The same as text; bytes that are no UTF-8 are replaced.
     public func text(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
+    /// As much of it as a message quotes.
+    func quoted(_ index: Int) -> String {
+        String(String(decoding: bytes(index).prefix(4 * SQLiteError.quotedCharacters), as: UTF8.self).prefix(SQLiteError.quotedCharacters))
+    }
     /// Whether any argument is NULL.
     public var hasNull: Bool { (0..<count).contains { isNull($0) } }
 
@@ -56,7 +64,7 @@ public struct FunctionCall {
 
     /// True, with the error set: the statement is to stop. SQLite asks only every thousand instructions, and a row may have
     /// hundreds of calls with large values.
-    func isToStop(_ callbacks: Callbacks) -> Bool {
+    var isToStop: Bool {
         guard let onProgress = callbacks.onProgress, hasLargeArgument, onProgress() else { return false }
         fail(code: SQLITE_INTERRUPT)
         return true
@@ -123,8 +131,9 @@ extension Connection {
                     let function = Unmanaged<Function>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
                     // Without arguments there may be no array.
                     let none = UnsafeMutablePointer<OpaquePointer?>(bitPattern: MemoryLayout<OpaquePointer>.alignment)!
-                    let call = FunctionCall(context: context!, values: values ?? none, count: Int(count))
-                    if !call.isToStop(function.callbacks) { function.body(call) }
+                    let call = FunctionCall(
+                        context: context!, values: values ?? none, callbacks: function.callbacks, count: Int(count))
+                    if !call.isToStop { function.body(call) }
                 }, nil, nil, { Unmanaged<Function>.fromOpaque($0!).release() })
         }
     }
@@ -157,8 +166,8 @@ extension Connection {
                 { context, count, values in
                     guard let slot = Connection.aggregateSlot(context, bytes: 8) else { return sqlite3_result_error_nomem(context) }
                     let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
-                    let call = FunctionCall(context: context!, values: values!, count: Int(count))
-                    guard !call.isToStop(kind.callbacks) else { return }
+                    let call = FunctionCall(context: context!, values: values!, callbacks: kind.callbacks, count: Int(count))
+                    guard !call.isToStop else { return }
                     if slot.pointee == nil {
                         slot.pointee = Unmanaged.passRetained(kind.make() as AnyObject).toOpaque()
                     }
@@ -168,13 +177,13 @@ extension Connection {
                 { context in
                     // Called exactly once for each group, after an error too, so nothing is left behind.
                     let slot = Connection.aggregateSlot(context, bytes: 0)
+                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
                     let call = FunctionCall(
-                        context: context!, values: UnsafeMutablePointer(bitPattern: 8)!, count: 0)
+                        context: context!, values: UnsafeMutablePointer(bitPattern: 8)!, callbacks: kind.callbacks, count: 0)
                     guard let slot, let pointer = slot.pointee else { return call.answerNull() }
                     slot.pointee = nil
                     let state = Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue()
                     // To put its rows together takes as long as to gather them.
-                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
                     guard kind.callbacks.onProgress?() != true else { return call.fail(code: SQLITE_INTERRUPT) }
                     call.answer((state as? any AggregateState)?.finish())
                 }, { Unmanaged<AggregateKind>.fromOpaque($0!).release() })

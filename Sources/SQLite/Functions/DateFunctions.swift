@@ -11,25 +11,24 @@ enum DateFunctions {
             connection.register(name, 0, .volatile) { $0.answer(now()) }
         }
         connection.register("date_trunc", 2, .deterministic) { call in
-            guard !call.hasNull else { return call.answerNull() }
-            guard let date = DateFields(call.text(1)) else {
-                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(SQLiteError.quotedCharacters))\"")
-            }
-            guard let truncated = date.truncated(to: call.text(0).lowercased()) else {
-                return call.fail("unit \"\(call.text(0).prefix(SQLiteError.quotedCharacters))\" is not known to date_trunc")
-            }
-            call.answer(truncated)
+            answer(call, "date_trunc") { date, unit in date.truncated(to: unit).map { text in { call.answer(text) } } }
         }
         connection.register("date_part", 2, .deterministic) { call in
-            guard !call.hasNull else { return call.answerNull() }
-            guard let date = DateFields(call.text(1)) else {
-                return call.fail("invalid input syntax for a date and time: \"\(call.text(1).prefix(SQLiteError.quotedCharacters))\"")
-            }
-            guard let part = date.part(call.text(0).lowercased()) else {
-                return call.fail("unit \"\(call.text(0).prefix(SQLiteError.quotedCharacters))\" is not known to date_part")
-            }
-            call.answer(part)
+            answer(call, "date_part") { date, unit in date.part(unit).map { number in { call.answer(number) } } }
         }
+    }
+
+    /// - Parameter result: of a date and a unit; nil where there is no such unit.
+    private static func answer(_ call: FunctionCall, _ name: String, _ result: (DateFields, String) -> (() -> Void)?) {
+        guard !call.hasNull else { return call.answerNull() }
+        guard let date = DateFields(call.bytes(1)) else {
+            return call.fail("invalid input syntax for a date and time: \"\(call.quoted(1))\"")
+        }
+        // No unit's name is as long as what is quoted.
+        guard let answer = result(date, call.quoted(0).lowercased()) else {
+            return call.fail("unit \"\(call.quoted(0))\" is not known to \(name)")
+        }
+        answer()
     }
 
     private static func now() -> String {
@@ -55,8 +54,7 @@ struct DateFields {
     }
 
     /// `YYYY-MM-DD`, then optionally ` ` or `T` and `HH:MM[:SS[.fraction]]`, then optionally `Z` or `+00[:00]`.
-    init?(_ text: String) {
-        let bytes = Array(text.utf8)
+    init?(_ bytes: UnsafeRawBufferPointer) {
         func number(_ start: Int, _ count: Int) -> Int? {
             guard start + count <= bytes.count else { return nil }
             var value = 0
@@ -83,11 +81,13 @@ struct DateFields {
                 if isAt(19, ".") { (milliseconds, end) = Self.fraction(bytes, from: 20) }
             }
         }
-        let rest = String(decoding: bytes[end...], as: UTF8.self)
-        guard ["", "Z", "+00", "+00:00"].contains(rest) else { return nil }
+        let zone = bytes[end...]
+        guard zone.count <= "+00:00".utf8.count, ["", "Z", "+00", "+00:00"].contains(String(decoding: zone, as: UTF8.self)) else {
+            return nil
+        }
     }
 
-    private static func fraction(_ bytes: [UInt8], from start: Int) -> (Int, Int) {
+    private static func fraction(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (Int, Int) {
         var (value, scale, index) = (0, 100, start)
         while index < bytes.count, bytes[index] &- 0x30 < 10 {
             value += Int(bytes[index] - 0x30) * scale

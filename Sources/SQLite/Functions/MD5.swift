@@ -13,14 +13,18 @@ enum MD5 {
         0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
     ]
 
-    static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
-        var message = Array(bytes)
-        message.append(0x80)
-        while message.count % 64 != 56 { message.append(0) }
-        let bits = UInt64(bytes.count) &* 8
-        for shift in 0..<8 { message.append(UInt8(truncatingIfNeeded: bits >> (8 * UInt64(shift)))) }
+    /// nil: the call has failed.
+    static func hexadecimal(_ bytes: UnsafeRawBufferPointer, _ call: FunctionCall) -> String? {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
-        for block in stride(from: 0, to: message.count, by: 64) { mix(message[block..<(block + 64)], into: &state) }
+        var work = FunctionWork()
+        let whole = bytes.count / 64 * 64
+        for block in stride(from: 0, to: whole, by: 64) {
+            guard work.goesOn(64, call) else { return nil }
+            mix(bytes, from: block, into: &state)
+        }
+        ending(of: bytes, from: whole).withUnsafeBytes { ending in
+            for block in stride(from: 0, to: ending.count, by: 64) { mix(ending, from: block, into: &state) }
+        }
         var text = ""
         for word in state {
             for shift: UInt32 in [0, 8, 16, 24] {
@@ -31,10 +35,17 @@ enum MD5 {
         return text
     }
 
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        let words = (0..<16).map { index in
-            (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[block.startIndex + index * 4 + $1]) << UInt32(8 * $1) }
-        }
+    /// What is left of a block, padded, with the length in bits: one block or two.
+    private static func ending(of bytes: UnsafeRawBufferPointer, from start: Int) -> [UInt8] {
+        var ending = Array(bytes[start...])
+        ending.append(0x80)
+        while ending.count % 64 != 56 { ending.append(0) }
+        let bits = UInt64(bytes.count) &* 8
+        for shift in 0..<8 { ending.append(UInt8(truncatingIfNeeded: bits >> (8 * UInt64(shift)))) }
+        return ending
+    }
+
+    private static func mix(_ bytes: UnsafeRawBufferPointer, from block: Int, into state: inout [UInt32]) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         for round in 0..<64 {
             let (mixed, word): (UInt32, Int) =
@@ -44,7 +55,9 @@ enum MD5 {
                 case 2: (b ^ c ^ d, (3 * round + 5) % 16)
                 default: (c ^ (b | ~d), (7 * round) % 16)
                 }
-            let sum = a &+ mixed &+ constants[round] &+ words[word]
+            let sum =
+                a &+ mixed &+ constants[round]
+                &+ UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: block + word * 4, as: UInt32.self))
             let shift = shifts[round / 16 * 4 + round % 4]
             (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
         }

@@ -43,7 +43,7 @@ enum PlainFunctions {
             connection.register("current_setting", count, .volatile) { call in
                 if let value = facts()?.setting(call.text(0)) { return call.answer(value) }
                 if count == 2, call.integer(1) != 0 { return call.answerNull() }
-                call.fail("unrecognized configuration parameter \"\(call.text(0))\"")
+                call.fail("unrecognized configuration parameter \"\(call.quoted(0))\"")
             }
         }
     }
@@ -98,8 +98,10 @@ enum PlainFunctions {
             let (a, b) = (call.double(left), call.double(right))
             return a == b ? 0 : a < b ? -1 : 1
         }
-        if call.bytes(left).elementsEqual(call.bytes(right)) { return 0 }
-        return call.bytes(left).lexicographicallyPrecedes(call.bytes(right)) ? -1 : 1
+        let (a, b) = (call.bytes(left), call.bytes(right))
+        let shared = min(a.count, b.count)
+        let order = shared > 0 ? Int(memcmp(a.baseAddress!, b.baseAddress!, shared)) : 0
+        return order == 0 ? (a.count - b.count).signum() : order.signum()
     }
 
     /// Sleeps in short pieces, between which it asks what the progress handler of a working statement asks: a cancel, a
