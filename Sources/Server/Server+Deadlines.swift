@@ -24,6 +24,8 @@ extension Server {
         let isFilesLookDue = pool.nextFilesLook <= now
         if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
         if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
+        let isHeapLookDue = freeHeap.isDue(now)
+        next = min(next, freeHeap.nextLook)
         next = min(next, metrics.periodEnd, lookAtDrain(now: now))
         let sessions = sessionsDue(due, now: now)
         next = min(next, sessions.next)
@@ -46,6 +48,7 @@ extension Server {
         if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }
+        if isHeapLookDue { freeHeap.look(willBeLong: worker.willBeLong) }
     }
 
     /// Whose notice or deadline has come, and when the next one's comes.

@@ -37,6 +37,7 @@ package final class Server: Sendable {
     let oidsOfSchema = Locked<(schema: SchemaVersion, oids: CatalogOIDs)?>(nil)
     let listeners: [Listener]
     let heartbeat: Heartbeat?
+    let freeHeap = FreeHeap()
     /// See Access/.
     let access: Locked<AccessRules>
     let sessionCounts = Locked(SessionCounts())

@@ -9,7 +9,7 @@ from daemon import Daemon
 MEBIBYTE = 1 << 20
 STATEMENT_LIMIT, TOTAL_LIMIT = 96 * MEBIBYTE, 192 * MEBIBYTE
 READERS = 4
-# What SQLite gives back stays with the thread's arena of malloc, so each thread may keep a statement's limit: as many threads
+# What SQLite gives back stays with the thread's arena of malloc for a while, so each thread may keep a statement's limit: as many threads
 # as PollerCensus.threads says. Beside it: the debug build, buffers of the wire, stacks.
 RESIDENT_LIMIT = STATEMENT_LIMIT * (max(READERS + 3, os.cpu_count() + 1) + 2) + 320 * MEBIBYTE
 CONFIG = f"""

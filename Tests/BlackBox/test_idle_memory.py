@@ -3,6 +3,7 @@
 import pytest
 
 import wire
+from daemon import eventually
 
 
 def test_values_of_portals_that_went_with_a_member_of_a_group(daemon):
@@ -48,3 +49,14 @@ def test_what_a_statement_of_many_ways_is_analysed_with(daemon, expression):
         before = daemon.memory("VmHWM")
         assert set(client.ask(wire.parse(sql), wire.describe_statement()).check().of("t")[0].types) == {wire.INT8}
         assert daemon.memory("VmHWM") - before < 20 << 20
+
+
+def test_what_statements_have_freed(daemon):
+    """It lies between blocks that are in use, in the arenas of the threads that they ran on."""
+    daemon.run("CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+    before = daemon.memory()
+    numbers = ",".join(map(str, range(60)))
+    with daemon.client() as client:
+        client.query(f"SELECT {','.join([f'a IN ({numbers})'] * 1900)} FROM t").check()
+        assert daemon.memory("VmHWM") - before > 150 << 20
+        eventually(lambda: daemon.memory() - before < 100 << 20, "the memory to be given back")

@@ -34,6 +34,9 @@ int walpool_heap_is_beyond_limit(void);
 /* What is allocated now, all threads together, to within a mebibyte per thread. */
 int64_t walpool_heap_total(void);
 
+/* Gives whole pages that are free back to the kernel, wherever they lie: malloc_trim(3). It locks one arena after the other. */
+void walpool_heap_trim(void);
+
 /* The stack. SQLite compiles by recursion, and what it compiles nests as deeply as clients like: common table expressions, views,
    foreign keys that cascade. No limit of SQLite's bounds that. But no level of it does without memory, so a thread that has used
    more than a part of its stack (1/WALPOOL_STACK_SHARE, stack.h) gets none (SQLITE_NOMEM), and goes all the way back. (A block may

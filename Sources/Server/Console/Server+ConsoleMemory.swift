@@ -7,12 +7,15 @@ import SQLite
 extension Server {
     func showMemory(_ rows: inout ConsoleTable) {
         let page = Int64(sysconf(Int32(_SC_PAGESIZE)))
-        if let pages = Self.residentPages {
+        let resident = Self.residentPages
+        if let pages = resident {
             rows.append(["process", .init(page), .init(pages.own), .null, .init(pages.own * page)])
             // Of the program and of the database file, which is counted for each reader that has mapped it.
             rows.append(["mapped_files", .init(page), .init(pages.ofFiles), .null, .init(pages.ofFiles * page)])
         }
-        let heap = walpool_heap()
+        var heap = walpool_heap()
+        // The allocator counts as free what was given back to the kernel, too.
+        if let pages = resident { heap.free = min(heap.free, UInt64(max(0, pages.own * page - Int64(heap.used)))) }
         rows.append(["heap", .init(1), .init(Int64(heap.used)), .init(Int64(heap.free)), .init(Int64(heap.used + heap.free))])
         let open = 1 + pool.view.readersOpen
         let cache = configuration.connection.cacheSizeKibibytes << 10
@@ -27,7 +30,7 @@ extension Server {
 
     /// "resident: resident set size", of which "shared" are pages of files: the second and third number of /proc/self/statm,
     /// in pages, proc(5).
-    private static var residentPages: (own: Int64, ofFiles: Int64)? {
+    static var residentPages: (own: Int64, ofFiles: Int64)? {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
