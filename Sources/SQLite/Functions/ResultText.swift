@@ -44,9 +44,19 @@ struct ResultText: ~Copyable {
         return true
     }
 
-    /// The same part so many times.
+    /// The same part so many times: the first is copied, and then what there is of them, twice as much each time.
     mutating func append(_ part: UnsafeRawBufferPointer, times: Int) -> Bool {
-        for _ in 0..<(part.isEmpty ? 0 : times) { guard append(part) else { return false } }
+        guard times > 0, !part.isEmpty else { return true }
+        let start = count
+        guard append(part) else { return false }
+        let mostAtOnce = part.count * max(1, FunctionWork.bytesPerQuestion / part.count)
+        var left = part.count * (times - 1)
+        while left > 0 {
+            let next = min(left, count - start, mostAtOnce)
+            // Before it is said where they are: they may move.
+            guard makeRoom(next), append(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + next)])) else { return false }
+            left -= next
+        }
         return true
     }
 
@@ -74,7 +84,7 @@ struct ResultText: ~Copyable {
 /// call may walk over 64 MiB.
 struct FunctionWork {
     /// Walked over in a fraction of a millisecond, whatever is done with each byte.
-    private static let bytesPerQuestion = 64 << 10
+    static let bytesPerQuestion = 64 << 10
     private var left = Self.bytesPerQuestion
 
     /// False, with the error set: it is to stop. Otherwise `bytes` may be worked on.
