@@ -42,7 +42,7 @@ final class FreeHeap: Sendable {
     /// What the process has for itself, and SQLite has not allocated: free, or Swift's, stacks, buffers. The allocator would tell what is
     /// free, but counts what was given back already, and walks over it for up to half a second first (mallinfo2 with 2.5 GB).
     private static var unusedBytes: Int? {
-        Server.residentPages.map { Int($0.own) * Int(sysconf(Int32(_SC_PAGESIZE))) - Int(SQLiteLibrary.memoryBytes) }
+        Server.residentPages.map { Int($0.own) * Int(getpagesize()) - Int(SQLiteLibrary.memoryBytes) }
     }
 }
 
