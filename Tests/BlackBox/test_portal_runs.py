@@ -62,8 +62,8 @@ def test_what_gave_its_rows_has_no_more(client, four, sql, tag):
 THIRD_FAILS = "SELECT x, abs(-9223372036854775807 - (x = 3)) FROM (SELECT 1 AS x UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4)"
 
 
-def test_the_row_behind_those_that_were_asked_for_is_not_computed(client):
-    """It may take long, or fail, which is no matter of those before it."""
+def test_the_row_behind_those_that_were_asked_for_may_fail(client):
+    """That is no matter of those before it, and is told to who asks for it."""
     client.query("BEGIN").check()
     reply = client.ask(wire.parse(THIRD_FAILS), wire.bind(portal="p"), wire.execute("p", 2)).check()
     assert column(reply) == ["1", "2"] and reply.messages[-2].kind == "s"
@@ -76,14 +76,19 @@ def test_the_row_behind_those_that_were_asked_for_is_not_computed(client):
     client.query("ROLLBACK").check()
 
 
-def test_as_many_rows_as_there_are(client, four):
-    """As PostgreSQL, which does not look for more either: the portal is suspended, and then at its end."""
-    reply = client.ask(wire.parse("SELECT id FROM t"), wire.bind(), wire.execute("", 4), wire.execute("", 4)).check()
-    assert column(reply) == ["1", "2", "3", "4"] and reply.tags == ["SELECT 0"]
-    assert [message.kind for message in reply.messages].count("s") == 1
-    insert = "INSERT INTO t VALUES (5, 'n') RETURNING id"
-    reply = client.ask(wire.parse(insert), wire.bind(), wire.execute("", 1)).check()
-    assert column(reply) == ["5"] and client.value("SELECT count(*) FROM t") == "5"
+def test_who_got_all_rows_keeps_no_reader(start_daemon):
+    """asyncpg's fetchval() asks for one row. In a block that has none of a snapshot's promises its reader is everybody's again."""
+    daemon = start_daemon(config="readers = 1\n")
+    daemon.run("CREATE TABLE t (id)", "INSERT INTO t VALUES (1)")
+    client, other = daemon.client(), daemon.client()
+    client.query("BEGIN").check()
+    for ask in [lambda: client.ask(wire.parse("SELECT id FROM t"), wire.bind(), wire.execute("", 1)),
+                lambda: client.query("DECLARE c CURSOR FOR SELECT id FROM t; FETCH 1 FROM c"),
+                lambda: client.query(f"CLOSE c; DECLARE c CURSOR FOR {THIRD_FAILS} LIMIT 3; FETCH 2 FROM c")]:
+        ask().check()
+        assert other.value("SELECT count(*) FROM t") == "1"
+    assert "snapshot" not in daemon.errors
+    assert client.query("FETCH 1 FROM c").state == "22003"
 
 
 @pytest.mark.parametrize("passed", ["FETCH 2 FROM c", "MOVE 2 FROM c"])

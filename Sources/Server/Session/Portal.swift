@@ -19,6 +19,8 @@ final class Portal {
     private(set) var isDone = false
     /// What is left of its rows when its run had to end before them (see Session+OpenPortals).
     private(set) var kept: KeptRows?
+    /// Why there are no rows behind those that were asked for; see `keepErrorBehind`.
+    var errorBehind: KeptRows?
     /// It stood on a snapshot that was ended: its other rows cannot be had any more.
     var snapshotLoss: SnapshotLoss?
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
@@ -29,8 +31,6 @@ final class Portal {
     var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
-    /// The row that its statement stands on has been sent or passed over, and the next one was not asked for yet.
-    var isRowSent = false
     /// What the run has taken and returned before it was paused. Not in `Run`, which is copied for every row that is sent.
     private(set) var pausedNanoseconds = 0
     private(set) var pausedRows = 0
@@ -42,7 +42,7 @@ final class Portal {
         var isOnWriter: Bool
         var counts: Bool
         var kind: StatementKind
-        /// The statement stands on a row, which has not been sent unless `isRowSent` says so.
+        /// The statement stands on a row that has not been sent.
         var hasRow = false
     }
 
@@ -54,7 +54,7 @@ final class Portal {
     var query: Query { statement.prepared }
     var analysis: Analysis? { analysisOfRun ?? statement.analysis }
     var isRunning: Bool { run != nil }
-    /// Its statement stands on a row.
+    /// Its statement stands on a row that has not been sent.
     var hasRow: Bool { run?.hasRow ?? false }
     /// FETCH can read from it: SQLite runs its statement, which gives rows.
     var isCursor: Bool { statement.query === query && !(analysis?.columns.isEmpty ?? true) }
@@ -161,7 +161,6 @@ final class Portal {
 
     func begin(_ run: Run, _ analysis: Analysis) {
         self.run = run
-        isRowSent = false
         analysisOfRun = analysis
         pausedNanoseconds = 0
         pausedRows = 0

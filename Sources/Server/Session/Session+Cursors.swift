@@ -80,7 +80,7 @@ extension Session {
             switch try sendRows(of: portal, maxRows: maxRows) {
             case .full: return .output
             case .end: finish(portal)
-            case .limit: break
+            case .limit: keepErrorBehind(of: portal)
             }
         }
         out.commandComplete("FETCH", count: Int64(portal.rowsOfExecute))

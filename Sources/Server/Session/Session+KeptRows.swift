@@ -54,14 +54,15 @@ extension Session {
         var hasRow = run.hasRow
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
-        if portal.isRowSent { hasRow = try stepOn(statement, run.connection, portal) }
         while hasRow {
             switch kept.append(statement, limitBytes: limitBytes) {
             case .kept: break
             case .tooLarge: throw run.counts ? Self.tooMuchReturned : Self.tooMuchToKeep
             case .noMemory: throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
             }
-            hasRow = try stepOn(statement, run.connection, portal)
+            do { hasRow = try statement.step() == .row } catch {
+                throw stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
+            }
         }
     }
 

@@ -22,6 +22,7 @@ extension Session {
         defer { if portal.announces { portal.announceAgain() } }
         switch try sendRows(of: portal, maxRows: maxRows) {
         case .limit:
+            keepErrorBehind(of: portal)
             try completeWrite(of: portal)
             running.times.rows = portal.rowsOfExecute
             portal.rowsOfExecute = 0
@@ -58,19 +59,24 @@ extension Session {
         var hasRow = true
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
-        if portal.isRowSent { hasRow = try stepOn(statement, run.connection, portal) }
         while hasRow {
+            if maxRows > 0 && portal.rowsOfExecute >= maxRows {
+                portal.standOnRow(true)
+                countPause(of: portal)
+                portal.keepRows()
+                return .limit
+            }
             let filled = out.count
             do { try portal.encoder.encodeRow(statement, into: out) } catch {
                 portal.fail()
                 throw mismatchError(error, statement, portal)
             }
             portal.rowsOfExecute += 1
-            if maxRows > 0 && portal.rowsOfExecute >= maxRows {
-                pause(portal)
+            do { hasRow = try statement.step() == .row } catch {
+                let asked = maxRows > 0 && portal.rowsOfExecute >= maxRows
+                try fail(run, of: portal, error, hasWhatWasAsked: asked)
                 return .limit
             }
-            hasRow = try stepOn(statement, run.connection, portal)
             if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: run.isOnWriter) {
                 portal.standOnRow(hasRow)
                 countPause(of: portal)
@@ -81,21 +87,26 @@ extension Session {
         return .end
     }
 
-    /// As many rows as were asked for are there. What the next one is, or whether there is one, is found out when somebody asks for it: that
-    /// may take long, and fail, and is no matter of those before it.
-    private func pause(_ portal: Portal) {
-        portal.isRowSent = true
+    /// The row behind those that were asked for is looked for before they are told of, so that a run that is over gives its connection
+    /// back. That it fails is no matter of theirs: who asks for it hears of that.
+    private func fail(_ run: Portal.Run, of portal: Portal, _ error: SQLiteError, hasWhatWasAsked: Bool) throws(WireError) {
+        let isStopped = run.connection.wasStopped(by: error)
+        let translated = stepError(error, run.connection, portal.query, hasParameters: portal.parameters.count > 0)
+        guard hasWhatWasAsked, !run.counts, !isStopped, !error.isOfCircumstances, !error.isInterrupt else {
+            portal.fail()
+            throw translated
+        }
         countPause(of: portal)
         portal.keepRows()
+        portal.errorBehind = KeptRows(translated)
     }
 
-    @inline(__always)
-    func stepOn(_ statement: Statement, _ connection: PooledConnection, _ portal: Portal) throws(WireError) -> Bool {
-        portal.isRowSent = false
-        do { return try statement.step() == .row } catch {
-            portal.fail()
-            throw stepError(error, connection, portal.query, hasParameters: portal.parameters.count > 0)
-        }
+    /// Where the row behind those that were asked for could not be had: its connection is given back, and the error is what is left.
+    func keepErrorBehind(of portal: Portal) {
+        guard let kept = portal.errorBehind else { return }
+        portal.errorBehind = nil
+        finish(portal)
+        portal.keep(kept)
     }
 
     /// Steps over rows without sending them; returns how many.
@@ -103,20 +114,22 @@ extension Session {
         guard let run = portal.run else { return try skipKeptRows(of: portal, maxRows: maxRows) }
         var hasRow = run.hasRow
         var skipped = 0
+        while hasRow, maxRows == 0 || skipped < maxRows {
+            skipped += 1
+            hasRow = try stepOn(run, of: portal, hasWhatWasAsked: maxRows > 0 && skipped >= maxRows)
+        }
+        portal.standOnRow(hasRow)
+        if portal.errorBehind != nil { keepErrorBehind(of: portal) } else if !hasRow { finish(portal) }
+        return skipped
+    }
+
+    private func stepOn(_ run: Portal.Run, of portal: Portal, hasWhatWasAsked: Bool) throws(WireError) -> Bool {
         run.connection.beginRun(self)
         defer { run.connection.endRun() }
-        if portal.isRowSent { hasRow = try stepOn(run.lease.statement, run.connection, portal) }
-        while hasRow {
-            skipped += 1
-            if maxRows > 0 && skipped >= maxRows {
-                portal.isRowSent = true
-                return skipped
-            }
-            hasRow = try stepOn(run.lease.statement, run.connection, portal)
+        do { return try run.lease.statement.step() == .row } catch {
+            try fail(run, of: portal, error, hasWhatWasAsked: hasWhatWasAsked)
+            return false
         }
-        portal.standOnRow(false)
-        finish(portal)
-        return skipped
     }
 
     /// Sends what there is; true: the client must take some of it before there is more. On the writer, which
