@@ -55,8 +55,12 @@ extension Server {
         while table.count > 0, !isOver() {
             for session in table.sessions {
                 let isHeld = table.own(slot: session.slot, generation: session.generation) != nil
-                if isHeld, session.isOwedReply {
+                // What waits for its client's Sync goes out now. (An error is found out by whoever writes next.)
+                if isHeld {
                     session.worker = worker
+                    _ = session.flush()
+                }
+                if isHeld, session.isOwedReply {
                     session.disownAndArm()
                     continue
                 }

@@ -75,6 +75,22 @@ def test_running_statements_may_finish(daemon, outsider):
     assert outsider(daemon.database)("SELECT count(*) FROM t") == [(count,)]
 
 
+def test_a_reply_that_waits_for_its_sync_keeps_nobody(daemon):
+    clients = [daemon.client() for _ in range(3)]
+    clients[1].query("BEGIN; CREATE TABLE t (x)").check()
+    for client in clients:
+        client.send(wire.parse("SELECT 1"), wire.bind(), wire.execute())
+    daemon.settle(*clients)
+    daemon.terminate()
+    for client in clients:
+        reply = client.reply()
+        assert reply.closed and [message.kind for message in reply.messages] == ["1", "2", "D", "C", "E"]
+        assert reply.error["C"] == "57P01"
+    assert daemon.wait() == 0
+    # It did not wait until it was tired of waiting.
+    assert "shutdown_timeout" not in daemon.errors and "ended" not in daemon.errors.split("stopping")[-1]
+
+
 def test_endless_statements_are_ended(start_daemon):
     daemon = start_daemon(config='shutdown_timeout = "300ms"\n')
     daemon.run("CREATE TABLE t (x)")
