@@ -42,6 +42,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     var failInSchema: (version: String, isThere: Bool)?
     /// It waits for the pool's own readers, which needs no line in the log.
     var isCheckpointing = false
+    /// What is known of its schema's; only for its holder.
+    package var schemaSize = SchemaSize()
     /// Called after each checkpoint with what is known of the files.
     var whenCheckpointed: (OpenFiles) -> Void = { _ in }
     /// Another process keeps the write lock, and may itself wait for readers: see Pool+Outsiders.

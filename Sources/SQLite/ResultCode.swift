@@ -18,6 +18,8 @@ extension SQLiteError {
         public static let misuse = SQLITE_MISUSE, authorization = SQLITE_AUTH, range = SQLITE_RANGE
         /// SQLITE_NOTADB: the file is no database, or an encrypted one.
         public static let notADatabase = SQLITE_NOTADB
+        /// SQLITE_CORRUPT_VTAB: what a virtual table keeps is damaged.
+        public static let corruptVirtualTable = SQLITE_CORRUPT | (1 << 8)
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
         /// Which operation on a file has failed: SQLITE_IOERR_READ, _SHORT_READ and _WRITE.

@@ -81,7 +81,9 @@ extension SQLiteError {
 
     /// It came of the file, of memory or of other connections, and says nothing of the statement: the same may go well at another time.
     public var isOfCircumstances: Bool {
-        [
+        // A virtual table's contents: nothing else is touched by that.
+        guard extendedCode != Code.corruptVirtualTable else { return false }
+        return [
             SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_READONLY, SQLITE_PROTOCOL, SQLITE_BUSY,
             SQLITE_LOCKED, SQLITE_NOMEM,
         ].contains(code)

@@ -39,15 +39,19 @@ def eventually(condition, what="the condition", deadline=wire.DEADLINE):
 
 
 def yield_to_others(process_id):
-    """The thread that has used most of the processor takes only what others leave from here on: it burns a core for a test that waits."""
+    """The thread that is busy takes only what others leave from here on: it burns a core for a test that waits."""
     tasks = Path(f"/proc/{process_id}/task")
 
-    def busiest():
-        used = {task.name: int((task / "stat").read_text().rpartition(")")[2].split()[11]) for task in tasks.iterdir()}
-        name = max(used, key=used.get)
-        return used[name] >= 5 and int(name)
+    def used():
+        return {task.name: int((task / "stat").read_text().rpartition(")")[2].split()[11]) for task in tasks.iterdir()}
 
-    os.sched_setscheduler(eventually(busiest, "a thread that is busy"), os.SCHED_IDLE, os.sched_param(0))
+    before = used()
+
+    def busy():
+        # Hundredths of a second.
+        return next((int(name) for name, time in used().items() if time - before.get(name, 0) >= 3), None)
+
+    os.sched_setscheduler(eventually(busy, "a thread that is busy"), os.SCHED_IDLE, os.sched_param(0))
 
 
 def halt(process_id):

@@ -1,5 +1,8 @@
 """What ORMs and other tools ask the catalogs, in their own words."""
 
+import contextlib
+import sqlite3
+
 import psycopg
 import pytest
 
@@ -295,3 +298,16 @@ def test_the_schema_that_is_searched(connection):
     assert ask(connection, "SHOW search_path") == [("public",)]
     connection.execute("RESET search_path")
     assert ask(connection, "SHOW search_path") == [('"$user", main',)]
+
+
+def test_a_damaged_virtual_table_leaves_the_catalogs(start_daemon):
+    """Its columns cannot be had. Drivers that look for types when they connect would not get anywhere."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (a)", "CREATE VIRTUAL TABLE f USING fts5 (x)")
+    daemon.stop()
+    with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
+        connection.execute("DELETE FROM f_data")
+        connection.commit()
+    daemon.restart()
+    assert daemon.value("SELECT relname FROM pg_class WHERE relname = 't'") == "t"
+    assert daemon.value("SELECT typname FROM pg_type WHERE oid = 25") == "text"

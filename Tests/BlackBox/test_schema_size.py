@@ -66,3 +66,19 @@ def test_a_large_database_is_served(start_daemon):
         connection.executescript("BEGIN;" + "".join(made) + "COMMIT")
     daemon.run("CREATE TABLE another (x)", f"CREATE VIEW v AS SELECT {MANY}")
     assert daemon.value("SELECT count(*) FROM t999, another") == "0"
+
+
+def test_a_schema_that_is_too_large_already(start_daemon):
+    """Another process made it so. Whatever does not make it larger goes on."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (a PRIMARY KEY, b)", "CREATE INDEX ti ON t (a)", "INSERT INTO t VALUES (1, 2)")
+    daemon.stop()
+    with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
+        connection.execute(f"CREATE VIEW large AS SELECT {MANY}")
+        connection.execute(f"CREATE VIEW larger AS SELECT {MANY}")
+    daemon.config = CONFIG
+    daemon.restart()
+    for sql in ["ANALYZE", "ANALYZE t", "REINDEX", "REINDEX ti", "CREATE TABLE IF NOT EXISTS t (x)", "CREATE INDEX IF NOT EXISTS ti ON t (b)",
+                "ALTER TABLE t DROP COLUMN b", "DROP VIEW larger", "INSERT INTO t VALUES (2)"]:
+        daemon.run(sql)
+    assert daemon.value("SELECT count(*) FROM t") == "2"

@@ -6,10 +6,20 @@ import SQLite
 /// `statement_memory_limit_bytes` would be the end of all statements, the DROP that makes it smaller among them. A mebibyte of text may take
 /// a hundred.
 extension Session {
-    /// A definition has run, and goes back if it made the schema too large.
-    func requireRoom(forSchemaOf connection: PooledConnection, _ query: Query) throws(WireError) {
-        let limit = server.configuration.memory.schemaBytes
-        guard query.head.main != .drop, let limit, connection.connection.schemaBytes > limit else { return }
+    /// What the schema takes before a definition that might make it too large; nil for any other.
+    func schemaBytes(before query: Query) -> Int? {
+        guard query.head.main == .create || query.head.main == .alter, let limit = server.configuration.memory.schemaBytes else {
+            return nil
+        }
+        let writer = pool.writer
+        return writer.schemaSize.bytesBefore(textBytes: query.text.bytes.count, limitBytes: limit) { writer.connection.schemaBytes }
+    }
+
+    /// The definition has run, and goes back if it made the schema too large. In a database that has been so before it may do anything else.
+    func requireRoom(forSchemaOf query: Query, bytesBefore: Int) throws(WireError) {
+        guard let limit = server.configuration.memory.schemaBytes else { return }
+        let bytes = pool.writer.connection.schemaBytes
+        guard bytes > limit, bytes > bytesBefore else { return }
         // It has run to its end, and counts no changes.
         if writerMode == .group { member.leftovers = .possible }
         throw WireError(
