@@ -47,6 +47,14 @@ extension Server {
         _exit(loss == nil ? 0 : Self.ioErrorStatus)
     }
 
+    /// What waits for its client's Sync goes out now; an error is found out by whoever writes next. One that waits for its client to read
+    /// goes on with its statement by itself.
+    private func sendKeptReply(of session: Session, _ worker: Worker) {
+        guard session.arming.interest == .stream else { return }
+        session.worker = worker
+        _ = session.flush()
+    }
+
     /// Ends every session nobody is at work for, again and again until none is left. One whose client is reading its reply is not
     /// idle.
     private func endIdleSessions(until isOver: () -> Bool) {
@@ -55,12 +63,9 @@ extension Server {
         while table.count > 0, !isOver() {
             for session in table.sessions {
                 let isHeld = table.own(slot: session.slot, generation: session.generation) != nil
-                // What waits for its client's Sync goes out now. (An error is found out by whoever writes next.)
-                if isHeld {
-                    session.worker = worker
-                    _ = session.flush()
-                }
+                if isHeld { sendKeptReply(of: session, worker) }
                 if isHeld, session.isOwedReply {
+                    session.worker = worker
                     session.disownAndArm()
                     continue
                 }

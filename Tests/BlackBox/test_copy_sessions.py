@@ -242,6 +242,7 @@ def test_a_row_of_millions_of_fields(start_daemon, options):
     assert client.value("SELECT 1") == "1"
 
 
+@pytest.mark.optimised
 def test_large_copies_take_little_memory(start_daemon):
     daemon = start_daemon()
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")

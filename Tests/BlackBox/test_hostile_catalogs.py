@@ -146,6 +146,7 @@ def test_schemas_of_many_keys(daemon, client, tables):
         assert len({name for name, _, _ in found}) == 10_000 and {row[1:] for row in found} == {("p", "{1000}")}
 
 
+@pytest.mark.optimised
 def test_catalogs_of_a_large_schema_can_be_stopped(daemon, client):
     columns = ", ".join(f"c{n}" for n in range(1900))
     for number in range(30):

@@ -203,6 +203,7 @@ def test_greedy_statements_end_by_a_limit(served, bystander, name):
     assert served.memory("VmHWM") < RESIDENT_LIMIT
 
 
+@pytest.mark.optimised
 def test_results_that_are_kept_open_share_one_limit(served, bystander):
     """Each within its own limit, and together beyond all."""
     hoarders = [served.client() for _ in range(3)]
@@ -229,6 +230,7 @@ def test_results_that_are_kept_open_share_one_limit(served, bystander):
     assert served.memory("VmHWM") < RESIDENT_LIMIT
 
 
+@pytest.mark.optimised
 def test_statements_that_are_kept_prepared_do_not_use_up_the_limit(served, bystander):
     """A text of most of a mebibyte takes thirty when it is prepared, and every text of that length is a new one."""
     client = served.client()

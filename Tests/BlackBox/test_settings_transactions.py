@@ -191,6 +191,7 @@ def test_savepoints_do_not_hold_settings_without_end(shared):
 
 
 @pytest.mark.parametrize("name", ["search_path", "TimeZone", "IntervalStyle", "extra_float_digits"])
+@pytest.mark.optimised
 def test_savepoints_do_not_hold_texts_without_end(shared, name):
     """Of the settings that mean something here, too."""
     with shared.client() as client:

@@ -29,6 +29,7 @@ def test_promised_gigabytes_cost_nothing(shared):
         client.close()
 
 
+@pytest.mark.optimised
 def test_a_large_message_gives_its_memory_back(shared):
     shared.check_alive()
     client = shared.client()
