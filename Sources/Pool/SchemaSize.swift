@@ -8,19 +8,24 @@ package struct SchemaSize: Sendable {
     /// More than any definition takes in memory for a byte of its text; the most that was seen is 54, of `CHECK (1 IN (1,1,1,…))`.
     static let bytesPerByteOfText = 200
 
-    /// A definition of this length is about to run.
+    /// A definition is about to run.
     ///
-    /// - Parameter measured: looks what the schema takes now.
+    /// - Parameters:
+    ///   - textBytes: its length; nil: what it adds, its text does not say (RENAME writes a name wherever it is mentioned).
+    ///   - measured: looks what the schema takes now.
     /// - Returns: what it takes, where the definition might make that more than `limitBytes`; nil where it cannot.
-    package mutating func bytesBefore(textBytes: Int, limitBytes: Int, measured: () -> Int) -> Int? {
-        let added = textBytes.multipliedReportingOverflow(by: Self.bytesPerByteOfText)
-        guard !added.overflow else { return measured() }
-        var known: Int?
-        if atMostBytes == nil || atMostBytes! > limitBytes - added.partialValue {
-            known = measured()
-            atMostBytes = known
+    package mutating func bytesBefore(textBytes: Int?, limitBytes: Int, measured: () -> Int) -> Int? {
+        guard let textBytes, textBytes < limitBytes / Self.bytesPerByteOfText else {
+            atMostBytes = nil
+            return measured()
         }
-        atMostBytes! += added.partialValue
-        return atMostBytes! > limitBytes ? known ?? measured() : nil
+        let added = textBytes * Self.bytesPerByteOfText
+        if let known = atMostBytes, known + added <= limitBytes {
+            atMostBytes = known + added
+            return nil
+        }
+        let bytes = measured()
+        atMostBytes = bytes + added
+        return bytes + added > limitBytes ? bytes : nil
     }
 }

@@ -68,6 +68,17 @@ def test_a_large_database_is_served(start_daemon):
     assert daemon.value("SELECT count(*) FROM t999, another") == "0"
 
 
+def test_a_long_name_that_is_mentioned_often(db):
+    """RENAME writes it wherever it stands: a text of a thousand bytes may add megabytes."""
+    client = db.client()
+    client.query("CREATE TABLE s (a)").check()
+    mentions = "a IN (" + ", ".join(["new.a"] * 800) + ")"
+    for number in range(4):
+        client.query(f"CREATE TRIGGER often{number} AFTER INSERT ON s BEGIN SELECT {mentions} FROM s; END").check()
+    assert client.query(f"ALTER TABLE s RENAME COLUMN a TO {'n' * 900}").state == "54000"
+    client.query("INSERT INTO s (a) VALUES (1)").check()
+
+
 def test_a_schema_that_is_too_large_already(start_daemon):
     """Another process made it so. Whatever does not make it larger goes on."""
     daemon = start_daemon()

@@ -6,7 +6,7 @@ import SQLite
 /// kernel's view, and what the caches may grow to.
 extension Server {
     func showMemory(_ rows: inout ConsoleTable) {
-        let page = Int64(sysconf(Int32(_SC_PAGESIZE)))
+        let page = Int64(getpagesize())
         let resident = Self.residentPages
         if let pages = resident {
             rows.append(["process", .init(page), .init(pages.own), .null, .init(pages.own * page)])

@@ -8,11 +8,12 @@ import SQLite
 extension Session {
     /// What the schema takes before a definition that might make it too large; nil for any other.
     func schemaBytes(before query: Query) -> Int? {
-        guard query.head.main == .create || query.head.main == .alter, let limit = server.configuration.memory.schemaBytes else {
-            return nil
-        }
+        let isAlter = query.head.main == .alter
+        guard isAlter || query.head.main == .create, let limit = server.configuration.memory.schemaBytes else { return nil }
         let writer = pool.writer
-        return writer.schemaSize.bytesBefore(textBytes: query.text.bytes.count, limitBytes: limit) { writer.connection.schemaBytes }
+        return writer.schemaSize.bytesBefore(textBytes: isAlter ? nil : query.text.bytes.count, limitBytes: limit) {
+            writer.connection.schemaBytes
+        }
     }
 
     /// The definition has run, and goes back if it made the schema too large. In a database that has been so before it may do anything else.
