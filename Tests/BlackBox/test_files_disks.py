@@ -107,8 +107,8 @@ def test_a_full_disk_keeps_nobody_out(small_disk, start_daemon, outsider, synchr
     assert stored(client) == [1, 2]
 
 
-@pytest.mark.parametrize("how", ["commit", "stop"])
-@pytest.mark.parametrize("makes_room", [True, False])
+@pytest.mark.parametrize("makes_room, how", [
+    (True, "commit"), (True, "stop"), (False, "stop"), pytest.param(False, "commit", marks=pytest.mark.optimised)])
 def test_a_wal_that_is_deleted_for_its_room(small_disk, start_daemon, makes_room, how):
     """Its room is not free before the daemon ends, and what is in it may have none in the database. Half of it would be damage."""
     ballast = small_disk / "ballast"

@@ -154,7 +154,7 @@ import Testing
 
     /// Longer than any of the limits below, which are longer than what a short one may have to wait for a processor.
     private static func long(_ id: ClientID) -> FakeMember {
-        FakeMember(id, [Killer.interrupted.rawValue.replacing("100000000", with: "1000000")])
+        FakeMember(id, [Killer.interrupted.rawValue.replacing("100000000", with: "250000")])
     }
 
     /// `i` inserts, `L` is long, `k` kills the transaction. Who is before a long one does not wait for it: it is stopped, has the

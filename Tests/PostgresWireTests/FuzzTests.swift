@@ -32,7 +32,7 @@ import Testing
     @Test func randomBytes() {
         var generator = SeededGenerator(state: 4)
         let types = Array("QPBFdSHDCEXcfp".utf8)
-        for round in 0..<100_000 {
+        for round in 0..<30_000 {
             // Small values are frequent, so that counts and lengths are sometimes plausible.
             let bytes = (0..<Int(generator.next() % 48)).map { _ in
                 let random = generator.next()

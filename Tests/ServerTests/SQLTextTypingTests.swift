@@ -386,7 +386,7 @@ import Testing
         "[a", "['", "array[", "array[)", "=any(array[)", "(]", "case when a then ", "case a = ", " end",
     ])
     func hostile(piece: String) {
-        let repeated = String(repeating: piece, count: 30_000 / piece.utf8.count)
+        let repeated = String(repeating: piece, count: 15_000 / piece.utf8.count)
         for prefix in ["", "select ", "with a as (", "set a = ", "execute p(", "insert into t values ("] {
             onBytes(prefix + repeated) { readAll($0) }
         }

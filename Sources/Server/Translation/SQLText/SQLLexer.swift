@@ -1,3 +1,5 @@
+import Glibc
+
 /// Reads SQLite's SQL token by token, by the rules of SQLite's own `sqlite3GetToken`
 /// (https://www.sqlite.org/src/file?name=src/tokenize.c), skipping whitespace and comments.
 ///
@@ -75,14 +77,16 @@ struct SQLLexer: Sequence, IteratorProtocol {
     /// "If there is no terminating delimiter, the comment ends at the end of input"
     /// (https://www.sqlite.org/lang_comment.html). Comments do not nest, and `/*/` does not close itself.
     private mutating func skipBlockComment() {
-        position += 3
-        while position < end {
-            if bytes[position] == UInt8(ascii: "/"), bytes[position - 1] == UInt8(ascii: "*") {
+        guard let base = bytes.baseAddress else { return }
+        position += 2
+        while position < end, let found = memchr(base + position, Int32(UInt8(ascii: "*")), end - position) {
+            position = UnsafeRawPointer(found) - base + 1
+            guard byte(position) != UInt8(ascii: "/") else {
                 position += 1
                 return
             }
-            position += 1
         }
+        position = end
     }
 
     private func token(at start: Int) -> (SQLToken.Kind, Int) {
