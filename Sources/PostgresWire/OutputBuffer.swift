@@ -73,15 +73,20 @@ public final class OutputBuffer {
         overflowed = false
     }
 
-    /// Gives the memory back when the buffer is empty and holds more than `limit` bytes of it.
+    /// Gives the memory back when the buffer has more than `limit` bytes of it, and needs no more than that: what waits to be sent moves
+    /// into a block of its own size.
     public func releaseMemory(above limit: Int) {
-        guard count == 0, capacity > limit else { return }
+        guard capacity > limit, count <= limit, openMessage < 0 else { return }
+        let unread = count
+        let smaller = unread > 0 ? malloc(unread) : nil
+        guard unread == 0 || smaller != nil else { return }
+        if let smaller, let storage { memcpy(smaller, storage + head, unread) }
         free(storage)
-        storage = nil
-        capacity = 0
-        shift = end
+        storage = smaller
+        capacity = unread
+        shift = start
         head = 0
-        tail = 0
+        tail = unread
     }
 
     /// `n` more bytes at the end, uninitialised; nil when the open message may not grow by that much, or there is no memory.

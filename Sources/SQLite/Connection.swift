@@ -208,6 +208,17 @@ public final class Connection: @unchecked Sendable {
         return Int(current)
     }
 
+    /// What the columns take that SQLite keeps of the view that was made last; 0: there is none.
+    public func bytesOfNewestViewsColumns() throws(SQLiteError) -> Int {
+        let newest = try firstText("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid DESC LIMIT 1")
+        guard let newest else { return 0 }
+        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(newest)))")
+        var bytes = 0
+        // Its name, its declared type and what SQLite knows besides.
+        while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + 64 }
+        return bytes
+    }
+
     /// The WAL index, once a first read transaction has mapped it; nil for a database that is not in WAL mode.
     public func walIndex() -> WALIndex? {
         // Asking the file object for it where there is none would create a -shm file.

@@ -151,7 +151,8 @@ private final class AggregateKind {
 public protocol AggregateState: AnyObject {
     init()
     func add(_ call: FunctionCall)
-    func finish() -> String?
+    /// Answers the call. There was a row.
+    func finish(_ call: FunctionCall)
 }
 
 extension Connection {
@@ -185,7 +186,7 @@ extension Connection {
                     let state = Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue()
                     // To put its rows together takes as long as to gather them.
                     guard kind.callbacks.onProgress?() != true else { return call.fail(code: SQLITE_INTERRUPT) }
-                    call.answer((state as? any AggregateState)?.finish())
+                    (state as? any AggregateState)?.finish(call)
                 }, { Unmanaged<AggregateKind>.fromOpaque($0!).release() })
         }
     }

@@ -51,6 +51,22 @@ def test_what_a_statement_of_many_ways_is_analysed_with(daemon, expression):
         assert daemon.memory("VmHWM") - before < 20 << 20
 
 
+def test_a_reply_that_waits_for_sync(daemon):
+    """It is a few bytes behind a large result, whose memory it must not keep."""
+    daemon.run("CREATE TABLE t (a)", "SELECT 1")
+    before = daemon.memory()
+    clients = [daemon.client() for _ in range(5)]
+    for client in clients:
+        # What is made on the writer waits for no client.
+        client.send(wire.query("BEGIN; INSERT INTO t VALUES (1); SELECT hex(zeroblob(15000000)) FROM generate_series(1, 2); COMMIT"),
+                    wire.parse("SELECT 1"), wire.bind(), wire.execute())
+        client.reply().check()
+    eventually(lambda: daemon.memory() - before < 60 << 20, "the memory")
+    for client in clients:
+        client.send(wire.sync())
+        assert client.reply().check().value == "1"
+
+
 def test_what_statements_have_freed(daemon):
     """It lies between blocks that are in use, in the arenas of the threads that they ran on."""
     daemon.run("CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")

@@ -76,6 +76,16 @@ def test_the_row_behind_those_that_were_asked_for_may_fail(client):
     client.query("ROLLBACK").check()
 
 
+@pytest.mark.parametrize("ask", ["FETCH 1", "MOVE 1", "FETCH FORWARD 1", "MOVE FORWARD 1"])
+def test_the_row_behind_kept_rows_may_fail(client, table, ask):
+    """A write has had the cursor's rows kept, and its error."""
+    client.query(f"BEGIN; INSERT INTO t VALUES (1, 'a'); DECLARE c CURSOR FOR {THIRD_FAILS}").check()
+    assert column(client.query("FETCH 1 FROM c").check()) == ["1"]
+    client.query("INSERT INTO t VALUES (2, 'b')").check()
+    assert client.query(f"{ask} FROM c").check().tag.endswith(" 1")
+    assert client.query(f"{ask} FROM c").state == "22003"
+
+
 def test_who_got_all_rows_keeps_no_reader(start_daemon):
     """asyncpg's fetchval() asks for one row. In a block that has none of a snapshot's promises its reader is everybody's again."""
     daemon = start_daemon(config="readers = 1\n")

@@ -57,6 +57,49 @@ def test_many_that_are_too_large_together(db):
     assert db.value("SELECT count(*) FROM sqlite_schema WHERE type = 'view'") == str(made)
 
 
+WIDE = "CREATE TABLE wide (%s)" % ", ".join(f"c{number}" for number in range(1999))
+# What a short text makes large.
+SHORT = {
+    "table": "CREATE TABLE made{} AS SELECT * FROM wide",
+    "view": "CREATE VIEW made{} AS SELECT * FROM wide",
+    "index": "CREATE INDEX made{} ON keyed (z)",
+    "full text": "CREATE VIRTUAL TABLE made{} USING fts4(content=half)",
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_a_short_text_that_defines_much(db, kind):
+    client = db.client()
+    client.query(WIDE).check()
+    client.query("CREATE TABLE half (%s)" % ", ".join(f"c{number}" for number in range(900))).check()
+    columns = ", ".join(f"c{number}" for number in range(1998))
+    client.query(f"CREATE TABLE keyed ({columns}, z, PRIMARY KEY ({columns})) WITHOUT ROWID").check()
+    client.query("BEGIN").check()
+    made = 0
+    while (reply := client.query(SHORT[kind].format(made))).state is None:
+        made += 1
+        assert made < 400
+    assert reply.state == "54000" and made > 3
+    client.query("ROLLBACK").check()
+    # To the byte it is not the same the next time.
+    for number in range(made - 1):
+        client.query(SHORT[kind].format(number)).check()
+    db.stop()
+    db.restart()
+    # Everybody can ask for the columns.
+    assert int(db.value("SELECT count(*) FROM information_schema.columns")) >= 3998
+    drop = "INDEX" if kind == "index" else "VIEW" if kind == "view" else "TABLE"
+    db.run(f"DROP {drop} made0")
+
+
+def test_a_view_of_what_is_not_there(db):
+    """It may be, later."""
+    db.run("CREATE VIEW early AS SELECT * FROM late", "CREATE TABLE late (x)", "INSERT INTO late VALUES (1)")
+    assert db.value("SELECT x FROM early") == "1"
+    assert db.client().query("CREATE VIEW early AS SELECT 1").state == "42P07"
+    db.run("CREATE VIEW IF NOT EXISTS early AS SELECT 2")
+
+
 def test_a_large_database_is_served(start_daemon):
     """With the limits that are there without a configuration."""
     daemon = start_daemon()
@@ -89,7 +132,7 @@ def test_a_schema_that_is_too_large_already(start_daemon):
         connection.execute(f"CREATE VIEW larger AS SELECT {MANY}")
     daemon.config = CONFIG
     daemon.restart()
-    for sql in ["ANALYZE", "ANALYZE t", "REINDEX", "REINDEX ti", "CREATE TABLE IF NOT EXISTS t (x)", "CREATE INDEX IF NOT EXISTS ti ON t (b)",
+    for sql in ["ANALYZE", "ANALYZE t", "REINDEX", "REINDEX ti", "CREATE TABLE IF NOT EXISTS t (x)", "CREATE VIEW IF NOT EXISTS large AS SELECT 1", "CREATE INDEX IF NOT EXISTS ti ON t (b)",
                 "ALTER TABLE t DROP COLUMN b", "DROP VIEW larger", "INSERT INTO t VALUES (2)"]:
         daemon.run(sql)
     assert daemon.value("SELECT count(*) FROM t") == "2"

@@ -79,6 +79,17 @@ def test_portal_ends_with_its_transaction(client, end):
     assert client.ask(wire.execute("p", 2)).state == "34000"
 
 
+@pytest.mark.parametrize("asked", [wire.execute("p", 2), wire.describe_portal("p")])
+def test_portal_of_a_failed_block(client, asked):
+    """Its block says why it does not run, as PostgreSQL's does."""
+    client.query("BEGIN").check()
+    client.ask(wire.parse(numbers(5)), wire.bind(portal="p"), wire.execute("p", 2)).check()
+    assert client.query("SELECT 1 FROM nowhere").state == "42P01"
+    assert client.ask(asked).state == "25P02"
+    client.query("ROLLBACK").check()
+    assert client.ask(asked).state == "34000"
+
+
 def test_closed_portal(client):
     client.query("BEGIN").check()
     reply = client.ask(

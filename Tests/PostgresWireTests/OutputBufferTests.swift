@@ -55,6 +55,9 @@ import Testing
         withRaw([UInt8](repeating: 0, count: 100_000)) { buffer.append($0) }
         buffer.releaseMemory(above: 0)
         #expect(buffer.count == 100_000)
+        let capacity = buffer.capacity
+        buffer.releaseMemory(above: 99_999)
+        #expect(buffer.capacity == capacity)
         buffer.consume(100_000)
         buffer.releaseMemory(above: 1 << 20)
         #expect(buffer.capacity >= 100_000)
@@ -62,6 +65,20 @@ import Testing
         #expect(buffer.capacity == 0)
         buffer.append("again")
         #expect(string(buffer.readable) == "again")
+    }
+
+    /// What a large reply has left, and its place is the same.
+    @Test func whatWaitsMovesIntoABlockOfItsSize() {
+        let buffer = OutputBuffer()
+        withRaw([UInt8](repeating: 0, count: 100_000)) { buffer.append($0) }
+        buffer.append("the rest")
+        buffer.consume(100_000)
+        let places = [buffer.start, buffer.end]
+        buffer.releaseMemory(above: 4096)
+        #expect(buffer.capacity == 8 && string(buffer.readable) == "the rest" && [buffer.start, buffer.end] == places)
+        buffer.append(" and more")
+        buffer.consume(4)
+        #expect(string(buffer.readable) == "rest and more" && buffer.start == places[0] + 4)
     }
 
     /// CVE-2024-27304: lengths that do not fit are an error, and never wrap. The fields claim to be larger than they

@@ -104,6 +104,8 @@ struct DateFields {
 
     func text(withFraction: Bool) -> String {
         func padded(_ value: Int, _ width: Int) -> String {
+            // As SQLite writes the year before its first.
+            if value < 0 { return "-" + padded(-value, width) }
             let digits = String(value)
             return String(repeating: "0", count: max(0, width - digits.count)) + digits
         }
@@ -187,7 +189,9 @@ struct DateFields {
     private var daysSinceEpoch: Int {
         let marchYear = month > 2 ? year : year - 1
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
-        return marchYear * 365 + leapDays + dayOfYear - 719_468
+        // The first two months of the year 0 are of the one before it, and division is towards 0: 400 years later it is the same.
+        let later = marchYear + 400
+        let leapDays = later / 4 - later / 100 + later / 400
+        return later * 365 + leapDays + dayOfYear - 719_468 - 146_097
     }
 }

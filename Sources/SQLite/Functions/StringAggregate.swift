@@ -12,5 +12,8 @@ final class StringAggregate: AggregateState {
         bytes!.append(contentsOf: call.bytes(0))
     }
 
-    func finish() -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    func finish(_ call: FunctionCall) {
+        guard let bytes else { return call.answerNull() }
+        bytes.withUnsafeBytes { call.answer($0) }
+    }
 }

@@ -28,9 +28,9 @@ final class ArrayAggregate: AggregateState {
         rows.append((call.isNull(0) ? nil : call.text(0), call.count > 1 ? call.text(1) : ""))
     }
 
-    func finish() -> String? {
+    func finish(_ call: FunctionCall) {
         let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
-        return CatalogArrays.json(ordered.map(\.element.element))
+        call.answer(CatalogArrays.json(ordered.map(\.element.element)))
     }
 }
 
@@ -52,9 +52,9 @@ final class JSONAggregate: AggregateState {
         return CatalogArrays.quoted(call.text(1))
     }
 
-    func finish() -> String? {
+    func finish(_ call: FunctionCall) {
         let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
-        return rows.isEmpty ? nil : "[" + ordered.map(\.element.text).joined(separator: ", ") + "]"
+        call.answer(rows.isEmpty ? nil : "[" + ordered.map(\.element.text).joined(separator: ", ") + "]")
     }
 }
 
@@ -68,22 +68,22 @@ final class OrderedStringAggregate: AggregateState {
         if !call.isNull(0) { rows.append((call.text(0), call.isNull(1) ? "" : call.text(1), call.text(2))) }
     }
 
-    func finish() -> String? {
+    func finish(_ call: FunctionCall) {
         let ordered = rows.enumerated().sorted { ($0.element.key, $0.offset) < ($1.element.key, $1.offset) }
-        return rows.isEmpty ? nil : ordered.map(\.element.text).joined(separator: rows[0].separator)
+        call.answer(rows.isEmpty ? nil : ordered.map(\.element.text).joined(separator: rows[0].separator))
     }
 }
 
 final class EveryAggregate: AggregateState {
     private var isTrue: Bool?
     func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? true) && call.integer(0) != 0 } }
-    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
+    func finish(_ call: FunctionCall) { call.answer(isTrue.map { $0 ? "1" : "0" }) }
 }
 
 final class AnyAggregate: AggregateState {
     private var isTrue: Bool?
     func add(_ call: FunctionCall) { if !call.isNull(0) { isTrue = (isTrue ?? false) || call.integer(0) != 0 } }
-    func finish() -> String? { isTrue.map { $0 ? "1" : "0" } }
+    func finish(_ call: FunctionCall) { call.answer(isTrue.map { $0 ? "1" : "0" }) }
 }
 
 /// A text for each value by which texts sort as the values do.

@@ -110,6 +110,8 @@ extension Session {
         }
         guard !kept.hasRow else { return skipped }
         if let error = kept.error {
+            // As many as were asked for were there.
+            if maxRows > 0 && skipped >= maxRows { return skipped }
             portal.fail()
             throw error
         }

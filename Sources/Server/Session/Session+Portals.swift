@@ -71,14 +71,19 @@ extension Session {
     func portal(named name: UnsafeRawBufferPointer) throws(WireError) -> Portal {
         if name.isEmpty {
             if let portal = state.unnamedPortal, !portal.isClosed { return portal }
-            throw .noPortal("")
+            throw noPortal("")
         }
         return try portal(String(decoding: name, as: UTF8.self))
     }
 
     func portal(_ name: String) throws(WireError) -> Portal {
         if let portal = state.portals[ExactName(name)] { return portal }
-        throw .noPortal(name)
+        throw noPortal(name)
+    }
+
+    /// PostgreSQL keeps those of a failed block to its end, and says of each why it does not run.
+    private func noPortal(_ name: String) -> WireError {
+        state.transaction.hasFailed ? .inFailedTransaction : .noPortal(name)
     }
 
     func closePortal(_ name: String) {

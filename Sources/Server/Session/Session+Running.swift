@@ -162,7 +162,7 @@ extension Session {
             }
             let schemaBytesBefore = analysis.definesSchema ? schemaBytes(before: portal.query) : nil
             portal.standOnRow(try nextRow(lease.statement, connection, portal))
-            if let schemaBytesBefore { try requireRoom(forSchemaOf: portal.query, bytesBefore: schemaBytesBefore) }
+            if analysis.definesSchema { try requireRoom(forSchemaOf: portal.query, bytesBefore: schemaBytesBefore) }
             if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         } catch {
             portal.fail()

@@ -17,9 +17,7 @@ extension Session {
         switch query.kind {
         case .transaction(.commit), .transaction(.rollback), .transaction(.rollbackTo): return
         default:
-            throw WireError(
-                state: .inFailedSQLTransaction,
-                message: "current transaction is aborted, commands ignored until end of transaction block")
+            throw .inFailedTransaction
         }
     }
 
@@ -181,5 +179,13 @@ extension Session {
         state.transaction = Transaction()
         notePassage()
         releaseReader()
+    }
+}
+
+extension WireError {
+    static var inFailedTransaction: WireError {
+        WireError(
+            state: .inFailedSQLTransaction,
+            message: "current transaction is aborted, commands ignored until end of transaction block")
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What the first words of a statement say: its verb, the verb that does the work, and PostgreSQL's command tag
 /// (https://www.postgresql.org/docs/current/protocol-message-formats.html, CommandComplete).
 struct StatementHead: Sendable {
@@ -54,6 +56,12 @@ struct StatementHead: Sendable {
             if !modifier { break }
         }
         return pick(verb, "CREATE", "DROP", "ALTER")
+    }
+
+    /// - Parameter tag: of a definition, as it is completed with.
+    func creates(_ tag: StaticString) -> Bool {
+        main == .create && self.tag.utf8CodeUnitCount == tag.utf8CodeUnitCount
+            && memcmp(self.tag.utf8Start, tag.utf8Start, tag.utf8CodeUnitCount) == 0
     }
 
     private static func pick(
