@@ -142,7 +142,14 @@ static inline int walpool_look_at_file(const char *path, int asks_for_time, stru
     return 0;
 }
 
-/* The same of a file that is open, by its descriptor: AT_EMPTY_PATH of linux/fcntl.h. */
+/* Whether something is mounted at a path: STATX_ATTR_MOUNT_ROOT, since Linux 5.8. */
+static inline int walpool_is_mounted(const char *path) {
+    struct statx status;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, 0, &status) != 0) return 0;
+    return (status.stx_attributes & status.stx_attributes_mask & 0x2000) != 0;
+}
+
+/* As walpool_look_at_file of a file that is open, by its descriptor: AT_EMPTY_PATH of linux/fcntl.h. */
 static inline int walpool_look_at_open_file(int descriptor, struct walpool_file *file) {
     struct statx status;
     if (syscall(SYS_statx, descriptor, "", 0x1000, STATX_INO | STATX_SIZE | STATX_BLOCKS, &status) != 0) return -1;

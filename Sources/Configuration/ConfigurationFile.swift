@@ -103,7 +103,14 @@ struct ConfigurationFile {
     private static let longestBytes = 1 << 20
 
     private static func read(_ path: String) throws(ConfigurationError) -> String {
-        guard let file = fopen(path, "r") else { throw failed(path) }
+        // A pipe would keep whoever opens it waiting, and with it the thread that is told to stop.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw failed(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = fdopen(descriptor, "r") else {
+            defer { close(descriptor) }
+            throw ConfigurationError(["cannot read \(path): it is \(status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a file")"])
+        }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -30,6 +30,10 @@ extension StartSettings {
     /// A file's -wal is called after the name by which it is opened, so by another name there is another one:
     /// https://www.sqlite.org/howtocorrupt.html, "Multiple links to the same file".
     private func doubtOfLinks() -> String? {
+        if walpool_is_mounted(server.databasePath) != 0 {
+            return
+                "\(server.databasePath) is mounted as a file: who opens it by its other path uses another -wal, and damages it; mount its directory"
+        }
         var status = stat()
         guard stat(server.databasePath, &status) == 0, status.st_nlink > 1 else { return nil }
         return

@@ -84,11 +84,17 @@ extension Logger.Level {
 }
 
 extension LogRecord {
-    /// The gap in a log whose reader was too slow.
-    package init(linesLeftOut count: Int, withFields: Bool, file: String = #fileID, line: UInt = #line) {
+    /// Why a log has a gap.
+    package enum Gap: String {
+        case readerIsSlow = "whoever reads the log is too slow"
+        case notWritten = "they could not be written"
+    }
+
+    /// The gap in a log.
+    package init(linesLeftOut count: Int, _ gap: Gap, withFields: Bool, file: String = #fileID, line: UInt = #line) {
         self.init(
             LogEvent(
-                level: .warning, message: "lines were left out: whoever reads the log is too slow",
+                level: .warning, message: "lines were left out: \(gap.rawValue)",
                 metadata: [Logger.kindKey: .stringConvertible(EventKind.linesLeftOut), "lines": "\(count)"],
                 source: nil, file: file, function: #function, line: line),
             metadata: [:], withFields: withFields)

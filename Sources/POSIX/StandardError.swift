@@ -4,6 +4,13 @@ import Glibc
 public enum StandardError {
     /// All of it, however long that takes. A descriptor that is closed or broken takes nothing, and there is nobody to tell.
     public static func write(_ text: String) { _ = writeAll(text, to: STDERR_FILENO) }
+
+    /// The same, for who can tell somebody later: how many of its bytes were written.
+    public static func written(of text: String) -> Int {
+        var written = 0
+        _ = writeAll(text, to: STDERR_FILENO, &written)
+        return written
+    }
 }
 
 /// Descriptor 1, for what a command answers.
@@ -13,12 +20,18 @@ public enum StandardOutput {
 }
 
 private func writeAll(_ text: String, to descriptor: Int32) -> Int32? {
+    var written = 0
+    return writeAll(text, to: descriptor, &written)
+}
+
+private func writeAll(_ text: String, to descriptor: Int32, _ done: inout Int) -> Int32? {
     var text = text
     return text.withUTF8 { bytes in
         var rest = UnsafeRawBufferPointer(bytes)
         while !rest.isEmpty {
             let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
             if written > 0 {
+                done += written
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             } else if written < 0, errno == EAGAIN {
                 // The process that started us shares the descriptor and made it non-blocking.

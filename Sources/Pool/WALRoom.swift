@@ -49,6 +49,13 @@ struct WALRoom {
         if frames > 0, bytes(frames) &+ Self.aheadBytes > end { extend(bytes(frames), upTo: bytes(min(limit(), Self.mostFrames))) }
     }
 
+    mutating func isCut() { end = 0 }
+
+    /// What a -wal of so many frames takes.
+    static func bytes(_ frames: Int, pageBytes: Int) -> Int64 {
+        headerBytes &+ Int64(frames) &* Int64(pageBytes + WALFile.frameHeaderBytes)
+    }
+
     private func bytes(_ frames: Int) -> Int64 { Self.headerBytes &+ Int64(frames) &* frameBytes }
 
     private mutating func extend(_ used: Int64, upTo limit: Int64) {

@@ -25,7 +25,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private let work: ThreadAtWork
     private(set) var files: OpenFiles
     private var room: WALRoom?
-    private let changeable: ChangeableLimits
+    let changeable: ChangeableLimits
     let schema: CommittedSchema
     let pageBytes: Int
     /// What the last commit took, its sync included.
@@ -36,6 +36,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// fsync failures … mark dirty pages clean" (https://www.usenix.org/conference/atc20/presentation/rebello).
     var failure: SQLiteError? { firstFailure ?? (connection.hasLostChecks ? .outOfMemory : nil) }
     private var firstFailure: SQLiteError?
+    /// Since `cutLongWAL` was called last something had no room.
+    var isDiskFull = false
     /// With synchronous = pipelined. Set when the connection has been opened.
     private(set) var pipelinedSync: PipelinedSync?
     /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
@@ -157,6 +159,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// A statement failed on this connection.
     package func note(_ error: SQLiteError) {
         if error.isInputOutput, firstFailure == nil { firstFailure = error }
+        if error.code == SQLiteError.Code.full { isDiskFull = true }
     }
 
     /// With synchronous = pipelined: from now on commits are not on the disk when they are made.
@@ -257,6 +260,15 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// A checkpoint, which is what may make the file shorter; how long it is afterwards is remembered.
     func checkpoint(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
         endSnapshot()
+        cutLongWAL()
+        do { return try copy(mode) } catch {
+            note(error)
+            guard cutLongWAL() else { throw error }
+        }
+        return try copy(mode)
+    }
+
+    private func copy(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
         files.willBeCheckpointed()
         let result: Connection.Checkpoint
         if let pipelinedSync {
@@ -277,10 +289,20 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     package func rollback() {
         failInSchema = nil
         endSnapshot()
-        guard !connection.isAutocommit else { return }
         // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
-        try? run(rollbackStatement)
+        if !connection.isAutocommit { try? run(rollbackStatement) }
+        cutLongWAL()
     }
+
+    /// Nothing is waited for, and nothing written.
+    func withWriteLock<Result>(_ work: () -> Result) throws(SQLiteError) -> Result {
+        try unasked { () throws(SQLiteError) in try run(beginStatement) }
+        defer { try? run(rollbackStatement) }
+        return work()
+    }
+
+    /// The file has been made shorter.
+    func forgetRoom() { room?.isCut() }
 
     /// Ends a group's transaction that nothing was left of.
     func endWithoutCommit() {

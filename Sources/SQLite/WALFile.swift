@@ -57,7 +57,8 @@ public struct WALFile: @unchecked Sendable {
         walpool_wal_read(methods, file, buffer.baseAddress, Int32(clamping: buffer.count), position)
     }
 
-    func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }
+    /// Only for whoever has the write lock, and not into what was committed.
+    public func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }
 
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }

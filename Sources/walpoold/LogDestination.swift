@@ -39,18 +39,23 @@ enum LogDestination {
         }
     }
 
-    func write(_ record: LogRecord) {
+    /// - Parameter isBehindCut: of the line before it only a part was written.
+    func write(_ record: LogRecord, isBehindCut: Bool) -> Written {
+        // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may still be read.
+        if case .journal = self, !record.fields.isEmpty, Self.send(record.fields) { return .all }
+        let line = (isBehindCut ? "\n" : "") + prefix(record) + record.line + "\n"
+        let count = StandardError.written(of: line)
+        return count == line.utf8.count ? .all : count > 0 ? .part : .nothing
+    }
+
+    /// How much of a line; the disk may be full that it is written to.
+    enum Written { case all, part, nothing }
+
+    private func prefix(_ record: LogRecord) -> String {
         switch self {
-        case .terminal:
-            StandardError.write("\(record.level): \(record.line)\n")
-        case .standardError:
-            StandardError.write("\(UTCTime.text(microseconds: record.microseconds)) \(record.level): \(record.line)\n")
-        case .journal:
-            // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may
-            // still be read.
-            if record.fields.isEmpty || !Self.send(record.fields) {
-                StandardError.write("<\(record.level.syslogPriority)>\(record.line)\n")
-            }
+        case .terminal: "\(record.level): "
+        case .standardError: "\(UTCTime.text(microseconds: record.microseconds)) \(record.level): "
+        case .journal: "<\(record.level.syslogPriority)>"
         }
     }
 

@@ -11,7 +11,7 @@ import Server
 /// full their lines are left out and counted (`LogBacklog`). The price: what was logged in the last microseconds before
 /// the process is killed is lost.
 ///
-/// `@unchecked Sendable`: everything mutable is touched with the mutex held.
+/// `@unchecked Sendable`: everything mutable is touched with the mutex held, or by the one thread that writes.
 final class LogWriter: @unchecked Sendable {
     private let destination: LogDestination
     private let mutex = PthreadMutex()
@@ -19,6 +19,9 @@ final class LogWriter: @unchecked Sendable {
     private let changed = PthreadCondition()
     private var backlog = LogBacklog()
     private var isWriting = false
+    // Only the thread that writes knows these: lines that could not be written, and whether the last of them was begun.
+    private var unwritten = 0
+    private var isCut = false
 
     /// How long the daemon's last words may take, with nobody at work any more.
     static let lastDrainMilliseconds: Int64 = 2_000
@@ -65,8 +68,26 @@ final class LogWriter: @unchecked Sendable {
                 isWriting = true
                 return backlog.takeAll()
             }
-            for record in records { destination.write(record) }
-            if leftOut > 0 { destination.write(LogRecord(linesLeftOut: leftOut, withFields: wantsFields)) }
+            for record in records { write(record) }
+            if leftOut > 0 { write(LogRecord(linesLeftOut: leftOut, .readerIsSlow, withFields: wantsFields)) }
         }
+    }
+
+    /// What could not be written is counted, and told of in front of the next line that can be.
+    private func write(_ record: LogRecord) {
+        if unwritten > 0 {
+            guard isWritten(LogRecord(linesLeftOut: unwritten, .notWritten, withFields: wantsFields)) else { return unwritten += 1 }
+            unwritten = 0
+        }
+        if !isWritten(record) { unwritten += 1 }
+    }
+
+    private func isWritten(_ record: LogRecord) -> Bool {
+        switch destination.write(record, isBehindCut: isCut) {
+        case .all: isCut = false
+        case .part: isCut = true
+        case .nothing: return false
+        }
+        return !isCut
     }
 }

@@ -26,6 +26,7 @@ final class RunningConfiguration: @unchecked Sendable {
     func reload() -> ReloadOutcome {
         let read: StartSettings
         do { read = try StartSettings(file: file, options: options) } catch { return .refused(problems: error.lines) }
+        if let problem = problem(ofAccess: read) { return .refused(problems: [problem]) }
         var changes = inForce.take(read)
         LogThreshold.level = inForce.settings.logLevel
         if let shortage = server.apply(inForce.settings.server) { changes.needRestart.append(shortage) }
@@ -33,5 +34,11 @@ final class RunningConfiguration: @unchecked Sendable {
         return .applied(
             changes: changes.changed, needRestart: changes.needRestart,
             doubts: inForce.settings.problemOfBackups().map { ["\($0): BACKUP would fail"] } ?? [])
+    }
+
+    /// A file that is just being written may end before its rules, or have nothing in it yet. Without rules others may do more.
+    private func problem(ofAccess read: StartSettings) -> String? {
+        guard !inForce.settings.server.access.areDefault, read.server.access.areDefault else { return nil }
+        return "\(file ?? "the configuration") has no [[access]] rules any more: to do without those in force, restart the daemon"
     }
 }

@@ -81,7 +81,7 @@ def test_all_errors_at_once(tmp_path, config, mode):
     (b"readers = 3\nname = \"\xff\"\n", ":2: not UTF-8"),
     (b"# " + b"x" * (1 << 20), "is larger than 1 MiB"),
     (None, "No such file or directory"),
-    ("directory", "Is a directory"),
+    ("directory", "it is a directory"),
 ])
 def test_unreadable_files(tmp_path, content, message):
     path = tmp_path / "walpoold.toml"

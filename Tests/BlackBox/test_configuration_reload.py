@@ -1,5 +1,6 @@
 """The configuration file read again: what is applied at once, what waits for a restart, and that a bad file changes nothing."""
 
+import os
 import re
 import signal
 import threading
@@ -170,6 +171,30 @@ def test_a_bad_file_changes_nothing(start_daemon, text, words):
     eventually(lambda: values(daemon)[successful] == 1, "the success in the metrics")
     assert values(daemon)[at] >= started[at]
     assert shown(daemon, "statement_timeout") == "4s"
+
+
+def test_a_file_that_is_a_pipe(start_daemon):
+    """To open one waits for somebody who writes into it, and who waits there could not be told to stop."""
+    daemon = start_daemon(config='statement_timeout = "3s"\n')
+    (daemon.directory / "walpoold.toml").unlink()
+    os.mkfifo(daemon.directory / "walpoold.toml")
+    daemon.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "it is not a file" in daemon.errors, "the refusal")
+    with daemon.client(database="walpool") as admin:
+        assert "it is not a file" in str(admin.query("RELOAD").errors)
+    assert shown(daemon, "statement_timeout") == "3s"
+    daemon.stop()
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", 'statement_timeout = "4s"\n'])
+def test_rules_of_access_do_not_vanish(start_daemon, text):
+    """The file may just be being written: without its rules others may do more."""
+    rules = '[[access]]\nuser = "root"\nrole = "admin"\n[[access]]\nuser = "nobody"\nrole = "reader"\n'
+    daemon = start_daemon(config=f'statement_timeout = "3s"\n{rules}')
+    assert "[[access]]" in reload(daemon, text, REFUSED)
+    assert shown(daemon, "statement_timeout") == "3s"
+    reload(daemon, f'statement_timeout = "5s"\n{rules}')
+    assert shown(daemon, "statement_timeout") == "5s"
 
 
 def test_without_a_file_there_is_nothing_to_change(start_daemon):

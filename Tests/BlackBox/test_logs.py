@@ -1,5 +1,6 @@
 """What the log says of waits for the writer, errors and connections, and that nothing in it can be forged."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -8,7 +9,9 @@ import sys
 import pytest
 
 import wire
+from daemon import eventually
 from logs import FAST_LIMIT, FORGERY, SLOW, field, has_field, line, lines, milliseconds, serve  # noqa: F401 (a fixture)
+from test_files_disks import mounted
 
 
 # Waiting for the writer
@@ -102,6 +105,33 @@ def test_a_flood_of_errors_is_cut_and_counted(serve):
     logged = len(lines(daemon, "42703"))
     assert 20 <= logged < 200
     assert sum(int(field(each, "lines")) for each in lines(daemon, "lines were left out")) == 1000 - logged
+
+
+def test_a_log_on_a_full_disk(tmp_path, start_daemon):
+    """What could not be written is counted, and the next line is one by itself."""
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=1m", "tmpfs") as disk:
+        daemon = start_daemon(config='log_client_errors = "all"\n', start=False)
+        before, log = daemon._errors_path, disk / "log"
+        daemon._errors_path = log
+        daemon.start()
+        ballast = disk / "ballast"
+        with daemon.client() as client:
+            with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(4096))
+            # Fewer than there may be of a kind in a second.
+            for number in range(12):
+                assert client.query(f"SELECT nothing_{number} /* {'x' * 400} */").state == "42703"
+            end = eventually(lambda: (size := log.stat().st_size) % 4096 == 0 and size, "a full log")
+            ballast.unlink()
+            assert client.query("SELECT nothing_last").state == "42703"
+        eventually(lambda: "nothing_last" in daemon.errors, "the line")
+        daemon.stop()
+        assert end and all(re.match(r"\S+Z (info|notice|warning|error): ", each) for each in log.read_text().splitlines())
+        gap, = lines(daemon, "they could not be written")
+        before.write_text(log.read_text())
+        daemon._errors_path = before
+        assert len(lines(daemon, "SELECT nothing_")) + int(field(gap, "lines")) in (13, 14)
 
 
 def test_connections(serve):

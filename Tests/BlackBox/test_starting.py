@@ -188,6 +188,20 @@ def test_a_database_with_two_names(start_daemon, tmp_path):
     eventually(lambda: "warning: " in daemon.errors and "has 2 names (hard links)" in daemon.errors, "a warning")
 
 
+def test_a_database_that_is_mounted_as_a_file(start_daemon, tmp_path):
+    """As `docker run -v /srv/app.db:/data/app.db` does. Its -wal is not beside the file that others know."""
+    sqlite3.connect(tmp_path / "host.db").execute("CREATE TABLE t (x)")
+    (tmp_path / "app.db").touch()
+    if os.getuid() != 0 or subprocess.run(["mount", "--bind", tmp_path / "host.db", tmp_path / "app.db"], capture_output=True).returncode != 0:
+        pytest.skip("mount needs root")
+    try:
+        daemon = start_daemon(tmp_path / "app.db")
+        eventually(lambda: "warning: " in daemon.errors and "is mounted as a file" in daemon.errors, "a warning")
+        daemon.stop()
+    finally:
+        subprocess.run(["umount", "--lazy", tmp_path / "app.db"], check=True)
+
+
 def test_database_in_no_directory(tmp_path):
     check_refusal(
         run(tmp_path / "nowhere" / "app.db", "--socket-directory", tmp_path),

@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func aGapIsARecord() {
-        let gap = LogRecord(linesLeftOut: 3, withFields: true)
+        let gap = LogRecord(linesLeftOut: 3, .readerIsSlow, withFields: true)
         #expect(gap.line.contains("lines=3") && gap.fields.contains { $0.value == EventKind.linesLeftOut.messageID })
     }
 }

@@ -9,7 +9,8 @@ extension Server {
         let oldest = pool.snapshots.min { $0.began < $1.began }
         var values: [(String, ConsoleTable.Value)] = [
             ("frames", .init(status.frames)), ("frames_copied", .init(status.copiedFrames)),
-            ("bytes", .init(status.frames * status.frameBytes)), ("limit_bytes", .init(status.limitBytes)),
+            ("bytes", .init(status.frames * status.frameBytes)), ("file_bytes", .init(walFileBytes)),
+            ("limit_bytes", .init(status.limitBytes)),
             ("gate_closed", .init(status.isGateClosed)),
             ("checkpoints_complete", .init(history.completed)), ("checkpoints_incomplete", .init(history.incomplete)),
             ("checkpoints_failed", .init(history.failed)), ("gate_closings", .init(history.gateClosings)),

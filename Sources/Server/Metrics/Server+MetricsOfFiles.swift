@@ -8,11 +8,12 @@ extension Server {
         let wal = pool.walStatus
         let history = wal.checkpoints
         let snapshots = pool.snapshots
-        var file = stat()
-        let size = stat(configuration.databasePath, &file) == 0 ? Int(file.st_size) : 0
-        page.gauge("walpool_database_size_bytes", "The database file's size.", unit: .bytes, size)
+        page.gauge("walpool_database_size_bytes", "The database file's size.", unit: .bytes, Self.bytes(ofFile: configuration.databasePath))
         page.gauge(
             "walpool_wal_size_bytes", "What the WAL holds, copied into the database or not.", unit: .bytes, wal.frames * wal.frameBytes)
+        page.gauge(
+            "walpool_wal_file_size_bytes", "The -wal file's size, which later commits write over from its beginning.", unit: .bytes,
+            walFileBytes)
         page.gauge(
             "walpool_wal_uncopied_bytes", "What the WAL holds that no checkpoint has copied into the database.", unit: .bytes,
             max(0, wal.frames - wal.copiedFrames) * wal.frameBytes)
@@ -34,6 +35,14 @@ extension Server {
         page.counter("walpool_recoveries", "How often the database was opened anew after an I/O error.", pool.statistics.recoveries)
         writeMaintenance(&page)
         writeBackups(&page)
+    }
+
+    /// With what a checkpoint or a rolled-back transaction has left in it.
+    var walFileBytes: Int { Self.bytes(ofFile: configuration.databasePath + "-wal") }
+
+    private static func bytes(ofFile path: String) -> Int {
+        var file = stat()
+        return stat(path, &file) == 0 ? Int(file.st_size) : 0
     }
 
     private func writeMaintenance(_ page: inout Exposition) {

@@ -1,0 +1,36 @@
+import SQLite
+
+/// What a transaction leaves in the -wal that was rolled back.
+///
+/// Pages that leave the cache in the middle of it are frames already, and the file stays as long as they have made it: behind what was
+/// committed, where later commits write over them, and a checkpoint that begins the WAL anew leaves the file as it is. On a full disk
+/// that is the room that a checkpoint needs for the database, and nobody could ever write again.
+extension Writer {
+    /// Cuts the file behind what was committed: where it is longer than the WAL may become, and where the disk was full. To be called without
+    /// a transaction; an outsider that writes right now is not waited for.
+    ///
+    /// SQLite does the same with `journal_size_limit`, but only as the WAL begins anew: "Each time a … write-ahead log is reset …, SQLite
+    /// compares the size of the … file left in the file-system to the size limit" (https://www.sqlite.org/pragma.html#pragma_journal_size_limit).
+    ///
+    /// - Returns: whether it was longer.
+    @discardableResult
+    func cutLongWAL() -> Bool {
+        guard failure == nil, let file = connection.walFile(), let length = file.bytes else { return false }
+        guard isDiskFull || length > changeable.walLimitBytes.load(ordering: .relaxed) else { return false }
+        guard let isCut = try? withWriteLock({ cut(file) }) else { return false }
+        isDiskFull = false
+        return isCut
+    }
+
+    /// With the lock nobody appends, and nobody reads behind the frames that the index names.
+    private func cut(_ file: WALFile) -> Bool {
+        // What somebody else has written there is looked into before anything is done to it.
+        guard let walIndex, let length = file.bytes, case .own = knownFiles.walContent() else { return false }
+        let committed = Int64(walIndex.copyHeader().leastWALBytes)
+        let kept = isDiskFull ? committed : max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), pageBytes: pageBytes))
+        guard length > kept else { return false }
+        file.truncate(to: kept)
+        forgetRoom()
+        return true
+    }
+}
