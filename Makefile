@@ -42,7 +42,7 @@ unit-test: test-deps
 	$(SWIFT) test
 
 # A third of the time goes into waiting for daemons and disks. The tests of a file share a daemon and stay together.
-BLACKBOX := Tests/BlackBox/run --numprocesses 3 --dist loadfile
+BLACKBOX := Tests/BlackBox/run --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # On what `unit-test` has built, which also checks exclusive access to memory. A release build takes four minutes more.
 blackbox-test: test-deps

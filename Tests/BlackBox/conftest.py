@@ -1,3 +1,4 @@
+import collections
 import contextlib
 import shutil
 import subprocess
@@ -22,7 +23,19 @@ def pytest_report_header(config):
     return f"walpoold: {binary()}"
 
 
+# The files that take longest, which begin first: the other workers have something to do until they end.
+LONGEST = [
+    "test_faults", "test_vacuum", "test_backup", "test_service", "test_pgbench", "test_hostile_sql", "test_files_wal_in_use", "test_bench_noise",
+    "test_pipelined", "test_files_wal", "test_late_interrupts", "test_batches", "test_bench", "test_sent_descriptors", "test_lost_transactions",
+    "test_files_disks", "test_hostile_catalogs", "test_preparing", "test_bench_report", "test_metrics", "test_load_waits", "test_wire_streams",
+    "test_hostile_sessions", "test_schema_size"]
+
+
 def pytest_collection_modifyitems(items):
+    """Whole files are given to workers in this order (`--dist loadfile --no-loadscope-reorder`): after those the ones with most tests."""
+    count = collections.Counter(item.path for item in items)
+    rank = {f"{name}.py": index for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -count[item.path], item.path))
     if binary().parent.name != "debug":
         return
     for item in items:

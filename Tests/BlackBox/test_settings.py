@@ -65,6 +65,14 @@ def test_other_settings(shared):
     assert client.query("SET client_encoding TO 'LATIN1'").state == "22023"
 
 
+@pytest.mark.parametrize("given, shown", [("utc", "UTC"), ("Utc", "UTC"), ("gmt", "GMT"), ("Europe/Berlin", "Europe/Berlin")])
+def test_a_time_zone_has_the_name_that_drivers_look_up(shared, given, shown):
+    with shared.client() as client:
+        reply = client.query(f"SET TIME ZONE '{given}'").check()
+        assert [each.body for each in reply.of("S")] == [f"TimeZone\0{shown}\0".encode()]
+        assert client.value("SHOW timezone") == shown
+
+
 def test_settings_that_would_be_relied_on(shared):
     """What is accepted means nothing, and so it cannot be what keeps a session short or triggers quiet."""
     client = shared.client()

@@ -54,7 +54,7 @@ extension Setting {
         ("result_typing", word(\.typing.results)),
         ("search_path", text(\.searchPath)),
         ("statement_timeout", time(\.statementTimeoutMilliseconds)),
-        ("TimeZone", text(\.timeZone)),
+        ("TimeZone", .effective(show: { $0.timeZone }, assign: { $0.timeZone = canonicalTimeZone($2) })),
         ("transaction_timeout", time(\.transactionTimeoutMilliseconds)),
         ("untyped_parameters", word(\.typing.untypedParameters)),
     ]
@@ -116,6 +116,12 @@ extension Setting {
     private static func setDateStyle(_ settings: inout Settings, _ name: String, _ value: String) throws(WireError) {
         guard value.uppercased().hasPrefix("ISO") else { throw Settings.invalid(name, value) }
         settings.dateStyle = "ISO, MDY"
+    }
+
+    /// As PostgreSQL has it, to whom letters are alike here, where drivers look the name up among files. What has no such name may be one
+    /// of the client's own.
+    private static func canonicalTimeZone(_ name: String) -> String {
+        ["UTC", "GMT"].first { $0 == name.uppercased() } ?? name
     }
 
     @Sendable
