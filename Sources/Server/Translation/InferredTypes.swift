@@ -28,8 +28,8 @@ enum InferredTypes {
         }
         let hidesArguments = program?.hidesArguments ?? false
         // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
-        let mayBeArray = result.contains(where: \.isText) && SQLWord.stands("json_each", in: sql)
-        let undeclared = Set((0..<count).filter { result[$0].isText && program?.meetsUndeclared(indexes[$0]) ?? false })
+        let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
+        let undeclared = Set((0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false })
         let digits = Set((0..<count).filter { result[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false })
         guard hidesArguments || mayBeArray || !undeclared.isEmpty || !digits.isEmpty || result.contains(where: { !$0.isDetermined }) else {
             return result
@@ -51,7 +51,7 @@ enum InferredTypes {
                 result[number] = limit
             } else if undeclared.contains(number), let found = virtual?.typeOfGenerated(contexts) {
                 result[number] = found
-            } else if mayBeArray, result[number].isText, case .array = type(contexts).rule {
+            } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
                 result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)
             } else if digits.contains(number), contexts.allSatisfy({ $0 == .truth }) {
                 result[number] = ParameterType(needed: .bool)

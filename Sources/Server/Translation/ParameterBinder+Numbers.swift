@@ -39,23 +39,12 @@ extension ParameterBinder {
         }
     }
 
-    static func bindWritten(_ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement) throws(WireError) {
-        let text: String
-        do { text = try StoredDecimal.written(bytes) } catch { throw refusal(error, bytes, .numeric, slot) }
-        try statement.bindText(copying: text, at: slot)
-    }
-
     /// One that came in binary.
-    static func bindDecimal(
-        _ text: String, _ slot: ParameterSlot, _ rule: ParameterType.TextRule, _ statement: Statement
-    ) throws(WireError) {
+    static func bindDecimal(_ text: String, _ slot: ParameterSlot, isNumber: Bool, _ statement: Statement) throws(WireError) {
         var text = text
         let bound = text.withUTF8 { utf8 in
             Result<Void, WireError> { () throws(WireError) in
-                let bytes = UnsafeRawBufferPointer(utf8)
-                if rule == .written { return try bindWritten(bytes, slot, statement) }
-                // That it was announced as numeric, too, says that it meets no texts.
-                try bindNumeric(bytes, slot, isNumber: rule != .typed, statement)
+                try bindNumeric(UnsafeRawBufferPointer(utf8), slot, isNumber: isNumber, statement)
             }
         }
         try bound.get()

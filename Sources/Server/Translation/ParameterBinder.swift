@@ -22,8 +22,6 @@ enum ParameterBinder {
         case .typed: try bindText(bytes, slot, parameter.type, statement, check)
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
-        case .written: try bindWritten(bytes, slot, statement)
-        case .cast(let column): try bindCast(bytes, slot, parameter.type, to: column, statement, check)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
         case .json: try bindJSON(bytes, slot, parameter, statement, check)
@@ -67,16 +65,6 @@ enum ParameterBinder {
             guard let text else { return try bindValidText(bytes, slot, statement) }
             try statement.bindText(copying: text, at: slot)
         }
-    }
-
-    private static func bindCast(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, to column: TypeOID, _ statement: Statement,
-        _ check: ConversionBounds.Check?
-    ) throws(WireError) {
-        try requireText(bytes, "parameter \(slot.number)")
-        let text = try ValueText.canonical(bytes, type, ConversionBounds(statement, check)) { malformed(bytes, type, slot) }
-        guard let text else { throw malformed(bytes, type, slot) }
-        try statement.bindText(copying: try MomentText.cast(text, to: column), at: slot)
     }
 
     /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
@@ -179,7 +167,8 @@ enum ParameterBinder {
             try statement.bindBlob(inPlace: bytes, at: slot)
         case .numeric:
             guard let text = NumericCodec.text(bytes) else { throw wrongLength }
-            try bindDecimal(text, slot, parameter.rule, statement)
+            // That it was announced as numeric, too, says that it meets no texts.
+            try bindDecimal(text, slot, isNumber: parameter.rule != .typed, statement)
         case .json:
             try bindJSON(bytes, slot, parameter, statement, check)
         case .jsonb:
@@ -195,9 +184,6 @@ enum ParameterBinder {
         default:
             let bounds = ConversionBounds(statement, check)
             let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongLength }
-            if case .cast(let column) = parameter.rule {
-                return try statement.bindText(copying: try MomentText.cast(text, to: column), at: slot)
-            }
             try statement.bindText(copying: text, at: slot)
         }
     }

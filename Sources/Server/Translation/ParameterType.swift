@@ -23,10 +23,6 @@ struct ParameterType: Equatable, Sendable {
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
         case none
-        /// A decimal by the client's word, for columns of texts: as PostgreSQL writes it, with the zeros at its end.
-        case written
-        /// A date and time by the client's word, stored in a column of another such type: as PostgreSQL's cast makes it that.
-        case cast(to: TypeOID)
         /// The client says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it is NULL.
         case calculated
         /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
@@ -42,10 +38,6 @@ struct ParameterType: Equatable, Sendable {
     /// It is a number for what is calculated with it, or beside a number that is returned: SQLite takes a text there, too. It is not
     /// compared with one.
     var isOnlyCalculated = false
-    /// All that it meets are columns of texts.
-    var meetsTexts = false
-    /// What the columns are declared as that it is stored in, if it meets no others.
-    var storedType: TypeOID?
 
     static let undetermined = ParameterType(type: .unspecified, rule: .none)
     static let text = ParameterType(type: .text, rule: .verbatim)
@@ -72,8 +64,6 @@ struct ParameterType: Equatable, Sendable {
     }
 
     var isDetermined: Bool { type != .unspecified }
-    /// As `text` is, whatever else is known of it.
-    var isText: Bool { type == .text && rule == .verbatim }
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
     var takesValues: Bool {
         switch rule {
@@ -124,11 +114,6 @@ extension ParameterType {
         defer {
             meetsNumbers = conversions.contains { $0.type == .int8 || $0.type == .float8 }
             isOnlyCalculated = rule == .number && !uses.contains(where: \.isCompared)
-            let typed = conversions.filter { $0.type != nil }
-            if isText { meetsTexts = !typed.isEmpty && conversions.allSatisfy { $0.affinity == .text } }
-            if needs.isEmpty, typed.allSatisfy(\.isStored), typed.allSatisfy({ $0.type == typed[0].type }) {
-                storedType = typed.first?.type
-            }
         }
         let converted = Self.converted(conversions)
         if uses.contains(where: \.isDigit) { needs.append(converted?.type == .bool ? .bool : .int8) }

@@ -39,8 +39,6 @@ struct ParameterUses {
         var affinity: Affinity
         /// What it is compared with, or stored as.
         var type: TypeOID?
-        /// It is stored there. What has been converted for that may be compared with the column's values, as for a key.
-        var isStored = false
     }
 
     /// By SQLite's index.
@@ -95,8 +93,8 @@ struct ParameterUses {
 
     mutating func addIndifferent(_ value: ProgramValue) { update(value) { $0.isIndifferent = true } }
 
-    mutating func addConverted(_ value: ProgramValue, _ affinity: Affinity, _ type: TypeOID?, isStored: Bool = false) {
-        let conversion = Conversion(affinity: affinity, type: type, isStored: isStored)
+    mutating func addConverted(_ value: ProgramValue, _ affinity: Affinity, _ type: TypeOID?) {
+        let conversion = Conversion(affinity: affinity, type: type)
         update(value) { if !$0.conversions.contains(conversion) { $0.conversions.append(conversion) } }
     }
 
@@ -116,7 +114,7 @@ struct ParameterUses {
         for (value, other) in [(left, right), (right, left)] where !value.parameters.isEmpty {
             if value.isConverted {
                 // Not for a constant: `WHERE amount > 0` of a partial index says nothing of what the column holds.
-                if case .type(let type) = other.declared { addConverted(value, Affinity(of: type), type, isStored: true) }
+                if case .type(let type) = other.declared { addConverted(value, Affinity(of: type), type) }
             } else if affinity.converts {
                 // `CHECK (flag IN (0, 1))` makes no integer of a boolean.
                 addConverted(value, affinity, other.origins == .digit && affinity == .numeric ? nil : other.type)
@@ -175,7 +173,7 @@ struct ParameterUses {
 
     mutating func addStored(_ value: ProgramValue, in column: ProgramValue) {
         if value.isConverted {
-            if let type = column.type { addConverted(value, Affinity(of: type), type, isStored: true) }
+            if let type = column.type { addConverted(value, Affinity(of: type), type) }
         } else if column.type == .bytea {
             need(value, .bytea)
             update(value) { $0.isStoredAsBytes = true }

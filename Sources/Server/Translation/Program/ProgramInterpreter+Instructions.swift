@@ -222,9 +222,7 @@ extension ProgramInterpreter {
         case .indexLess, .indexLessOrEqual, .indexGreater, .indexGreaterOrEqual, .found, .notFound, .noConflict,
             .ifNoHope:
             let count = Int(instruction.p4) ?? 0
-            // Whether the key of what is to be stored is there already.
-            let isStored = instruction.opcode == .noConflict
-            if count > 0 { return compareKey(p3, count, with: p1, registers, isStored: isStored) }
+            if count > 0 { return compareKey(p3, count, with: p1, registers) }
             for (index, value) in registers.value(p3).fields.enumerated() {
                 let other = column(index, of: p1, registers)
                 note { $0.addComparison(value, other, .none) }
@@ -258,13 +256,11 @@ extension ProgramInterpreter {
     /// opcode to apply the column affinity string zAff to the n registers starting at base" (codeApplyAffinity in
     /// https://www.sqlite.org/src/file?name=src/wherecode.c).
     @discardableResult
-    private mutating func compareKey(
-        _ first: Int, _ count: Int, with cursor: Int, _ registers: Registers, isStored: Bool = false
-    ) -> Bool {
+    private mutating func compareKey(_ first: Int, _ count: Int, with cursor: Int, _ registers: Registers) -> Bool {
         for (index, value) in registers.values(first, count).enumerated() {
             let other = column(index, of: cursor, registers)
             if cursors.isDeclared(index, of: cursor), case .type(let type) = other.declared, Affinity(of: type).converts {
-                note { $0.addConverted(value, Affinity(of: type), type, isStored: isStored) }
+                note { $0.addConverted(value, Affinity(of: type), type) }
             } else {
                 note { $0.addComparison(value, other, .none) }
             }

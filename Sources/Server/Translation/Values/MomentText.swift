@@ -136,11 +136,6 @@ struct MomentText {
 
     static let types: [TypeOID] = [.date, .time, .timestamp, .timestamptz]
 
-    /// PostgreSQL casts so where a value is stored, and the client's time zone takes no part in it.
-    static func isCast(_ type: TypeOID, to column: TypeOID) -> Bool {
-        type == .date ? column == .timestamp : type == .timestamp && (column == .date || column == .time)
-    }
-
     /// Of one of these, or of a time with a time zone. What PostgreSQL's input function makes of it: "PostgreSQL … will silently ignore any
     /// time zone indication" for a timestamp without one, and turns one that has it into UTC.
     /// https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-INPUT-TIME-STAMPS
@@ -160,15 +155,6 @@ struct MomentText {
             return try DateTimeCodec.text(timestamp: timestamptz) + "+00:00"
         default: return nil
         }
-    }
-
-    /// - Parameter text: of another type, as SQLite's text; `infinity` stays what it is.
-    static func cast(_ text: String, to type: TypeOID) throws(WireError) -> String {
-        var copy = text
-        let cast = copy.withUTF8 { utf8 in
-            Result<String?, WireError> { () throws(WireError) in try MomentText(UnsafeRawBufferPointer(utf8))?.text(of: type) }
-        }
-        return try cast.get() ?? text
     }
 
     /// What a text without a type becomes in a column of one of these types: without its time zone where PostgreSQL's drivers alone spell

@@ -47,18 +47,6 @@ enum StoredDecimal: Equatable {
             + String(decoding: text[digits.startIndex...], as: UTF8.self)
     }
 
-    /// As a column of texts keeps it.
-    static func written(_ bytes: UnsafeRawBufferPointer) throws(NumberError) -> String {
-        let text = TextCodec.trimmed(bytes)
-        guard let syntax = DecimalSyntax(text) else {
-            guard let value = infinity(text) else { throw .malformed }
-            return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
-        }
-        if let decimal = DecimalNumber(String(decoding: text, as: UTF8.self)) { return decimal.text }
-        guard syntax.isPlain else { throw .outOfRange }
-        return written(text, whole: syntax.point)
-    }
-
     /// "For conversions between TEXT and REAL storage classes, only the first 15 significant decimal digits of the number are preserved":
     /// https://www.sqlite.org/datatype3.html#type_affinity
     private static let digitsOfDouble = 15
