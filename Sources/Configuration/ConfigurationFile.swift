@@ -8,8 +8,9 @@ struct ConfigurationFile {
     private let text: String
     private let sections: [ConfigurationSection]
 
-    init(path: String) throws(ConfigurationError) {
-        self.init(path: path, text: try Self.read(path))
+    /// - Parameter again: it was read before, and the daemon is at work.
+    init(path: String, again: Bool) throws(ConfigurationError) {
+        self.init(path: path, text: try Self.read(path, again: again))
     }
 
     init(path: String, text: String, sections: [ConfigurationSection] = ConfigurationSection.all) {
@@ -102,16 +103,14 @@ struct ConfigurationFile {
     /// A configuration is a page of text.
     private static let longestBytes = 1 << 20
 
-    private static func read(_ path: String) throws(ConfigurationError) -> String {
-        // A pipe would keep whoever opens it waiting, and with it the thread that is told to stop.
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { throw failed(path) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = fdopen(descriptor, "r") else {
-            defer { close(descriptor) }
-            throw ConfigurationError(["cannot read \(path): it is \(status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a file")"])
-        }
+    private static func read(_ path: String, again: Bool) throws(ConfigurationError) -> String {
+        // A pipe (`--config <(…)`) is there once. Later it would keep whoever opens it waiting, and with it the thread that is told to stop.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (again ? O_NONBLOCK : 0))
+        guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw failed(path) }
         defer { fclose(file) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failed(path) }
+        guard !again || status.st_mode & S_IFMT == S_IFREG else { throw ConfigurationError(["cannot read \(path): it is not a file"]) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {

@@ -32,10 +32,13 @@ package struct StartSettings: Sendable {
     /// - Parameters:
     ///   - file: The configuration file's path.
     ///   - isForService: they are only checked, and may be those of a service that has a STATE_DIRECTORY.
-    package init(file: String?, options: [Option], isForService: Bool = false) throws(ConfigurationError) {
+    ///   - again: the daemon runs, by what the file said before.
+    package init(
+        file: String?, options: [Option], isForService: Bool = false, again: Bool = false
+    ) throws(ConfigurationError) {
         var problems: [String] = []
         if let file {
-            do { try ConfigurationFile(path: file).apply(to: &self) } catch { problems += error.lines }
+            do { try ConfigurationFile(path: file, again: again).apply(to: &self) } catch { problems += error.lines }
         }
         for option in options {
             guard let key = ConfigurationKey.named(option.key) else { preconditionFailure("no key \(option.key)") }

@@ -15,19 +15,33 @@ extension Writer {
     /// - Returns: whether it was longer.
     @discardableResult
     func cutLongWAL() -> Bool {
-        guard failure == nil, let file = connection.walFile(), let length = file.bytes else { return false }
-        guard isDiskFull || length > changeable.walLimitBytes.load(ordering: .relaxed) else { return false }
-        guard let isCut = try? withWriteLock({ cut(file) }) else { return false }
+        guard failure == nil, let walIndex, let file = connection.walFile(), let length = file.bytes else { return false }
+        let wasFull = isDiskFull
         isDiskFull = false
+        let excess = length - keptBytes(walIndex, toLastCommit: wasFull)
+        guard wasFull ? excess > Self.worthBytes : excess > 0 && length > changeable.walLimitBytes.load(ordering: .relaxed) else {
+            return false
+        }
+        guard let isCut = try? withWriteLock({ cut(file, toLastCommit: wasFull) }) else {
+            isDiskFull = wasFull
+            return false
+        }
         return isCut
     }
 
+    /// Twice the room that is made ahead: something may have no room for another reason than the disk, again and again.
+    private static let worthBytes = 2 * WALRoom.stepBytes
+
+    private func keptBytes(_ walIndex: WALIndex, toLastCommit: Bool) -> Int64 {
+        let committed = Int64(walIndex.copyHeader().leastWALBytes)
+        return toLastCommit ? committed : max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), pageBytes: pageBytes))
+    }
+
     /// With the lock nobody appends, and nobody reads behind the frames that the index names.
-    private func cut(_ file: WALFile) -> Bool {
+    private func cut(_ file: WALFile, toLastCommit: Bool) -> Bool {
         // What somebody else has written there is looked into before anything is done to it.
         guard let walIndex, let length = file.bytes, case .own = knownFiles.walContent() else { return false }
-        let committed = Int64(walIndex.copyHeader().leastWALBytes)
-        let kept = isDiskFull ? committed : max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), pageBytes: pageBytes))
+        let kept = keptBytes(walIndex, toLastCommit: toLastCommit)
         guard length > kept else { return false }
         file.truncate(to: kept)
         forgetRoom()

@@ -208,11 +208,14 @@ public final class Connection: @unchecked Sendable {
         return Int(current)
     }
 
-    /// What the columns take that SQLite keeps of the view that was made last; 0: there is none.
-    public func bytesOfNewestViewsColumns() throws(SQLiteError) -> Int {
-        let newest = try firstText("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid DESC LIMIT 1")
-        guard let newest else { return 0 }
-        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(newest)))")
+    /// The name of the view that was made last.
+    public func newestView() throws(SQLiteError) -> String? {
+        try firstText("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid DESC LIMIT 1")
+    }
+
+    /// What the columns take that SQLite keeps of a view.
+    public func columnBytes(ofView view: String) throws(SQLiteError) -> Int {
+        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(view)))")
         var bytes = 0
         // Its name, its declared type and what SQLite knows besides.
         while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + 64 }

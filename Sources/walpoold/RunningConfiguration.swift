@@ -25,7 +25,7 @@ final class RunningConfiguration: @unchecked Sendable {
     /// Reads the file again; what the command line says still wins.
     func reload() -> ReloadOutcome {
         let read: StartSettings
-        do { read = try StartSettings(file: file, options: options) } catch { return .refused(problems: error.lines) }
+        do { read = try StartSettings(file: file, options: options, again: true) } catch { return .refused(problems: error.lines) }
         if let problem = problem(ofAccess: read) { return .refused(problems: [problem]) }
         var changes = inForce.take(read)
         LogThreshold.level = inForce.settings.logLevel

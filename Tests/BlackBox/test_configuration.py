@@ -81,7 +81,7 @@ def test_all_errors_at_once(tmp_path, config, mode):
     (b"readers = 3\nname = \"\xff\"\n", ":2: not UTF-8"),
     (b"# " + b"x" * (1 << 20), "is larger than 1 MiB"),
     (None, "No such file or directory"),
-    ("directory", "it is a directory"),
+    ("directory", "Is a directory"),
 ])
 def test_unreadable_files(tmp_path, content, message):
     path = tmp_path / "walpoold.toml"
@@ -92,6 +92,16 @@ def test_unreadable_files(tmp_path, content, message):
     result = run("--config", path, "--check-config", tmp_path / "app.db")
     assert result.returncode == 78 and message in result.stderr and str(path) in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_pipe(tmp_path):
+    """`--config <(…)`, which is there once."""
+    read, write = os.pipe()
+    os.write(write, b"readers = 0\n")
+    os.close(write)
+    result = run("--config", f"/dev/fd/{read}", "--check-config", tmp_path / "app.db", pass_fds=[read])
+    assert result.returncode == 78 and f"/dev/fd/{read}:1: readers must be" in result.stderr
+    os.close(read)
 
 
 # --check-config

@@ -79,6 +79,29 @@ def test_a_full_disk_has_its_room_again(disk, start_daemon, synchronous, limit):
     assert daemon.value("SELECT count(*) FROM t") == "1500" and daemon.value("PRAGMA integrity_check") == "ok"
 
 
+def test_a_link_to_the_database(start_daemon, tmp_path):
+    """Its -wal is called after the file."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "app.db").symlink_to(tmp_path / "real" / "app.db")
+    daemon = start_daemon(tmp_path / "app.db")
+    daemon.run("CREATE TABLE t (x)")
+    with daemon.client(database="walpool") as admin:
+        shown = dict(admin.query("SHOW WAL").check().texts)["file_bytes"]
+    assert shown == str((tmp_path / "real" / "app.db-wal").stat().st_size) != "0"
+
+
+def test_what_has_no_room_for_another_reason(start_daemon):
+    """SQLite says of an AUTOINCREMENT at its end that the disk is full. The others' room is kept."""
+    daemon = start_daemon()
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT)", "INSERT INTO t VALUES (9223372036854775807)", "CREATE TABLE u (x)")
+    before = wal(daemon).stat().st_size
+    with daemon.client() as client:
+        for number in range(5):
+            assert client.query("INSERT INTO t DEFAULT VALUES").state == "53100"
+            client.query(f"INSERT INTO u VALUES ({number})").check()
+            assert wal(daemon).stat().st_size >= before
+
+
 def test_a_checkpoint_that_has_no_room(disk, start_daemon):
     """A transaction was rolled back that did not meet the end of the disk. Other files have, since."""
     daemon = start_daemon(disk / "app.db")

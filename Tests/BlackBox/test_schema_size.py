@@ -100,6 +100,21 @@ def test_a_view_of_what_is_not_there(db):
     db.run("CREATE VIEW IF NOT EXISTS early AS SELECT 2")
 
 
+def test_a_view_whose_columns_take_long(start_daemon):
+    """They are nobody's statement: who defines it is not stopped for it, nor who defines another after it."""
+    daemon = start_daemon(config='statement_timeout = "1s"\n')
+    client = daemon.client()
+    client.query("CREATE TABLE t (a, b); CREATE VIEW f0 AS SELECT * FROM t").check()
+    for number in range(1, 6):
+        joined = ", ".join(f"f{number - 1} AS j{each}" for each in range(12))
+        client.query(f"CREATE VIEW f{number} AS SELECT j0.* FROM {joined}").check()
+    for _ in range(2):
+        client.query("CREATE VIEW IF NOT EXISTS f1 AS SELECT *, 1 FROM t").check()
+    client.query("CREATE VIEW another AS SELECT * FROM t").check()
+    client.query("BEGIN; INSERT INTO t VALUES (1, 2); CREATE VIEW more AS SELECT * FROM f4; INSERT INTO t VALUES (3, 4); COMMIT").check()
+    assert client.query("SELECT * FROM another").texts == [("1", "2"), ("3", "4")]
+
+
 def test_a_large_database_is_served(start_daemon):
     """With the limits that are there without a configuration."""
     daemon = start_daemon()

@@ -20,7 +20,7 @@ struct QueryPlan {
     init?(of sql: String, on reader: Reader) {
         var explanation = "EXPLAIN QUERY PLAN " + sql
         // A statement may be slow because its plan takes long to find.
-        let patience = PlanPatience()
+        let patience = BriefPatience(milliseconds: LogLimits.planMilliseconds)
         reader.beginRun(patience)
         defer { withExtendedLifetime(patience) { reader.endRun() } }
         reader.connection.callbacks.denial = nil
@@ -45,14 +45,4 @@ struct QueryPlan {
 
     /// After id, parent and one that is not used.
     private static let detailColumn = 3
-}
-
-/// How long a plan is asked for. The statement it is about has ended, so its session's limits say nothing of it.
-private final class PlanPatience: StatementOwner {
-    private let end = MonotonicClock.now.advanced(byMilliseconds: LogLimits.planMilliseconds)
-
-    func reasonToStop(now: Instant) -> StopReason? { now >= end ? .statementTimeout : nil }
-    func reasonToStopWaiting(now: Instant) -> StopReason? { reasonToStop(now: now) }
-    /// The session has said so.
-    func willBeLong() {}
 }

@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Pool
 import Scheduling
 
@@ -38,7 +39,7 @@ extension Server {
     }
 
     /// With what a checkpoint or a rolled-back transaction has left in it.
-    var walFileBytes: Int { Self.bytes(ofFile: configuration.databasePath + "-wal") }
+    var walFileBytes: Int { Self.bytes(ofFile: (Directory.resolved(configuration.databasePath) ?? configuration.databasePath) + "-wal") }
 
     private static func bytes(ofFile path: String) -> Int {
         var file = stat()

@@ -160,9 +160,9 @@ extension Session {
             try bind(portal.parameters, on: connection) { check throws(WireError) in
                 for slot in analysis.slots { try bindParameter(slot, portal, lease.statement, check) }
             }
-            let schemaBytesBefore = analysis.definesSchema ? schemaBytes(before: portal.query) : nil
+            let schemaBefore = analysis.definesSchema ? try schemaBefore(portal.query) : nil
             portal.standOnRow(try nextRow(lease.statement, connection, portal))
-            if analysis.definesSchema { try requireRoom(forSchemaOf: portal.query, bytesBefore: schemaBytesBefore) }
+            if let schemaBefore { try requireRoom(forSchemaOf: portal.query, schemaBefore) }
             if !lease.isVerified(for: analysis) { try verifyColumns(of: portal, lease, on: connection) }
         } catch {
             portal.fail()

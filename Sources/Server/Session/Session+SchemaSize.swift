@@ -6,13 +6,28 @@ import SQLite
 /// `statement_memory_limit_bytes` would be the end of all statements, the DROP that makes it smaller among them. A mebibyte of text may take
 /// a hundred.
 extension Session {
-    /// What the schema takes before a definition that might make it too large; nil for any other.
-    func schemaBytes(before query: Query) -> Int? {
+    /// What is known before a definition, to tell what it has made.
+    struct SchemaBefore {
+        /// What the schema takes; nil: the definition cannot make it too large.
+        var bytes: Int?
+        /// The view that was made last, where another may come whose columns its text does not tell.
+        var newestView: String?
+        var mayMakeView = false
+    }
+
+    /// nil where there is nothing to look at: without a limit, and for what makes nothing.
+    func schemaBefore(_ query: Query) throws(WireError) -> SchemaBefore? {
         let isAlter = query.head.main == .alter
         guard isAlter || query.head.main == .create, let limit = server.configuration.memory.schemaBytes else { return nil }
         let writer = pool.writer
         let textBytes = isAlter || hasColumnsOfOthers(query) ? nil : query.text.bytes.count
-        return writer.schemaSize.bytesBefore(textBytes: textBytes, limitBytes: limit) { writer.connection.schemaBytes }
+        var before = SchemaBefore()
+        before.bytes = writer.schemaSize.bytesBefore(textBytes: textBytes, limitBytes: limit) { writer.connection.schemaBytes }
+        if query.head.creates("CREATE VIEW"), query.text.bytes.contains(UInt8(ascii: "*")) {
+            before.mayMakeView = true
+            before.newestView = try newestView(query)
+        }
+        return before
     }
 
     /// `CREATE TABLE … AS SELECT`, and a virtual table: FTS4's may be another one's index. No other has a SELECT.
@@ -22,19 +37,17 @@ extension Session {
     }
 
     /// The definition has run, and goes back if it made the schema too large. In a database that has been so before it may do anything else.
-    ///
-    /// - Parameter bytesBefore: what `schemaBytes(before:)` has said.
-    func requireRoom(forSchemaOf query: Query, bytesBefore: Int?) throws(WireError) {
+    func requireRoom(forSchemaOf query: Query, _ before: SchemaBefore) throws(WireError) {
         guard let limit = server.configuration.memory.schemaBytes else { return }
         let writer = pool.writer
-        // IF NOT EXISTS, and it does.
-        if let bytesBefore, writer.connection.schemaBytes <= bytesBefore { return }
-        if query.head.creates("CREATE VIEW") {
-            let columnBytes = try bytesOfNewViewsColumns(query)
+        if before.mayMakeView, let view = try newestView(query), view != before.newestView {
+            let columnBytes = try columnBytes(ofView: view, query)
             let bytes = writer.schemaSize.bytesWith(columnBytes: columnBytes, limitBytes: limit) { writer.connection.schemaBytes }
             guard let bytes, bytes > limit else { return }
         } else {
-            guard bytesBefore != nil, writer.connection.schemaBytes > limit else { return }
+            guard let bytesBefore = before.bytes, case let bytes = writer.connection.schemaBytes, bytes > limit, bytes > bytesBefore else {
+                return
+            }
         }
         // It has run to its end, and counts no changes.
         if writerMode == .group { member.leftovers = .possible }
@@ -44,19 +57,31 @@ extension Session {
             hint: "Views, triggers, CHECK constraints and defaults count with all they consist of.")
     }
 
+    private func newestView(_ query: Query) throws(WireError) -> String? {
+        do { return try pool.writer.connection.newestView() } catch { throw failure(error, query) }
+    }
+
     /// SQLite finds them when somebody asks, and keeps them: `CREATE VIEW v AS SELECT * FROM t` may have two thousand. Who has just made it
-    /// asks. A view of what is not there has none yet.
-    private func bytesOfNewViewsColumns(_ query: Query) throws(WireError) -> Int {
+    /// asks, for a moment. A view of what is not there has none yet; and of one that takes longer nobody asks for all.
+    private func columnBytes(ofView view: String, _ query: Query) throws(WireError) -> Int {
         let writer = pool.writer
-        writer.beginRun(self)
-        defer { writer.endRun() }
+        let patience = BriefPatience(milliseconds: SessionLimits.viewColumnsMilliseconds)
+        writer.beginRun(patience)
+        defer { withExtendedLifetime(patience) { writer.endRun() } }
         do throws(SQLiteError) {
-            return try writer.connection.bytesOfNewestViewsColumns()
-        } catch  where error.isOfCircumstances || writer.wasStopped(by: error) {
-            if writerMode == .group { member.leftovers = .possible }
-            throw stepError(error, writer, query, hasParameters: false)
+            return try writer.connection.columnBytes(ofView: view)
         } catch {
-            return 0
+            if writer.wasStopped(by: error) || !error.isOfCircumstances {
+                try requireOpenTransaction()
+                return 0
+            }
+            throw failure(error, query)
         }
+    }
+
+    /// Nothing of the definition stays.
+    private func failure(_ error: SQLiteError, _ query: Query) -> WireError {
+        if writerMode == .group { member.leftovers = .possible }
+        return stepError(error, pool.writer, query, hasParameters: false)
     }
 }

@@ -57,6 +57,9 @@ enum SessionLimits {
     /// many parameters. With more, all is found again.
     static let ownAnalyses = 500
     static let ownAnalysesBytes = 16 << 20
+    /// How long one looks what columns a new view has (`Session+SchemaSize`): a usual one takes less than one. It is done with the writer,
+    /// and a view of views of views may take for ever.
+    static let viewColumnsMilliseconds: Int64 = 50
     /// Texts of statements that `QueryRegistry` remembers are no longer than this: longer ones are seldom sent twice.
     static let rememberedTextBytes = 16 << 10
     /// What all of one of its generations may take: some thousand statements of the usual kind, or eight with as many parameters as
