@@ -38,8 +38,13 @@ test: lint unit-test blackbox-test
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests bench
 
+# In two processes: each runs as many tests at a time as there are cores, and a third of them waits.
 unit-test: test-deps
-	$(SWIFT) test
+	$(SWIFT) build --build-tests
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	run="$$(echo $$bin/*PackageTests.xctest) --testing-library swift-testing" && \
+	{ $$run --filter '^(Server|SQLite)Tests\.' & } && \
+	{ $$run --skip '^(Server|SQLite)Tests\.'; others=$$?; wait $$! && exit $$others; }
 
 # A third of the time goes into waiting for daemons and disks. The tests of a file share a daemon and stay together.
 BLACKBOX := Tests/BlackBox/run --numprocesses 3 --dist loadfile --no-loadscope-reorder
