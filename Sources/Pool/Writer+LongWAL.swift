@@ -39,8 +39,9 @@ extension Writer {
 
     /// With the lock nobody appends, and nobody reads behind the frames that the index names.
     private func cut(_ file: WALFile, toLastCommit: Bool) -> Bool {
-        // What somebody else has written there is looked into before anything is done to it.
-        guard let walIndex, let length = file.bytes, case .own = knownFiles.walContent() else { return false }
+        // What somebody else has written there is looked into before anything is done to it. Not with what is known by now, for who
+        // syncs has that until the disk has answered.
+        guard let walIndex, let length = file.bytes, case .own = files.walContent() else { return false }
         let kept = keptBytes(walIndex, toLastCommit: toLastCommit)
         guard length > kept else { return false }
         file.truncate(to: kept)

@@ -2,8 +2,11 @@
 
 import pytest
 
+import wire
+from daemon import eventually
 from files_fixtures import wal
-from test_files_disks import mounted, stored  # noqa: F401
+from service import Stalls
+from test_files_disks import mounted, stored
 
 ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
 LARGE = f"INSERT INTO large {ROWS} SELECT randomblob(1000) FROM n"
@@ -77,6 +80,30 @@ def test_a_full_disk_has_its_room_again(disk, start_daemon, synchronous, limit):
     daemon.stop()
     daemon.restart()
     assert daemon.value("SELECT count(*) FROM t") == "1500" and daemon.value("PRAGMA integrity_check") == "ok"
+
+
+def test_a_rollback_does_not_wait_for_the_disk(start_service, tmp_path):
+    """
+    writer                    | committer
+                              | INSERT: its sync hangs
+    BEGIN, a large INSERT     |
+    ROLLBACK: it is answered  |
+                              | is answered when the disk answers
+    """
+    stalls = Stalls(tmp_path)
+    daemon = start_service(stalls=stalls, options=["--synchronous", "pipelined"], config=f"wal_limit_bytes = {LIMIT}\n")
+    daemon.run("CREATE TABLE t (x)", "CREATE TABLE large (z)")
+    with daemon.client() as writer, daemon.client() as committer:
+        stalls.arm("sync")
+        committer.send(wire.query("INSERT INTO t VALUES (1)"))
+        eventually(lambda: stalls.calls > 0, "the sync")
+        for sql in "BEGIN", LARGE.format(20_000), "ROLLBACK":
+            writer.query(sql).check()
+        assert wal(daemon).stat().st_size < 2 * LIMIT
+        assert not committer.has_reply()
+        stalls.release()
+        committer.reply().check()
+    assert daemon.value("SELECT count(*) FROM t") == "1"
 
 
 def test_a_link_to_the_database(start_daemon, tmp_path):
