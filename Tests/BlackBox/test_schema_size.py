@@ -72,7 +72,7 @@ def test_a_short_text_that_defines_much(db, kind):
     client = db.client()
     client.query(WIDE).check()
     client.query("CREATE TABLE half (%s)" % ", ".join(f"c{number}" for number in range(900))).check()
-    columns = ", ".join(f"c{number}" for number in range(1998))
+    columns = ", ".join(f"c{number}" for number in range(700))
     client.query(f"CREATE TABLE keyed ({columns}, z, PRIMARY KEY ({columns})) WITHOUT ROWID").check()
     client.query("BEGIN").check()
     made = 0
@@ -80,14 +80,17 @@ def test_a_short_text_that_defines_much(db, kind):
         made += 1
         assert made < 400
     assert reply.state == "54000" and made > 3
-    client.query("ROLLBACK").check()
+    client.query("ROLLBACK; BEGIN").check()
     # To the byte it is not the same the next time.
     for number in range(made - 1):
         client.query(SHORT[kind].format(number)).check()
+    client.query("COMMIT").check()
     db.stop()
     db.restart()
-    # Everybody can ask for the columns.
-    assert int(db.value("SELECT count(*) FROM information_schema.columns")) >= 3998
+    assert db.value("SELECT count(*) FROM wide") == "0"
+    if kind == "view":
+        # Everybody can ask for the columns, which SQLite then keeps.
+        assert int(db.value("SELECT count(*) FROM information_schema.columns")) >= 1999 + 700
     drop = "INDEX" if kind == "index" else "VIEW" if kind == "view" else "TABLE"
     db.run(f"DROP {drop} made0")
 
