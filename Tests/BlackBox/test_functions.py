@@ -91,6 +91,11 @@ def test_errors(shared, sql):
         assert client.value("SELECT 1") == "1"
 
 
+def test_a_field_of_no_number(shared):
+    with shared.client() as client:
+        assert client.query("SELECT split_part('a,b', ',', 0)").state == "22023"
+
+
 def test_sessions_ask_about_themselves(shared):
     """Though they share connections."""
     with shared.client(user="anna") as anna, shared.client(user="bert") as bert:
