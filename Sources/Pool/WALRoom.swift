@@ -52,11 +52,9 @@ struct WALRoom {
     mutating func isCut() { end = 0 }
 
     /// What a -wal of so many frames takes.
-    static func bytes(_ frames: Int, pageBytes: Int) -> Int64 {
-        headerBytes &+ Int64(frames) &* Int64(pageBytes + WALFile.frameHeaderBytes)
-    }
+    static func bytes(_ frames: Int, frameBytes: Int64) -> Int64 { headerBytes &+ Int64(frames) &* frameBytes }
 
-    private func bytes(_ frames: Int) -> Int64 { Self.headerBytes &+ Int64(frames) &* frameBytes }
+    private func bytes(_ frames: Int) -> Int64 { Self.bytes(frames, frameBytes: frameBytes) }
 
     private mutating func extend(_ used: Int64, upTo limit: Int64) {
         guard let length = file.bytes else { return }

@@ -34,7 +34,9 @@ extension Writer {
 
     private func keptBytes(_ walIndex: WALIndex, toLastCommit: Bool) -> Int64 {
         let committed = Int64(walIndex.copyHeader().leastWALBytes)
-        return toLastCommit ? committed : max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), pageBytes: pageBytes))
+        guard !toLastCommit else { return committed }
+        let frameBytes = Int64(pageBytes + WALFile.frameHeaderBytes)
+        return max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), frameBytes: frameBytes))
     }
 
     /// With the lock nobody appends, and nobody reads behind the frames that the index names.

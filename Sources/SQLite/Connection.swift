@@ -213,12 +213,14 @@ public final class Connection: @unchecked Sendable {
         try firstText("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid DESC LIMIT 1")
     }
 
+    /// Of a column, beside its name and its declared type: its structure, of 24 bytes at most, and what malloc rounds up of three blocks.
+    private static let bytesBesideColumnTexts = 64
+
     /// What the columns take that SQLite keeps of a view.
     public func columnBytes(ofView view: String) throws(SQLiteError) -> Int {
         let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(view)))")
         var bytes = 0
-        // Its name, its declared type and what SQLite knows besides.
-        while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + 64 }
+        while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + Self.bytesBesideColumnTexts }
         return bytes
     }
 

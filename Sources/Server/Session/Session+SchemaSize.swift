@@ -42,7 +42,7 @@ extension Session {
         let writer = pool.writer
         if before.mayMakeView, let view = try newestView(query), view != before.newestView {
             let columnBytes = try columnBytes(ofView: view, query)
-            let bytes = writer.schemaSize.bytesWith(columnBytes: columnBytes, limitBytes: limit) { writer.connection.schemaBytes }
+            let bytes = writer.schemaSize.bytesWith(columnBytes: columnBytes ?? limit, limitBytes: limit) { writer.connection.schemaBytes }
             guard let bytes, bytes > limit else { return }
         } else {
             guard let bytesBefore = before.bytes, case let bytes = writer.connection.schemaBytes, bytes > limit, bytes > bytesBefore else {
@@ -62,8 +62,10 @@ extension Session {
     }
 
     /// SQLite finds them when somebody asks, and keeps them: `CREATE VIEW v AS SELECT * FROM t` may have two thousand. Who has just made it
-    /// asks, for a moment. A view of what is not there has none yet; and of one that takes longer nobody asks for all.
-    private func columnBytes(ofView view: String, _ query: Query) throws(WireError) -> Int {
+    /// asks, for a moment. A view of what is not there has none yet.
+    ///
+    /// - Returns: nil: it takes longer, and what has been found until then is to be measured.
+    private func columnBytes(ofView view: String, _ query: Query) throws(WireError) -> Int? {
         let writer = pool.writer
         let patience = BriefPatience(milliseconds: SessionLimits.viewColumnsMilliseconds)
         writer.beginRun(patience)
@@ -71,11 +73,10 @@ extension Session {
         do throws(SQLiteError) {
             return try writer.connection.columnBytes(ofView: view)
         } catch {
-            if writer.wasStopped(by: error) || !error.isOfCircumstances {
-                try requireOpenTransaction()
-                return 0
-            }
-            throw failure(error, query)
+            let isStopped = writer.wasStopped(by: error)
+            guard isStopped || !error.isOfCircumstances else { throw failure(error, query) }
+            try requireOpenTransaction()
+            return isStopped ? nil : 0
         }
     }
 
