@@ -25,10 +25,12 @@ public struct SessionFacts: Sendable {
         public var statement: String
         /// Declared with BINARY: its rows come in the binary format.
         public var isBinary: Bool
+        /// Declared WITH HOLD: it outlives its transaction.
+        public var isHoldable: Bool
 
         /// A row of pg_cursors.
-        public init(name: String, statement: String, isBinary: Bool) {
-            (self.name, self.statement, self.isBinary) = (name, statement, isBinary)
+        public init(name: String, statement: String, isBinary: Bool, isHoldable: Bool) {
+            (self.name, self.statement, self.isBinary, self.isHoldable) = (name, statement, isBinary, isHoldable)
         }
     }
 

@@ -128,5 +128,6 @@ enum CatalogFunctions {
         connection.register("pg_cursor_names", 0, .volatile) { $0.answer(CatalogArrays.json(cursors().map(\.name).sorted())) }
         connection.register("pg_cursor_statement", 1, .volatile) { $0.answer(cursor($0.text(0))?.statement) }
         connection.register("pg_cursor_is_binary", 1, .volatile) { $0.answer(cursor($0.text(0))?.isBinary ?? false) }
+        connection.register("pg_cursor_is_holdable", 1, .volatile) { $0.answer(cursor($0.text(0))?.isHoldable ?? false) }
     }
 }

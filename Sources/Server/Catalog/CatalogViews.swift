@@ -24,7 +24,8 @@ enum CatalogViews {
                 1 AS datminmxid, 1663 AS dattablespace, 'C' AS datcollate, 'C' AS datctype, NULL AS daticulocale,
                 NULL AS datcollversion, NULL AS datacl;
             CREATE VIEW pg_cursors AS SELECT CAST(value AS TEXT) AS name, pg_cursor_statement(value) AS statement,
-                0 AS is_holdable, pg_cursor_is_binary(value) AS is_binary, 0 AS is_scrollable, NULL AS creation_time
+                pg_cursor_is_holdable(value) AS is_holdable, pg_cursor_is_binary(value) AS is_binary, 0 AS is_scrollable,
+                NULL AS creation_time
                 FROM json_each(pg_cursor_names());
             CREATE VIEW pg_tables AS SELECT n.nspname AS schemaname, c.relname AS tablename, current_user() AS tableowner,
                 NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,

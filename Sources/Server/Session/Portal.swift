@@ -26,6 +26,10 @@ final class Portal {
     /// Its transaction has ended, or it was closed: the object is only kept to be used again.
     var isClosed = false
     var isBinaryCursor = false
+    /// It was DECLAREd WITH HOLD.
+    var isHoldable = false
+    /// The transaction that has declared it is committed: no other one's end closes it.
+    private(set) var isHeld = false
     private(set) var hasFailed = false
     /// How many savepoints there were when it was opened: it survives a rollback to one of those.
     var savepointDepth = 0
@@ -123,6 +127,7 @@ final class Portal {
         var encoder: RowEncoder
         var kept: KeptRows?
         var analysisOfRun: Analysis?
+        var isHeld: Bool
     }
 
     var progress: Progress {
@@ -130,7 +135,8 @@ final class Portal {
             Progress(
                 isDescribed: isDescribed, announces: announces, keepsAnnouncedTypes: keepsAnnouncedTypes, isClosed: isClosed,
                 isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
-                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun)
+                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun,
+                isHeld: isHeld)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)
@@ -139,6 +145,7 @@ final class Portal {
             rowsOfExecute = newValue.rowsOfExecute
             kept = newValue.kept
             analysisOfRun = newValue.analysisOfRun
+            isHeld = newValue.isHeld
         }
     }
 
@@ -153,6 +160,7 @@ final class Portal {
         isDone = false
         snapshotLoss = nil
         isClosed = false
+        isHeld = false
         hasFailed = false
         rowsOfExecute = 0
         kept = nil
@@ -189,6 +197,11 @@ final class Portal {
     func take(_ fresh: Analysis) {
         statement.take(fresh)
         analysisOfRun = fresh
+    }
+    /// Savepoints are of other transactions from here on.
+    func hold() {
+        isHeld = true
+        savepointDepth = 0
     }
     /// Its run is over, and these are its other rows.
     func keep(_ rows: KeptRows) {

@@ -5,14 +5,8 @@ import SQLite
 /// DECLARE, FETCH and MOVE.
 extension Session {
     func declare(_ cursor: CursorDeclaration, _ query: Query, _ invocation: Invocation) throws(WireError) -> Wait? {
-        // In PostgreSQL these need no transaction block, so that there is none is not what is wrong with them.
-        guard !cursor.holds else {
-            throw WireError(
-                state: .featureNotSupported, message: "cursors WITH HOLD are not available",
-                hint: "Read it inside a transaction, without pauses as long as writer_idle_limit, since it keeps a reader; or by key: "
-                    + "WHERE id > $1 ORDER BY id LIMIT 1000.")
-        }
-        guard state.transaction.isExplicit else {
+        // Several statements of one message are a transaction, too.
+        guard state.transaction.isExplicit || cursor.holds || !isAloneInMessage else {
             throw WireError(
                 state: .noActiveSQLTransaction, message: "DECLARE CURSOR can only be used in transaction blocks")
         }
@@ -45,6 +39,11 @@ extension Session {
         if cursor.isBinary {
             portal.resultFormats = [.binary]
             portal.isBinaryCursor = true
+        }
+        if cursor.holds {
+            portal.isHoldable = true
+            // Where its transaction ends nobody could wait for a reader.
+            if !state.transaction.isExplicit, let wait = try keepToHold(portal) { return wait }
         }
         state.portals[ExactName(cursor.name)] = portal
         try requireRoom(for: portal)

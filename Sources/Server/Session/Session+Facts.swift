@@ -48,12 +48,13 @@ extension Session {
     /// For pg_cursors.
     var cursors: @Sendable () -> [SessionFacts.Cursor] {
         guard !state.portals.isEmpty else { return { [] } }
-        let open = state.portals.map { (name: $0.text, query: $1.statement.query, isBinary: $1.isBinaryCursor) }
+        let open = state.portals.map { (name: $0.text, query: $1.statement.query, isBinary: $1.isBinaryCursor, isHoldable: $1.isHoldable) }
         return {
             open.map { cursor in
                 let text = cursor.query.source ?? cursor.query.text
                 return SessionFacts.Cursor(
-                    name: cursor.name, statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary)
+                    name: cursor.name, statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary,
+                    isHoldable: cursor.isHoldable)
             }
         }
     }

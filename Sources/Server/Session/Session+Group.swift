@@ -30,6 +30,7 @@ extension Session: GroupMember {
 
     func rewind() {
         closePortals()
+        heldByCommit = []
         guard let marked = member.markedState else { preconditionFailure("what is run again has been marked for that") }
         state = marked
         running.settingsToReport = member.markedSettingsToReport
@@ -184,6 +185,7 @@ extension Session: GroupMember {
         }
         takeReplyBack(to: marks.commit)
         if let before = unsynced?.settingsBefore ?? member.settingsBefore { goBack(to: before.settings) }
+        if !heldByCommit.isEmpty { closeCursorsOfCommit() }
         let refusal = member.leavesNothing ? Self.sharedCommitFailed : commitError(error)
         noteError(refusal)
         countError(refusal)
@@ -215,6 +217,7 @@ extension Session: GroupMember {
     /// - Parameter goesWithOthers: it is about to be settled, and its reply goes out then.
     func replyAfterGroup(goesWithOthers: Bool = false) {
         forgetMark()
+        if !heldByCommit.isEmpty { heldByCommit = [] }
         if isUnsynced {
             isUnsynced = false
             unsynced = nil

@@ -6,7 +6,11 @@ import SQLite
 extension Session {
     /// Where it is reported that a portal's rows cannot be kept: as the error of the statement that made keeping them necessary, or at the
     /// end of the portal's own rows.
-    enum KeepingFailure { case isTheStatements, isThePortals }
+    enum KeepingFailure {
+        case isTheStatements, isThePortals
+        /// As the first, also when it is wrong with the portal's own query.
+        case isTheCommits
+    }
 
     /// Reads what is left of a portal's rows and gives back what it ran on.
     func keepRows(of portal: Portal, _ failure: KeepingFailure) throws(WireError) {
@@ -14,7 +18,8 @@ extension Session {
         let kept = KeptRows(columns: run.lease.statement.columnCount)
         let others = openPortals.reduce(0) { $0 + ($1.kept?.byteCount ?? 0) }
         do throws(WireError) {
-            try read(run, of: portal, into: kept, SessionLimits.writerResultBytes - others)
+            let tooLarge = failure == .isTheCommits ? Self.tooMuchToHold : run.counts ? Self.tooMuchReturned : Self.tooMuchToKeep
+            try read(run, of: portal, into: kept, SessionLimits.writerResultBytes - others, tooLarge)
         } catch {
             kept.error = error
         }
@@ -22,7 +27,7 @@ extension Session {
         if run.counts { kept.changes = state.counters.changes }
         kept.step()
         portal.keep(kept)
-        guard failure == .isTheStatements, let error = kept.error, !error.isOfItsQuery else { return }
+        guard failure != .isThePortals, let error = kept.error, failure == .isTheCommits || !error.isOfItsQuery else { return }
         // Behind a savepoint the portal outlives this statement, and is not what was stopped.
         kept.error = Self.lostRows
         throw error
@@ -48,7 +53,7 @@ extension Session {
         detail: "A statement that was about to write had them kept, and failed before that was done.")
 
     private func read(
-        _ run: Portal.Run, of portal: Portal, into kept: KeptRows, _ limitBytes: Int
+        _ run: Portal.Run, of portal: Portal, into kept: KeptRows, _ limitBytes: Int, _ tooLarge: WireError
     ) throws(WireError) {
         let statement = run.lease.statement
         var hasRow = run.hasRow
@@ -57,7 +62,7 @@ extension Session {
         while hasRow {
             switch kept.append(statement, limitBytes: limitBytes) {
             case .kept: break
-            case .tooLarge: throw run.counts ? Self.tooMuchReturned : Self.tooMuchToKeep
+            case .tooLarge: throw tooLarge
             case .noMemory: throw WireError(state: .outOfMemory, message: "there is no memory for the rows of an open cursor")
             }
             do { hasRow = try statement.step() == .row } catch {
@@ -71,6 +76,12 @@ extension Session {
         detail: "They were begun after the transaction's first write, and must not change with what it writes next; the limit is "
             + "\(SessionLimits.writerResultBytes) bytes for all of a session's.",
         hint: "Fetch them all or close the cursor before writing, or fetch its first row before the transaction's first write.")
+
+    private static let tooMuchToHold = WireError(
+        state: .programLimitExceeded, message: "the rows of a cursor WITH HOLD are too large to be kept",
+        detail: "What is left of them when its transaction ends is kept in memory; the limit is \(SessionLimits.writerResultBytes) bytes "
+            + "for all of a session's.",
+        hint: "Read it inside a transaction, without WITH HOLD; or by key: WHERE id > $1 ORDER BY id LIMIT 1000.")
 
     private static let tooMuchReturned = WireError(
         state: .programLimitExceeded, message: "the rows that a statement returns are too large to be kept",
@@ -92,7 +103,7 @@ extension Session {
             }
             portal.rowsOfExecute += 1
             kept.step()
-            if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: true) { return .full }
+            if out.count >= SessionLimits.flushBytes, try flushRows(filled, isOnWriter: writerMode != .none) { return .full }
         }
         guard let error = kept.error else { return .end }
         // As many as were asked for were there.

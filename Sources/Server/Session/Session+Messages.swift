@@ -178,8 +178,7 @@ extension Session {
         state.skipsUntilSync = false
         if !isUnsynced, !member.hasEnded || writerMode != .group { marks.commit = out.end }
         if !state.transaction.isExplicit {
-            closePortals()
-            try commitWork()
+            try commitAndClosePortals()
         }
         state.inputPosition = next
         readyForQuery()

@@ -38,7 +38,8 @@ extension Session {
         return nil
     }
 
-    private func begin(_ portal: Portal) throws(WireError) -> Wait? {
+    /// Runs a portal to its first row, if it has not been; what is wrong with its query is for whoever asks for its rows.
+    func begin(_ portal: Portal) throws(WireError) -> Wait? {
         guard portal.isFresh, case .sqlite = portal.statement.query.kind, portal.statement.analysis?.isRead == true
         else { return nil }
         do {

@@ -16,7 +16,7 @@ extension Session {
         guard sql.count == known.count, !isConsole, !state.transaction.isExplicit, writerMode == .none,
             sql.elementsEqual(known)
         else { return false }
-        closePortals()
+        closePortals(but: .none)
         // Only savepoints could keep it from that, and there are none without a block.
         guard (try? resetAllSettings()) != nil else { return false }
         try? answer(

@@ -114,17 +114,42 @@ extension Session {
         state.unnamedStatement = nil
     }
 
-    /// Ends every portal; at the end of a transaction none survives.
+    /// Which portals a transaction's end leaves open.
+    enum Survivors {
+        case none
+        /// Cursors WITH HOLD of transactions that are committed.
+        case held
+        /// Those, and the ones of this transaction, which is about to be committed.
+        case holdable
+    }
+
     @inline(__always)
-    func closePortals() {
+    func closePortals(but survivors: Survivors = .held) {
         if let portal = state.unnamedPortal {
             finish(portal)
             portal.isClosed = true
         }
         finish(simplePortal)
-        if !state.portals.isEmpty {
-            for portal in state.portals.values { finish(portal) }
-            state.portals.removeAll()
+        if !state.portals.isEmpty { closeNamedPortals(but: survivors) }
+    }
+
+    @inline(never)
+    private func closeNamedPortals(but survivors: Survivors) {
+        for (name, portal) in state.portals {
+            let survives =
+                switch survivors {
+                case .none: false
+                case .held: portal.isHeld
+                case .holdable: portal.isHoldable
+                }
+            if !survives {
+                finish(portal)
+                state.portals[name] = nil
+            } else if portal.rowsOfExecute > 0 {
+                // The FETCH that has sent these has failed, and another one would count them again.
+                finish(portal)
+                portal.fail()
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ extension Session {
     /// Follows a transaction through its statements.
     private struct Outlook {
         var isExplicit: Bool
+        let hasHeldCursors: Bool
         var statements = 0
         var hasEnded = false
         /// Something comes after the transaction's end: then it is not the last of this segment, and what else comes does not
@@ -35,8 +36,7 @@ extension Session {
                 return
             }
             statements += 1
-            // What a prepared statement does is looked up only when it is executed.
-            if case .session(.execute) = kind { continues = true }
+            if case .session(let statement) = kind { meet(statement) }
             // Its data comes in messages of their own.
             if case .copy(let copy) = kind, copy.isInput { continues = true }
             if case .transaction(let statement) = kind {
@@ -54,6 +54,17 @@ extension Session {
             }
         }
 
+        private mutating func meet(_ statement: SessionStatement) {
+            switch statement {
+            // What a prepared statement does is looked up only when it is executed.
+            case .execute: continues = true
+            // Where a cursor WITH HOLD stands is nothing that a member could go back to.
+            case .declare(let cursor): continues = continues || cursor.holds
+            case .fetch: continues = continues || hasHeldCursors
+            default: break
+            }
+        }
+
         var shape: SegmentShape {
             if isExplicit || continues { return .partial }
             return statements == 1 && !hasEnded ? .single : .whole
@@ -65,7 +76,7 @@ extension Session {
             let head = StatementHead(statementText(query.next, of: query))
             if [.insert, .update, .delete, .replace, .create, .drop, .alter].contains(head.main) { return .single }
         }
-        var outlook = Outlook(isExplicit: state.transaction.isExplicit)
+        var outlook = Outlook(isExplicit: state.transaction.isExplicit, hasHeldCursors: hasHeldCursors)
         for index in query.next..<query.statements.count {
             guard let parsed = try? server.registry.query(statementText(index, of: query)) else { return .partial }
             outlook.meet(parsed.kind, parsed.head.verb)
@@ -75,7 +86,7 @@ extension Session {
     }
 
     private func shapeOfPipeline() -> SegmentShape {
-        var outlook = Outlook(isExplicit: state.transaction.isExplicit)
+        var outlook = Outlook(isExplicit: state.transaction.isExplicit, hasHeldCursors: hasHeldCursors)
         var statements = Named()
         var portals = Named()
         var position = state.inputPosition
@@ -92,6 +103,7 @@ extension Session {
                 guard let message = try? ExecuteMessage(body: body),
                     let query = executed(message.portal, portals)
                 else { return .partial }
+                if hasHeldCursors, !message.portal.isEmpty { return .partial }
                 outlook.meet(query.kind, query.head.verb)
                 if outlook.continues { return .partial }
             case .parse:

@@ -73,7 +73,7 @@ extension Session {
             throw WireError(
                 state: .activeSQLTransaction, message: "DISCARD ALL cannot run inside a transaction block")
         }
-        closePortals()
+        closePortals(but: .none)
         closeUnnamed()
         state.statements.removeAll()
         // What its client was told has happened stays so, whatever else of its pipeline fails.

@@ -61,8 +61,7 @@ extension Session {
         }
         if !state.transaction.isExplicit {
             let mark = marks.commit
-            closePortals()
-            do { try commitWork() } catch {
+            do { try commitAndClosePortals() } catch {
                 // PostgreSQL commits before it says that the last statement is complete.
                 if mark >= out.start { takeReplyBack(to: mark) }
                 throw error

@@ -31,6 +31,7 @@ extension Session {
             marks.commit = out.end
             let ended = state.transaction
             if chain { try requireBlock("COMMIT AND CHAIN") }
+            if let wait = try keepForCommit() { return wait }
             if state.transaction.hasFailed {
                 rollbackBlock()
                 complete("ROLLBACK")
@@ -106,19 +107,35 @@ extension Session {
     private func commitBlock() throws(WireError) {
         guard state.transaction.isExplicit else {
             warnNoTransaction()
-            closePortals()
-            try commitWork()
+            try commitAndClosePortals()
             endModesOfMessage()
             return keepSettings()
         }
-        closePortals()
-        do { try commitWork() } catch {
+        do { try commitAndClosePortals() } catch {
+            closePortals()
             takeSettingsBack()
             endBlock()
             throw error
         }
         keepSettings()
         endBlock()
+    }
+
+    /// What COMMIT may have to wait for. Where it fails, the transaction is over as with any COMMIT that fails.
+    private func keepForCommit() throws(WireError) -> Wait? {
+        guard !state.portals.isEmpty, !state.transaction.hasFailed else { return nil }
+        do { return try keepCursorsToHold() } catch {
+            rollbackBlock()
+            throw error
+        }
+    }
+
+    /// Commits what has been written, and ends the portals of the transaction.
+    @inline(__always)
+    func commitAndClosePortals() throws(WireError) {
+        closePortals(but: .holdable)
+        try commitWork()
+        holdCursors()
     }
 
     private func rollbackBlock() {
@@ -170,7 +187,7 @@ extension Session {
 
     /// The session ends.
     func abandonTransaction() {
-        closePortals()
+        closePortals(but: .none)
         if hasWriterGrant {
             hasWriterGrant = false
             releaseWriter()

@@ -131,6 +131,8 @@ final class Session: @unchecked Sendable {
     var unsynced: (commit: UnsyncedCommit, settingsBefore: HeldSettings?)?
     /// There is one, as a word that costs nothing to ask.
     var isUnsynced = false
+    /// Of a commit that is not on the disk yet, or was not when it came: see Session+HeldCursors.
+    var heldByCommit: [Portal] = []
     /// To be closed once its reply has gone out.
     var isClosing = false
     /// How a command of the console ended that ran on a thread of its own.
