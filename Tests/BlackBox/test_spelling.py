@@ -35,6 +35,9 @@ from types_fixtures import client  # noqa: F401 (a fixture)
         ("SELECT '6f1e3a52-0000-4000-8000-00000000000a'::uuid::UUID", "6f1e3a52-0000-4000-8000-00000000000a"),
         ("SELECT typeof('7'::text::int8) || 'x'::text::varchar || 'y'::varchar::text", "integerxy"),
         ("SELECT '2024-05-06'::date::text || '[1]'::json::text", "2024-05-06[1]"),
+        # SQLAlchemy, of an offset without a limit.
+        ("SELECT x FROM (SELECT 1 AS x UNION SELECT 2)\n LIMIT ALL OFFSET 1", "2"),
+        ("SELECT max(x) FROM (SELECT 1 AS x UNION SELECT 2 ORDER BY x LIMIT ALL)", "2"),
         # The parentheses of a call are no others.
         ("SELECT julianday('2024-05-06'::date) - julianday('2024-05-01'::date)", "5.0"),
         ("SELECT 2 * length(('2024-05-06'::date)) + (length('2024-05-06'::date))", "30"),

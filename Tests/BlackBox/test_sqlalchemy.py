@@ -120,6 +120,12 @@ def test_catalog_beside_writes(engine):
         assert not sa.inspect(connection).has_table("passing")
 
 
+def test_offset_without_a_limit(engine):
+    numbers = sa.select(sa.func.generate_series(1, 4).table_valued("value").c.value)
+    with engine.connect() as connection:
+        assert connection.scalars(numbers.order_by("value").offset(2)).all() == [3, 4]
+
+
 def test_serial_is_refused(engine):
     metadata = sa.MetaData()
     sa.Table("counted", metadata, sa.Column("id", sa.Integer, primary_key=True))

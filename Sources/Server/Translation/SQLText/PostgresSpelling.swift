@@ -6,7 +6,7 @@ import PostgresWire
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
 /// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is rewritten:
 /// literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
-/// would not keep together, arrays, `= ANY` and `<> ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite
+/// would not keep together, arrays, `= ANY` and `<> ALL`, SQLAlchemy's `LIMIT ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite
 /// takes for `$1` and the name `[]` of a column. Everything else stays, so that SQLite is the one to complain.
 struct PostgresSpelling {
     let sql: UnsafeRawBufferPointer
@@ -58,8 +58,8 @@ struct PostgresSpelling {
 
     init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
 
-    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[` and ANY or ALL with a parenthesis. A statement without any of these
-    /// characters costs four calls of memchr.
+    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[`, LIMIT ALL, and ANY or ALL with a parenthesis. A statement without any of
+    /// these characters costs five calls of memchr.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
         if next("[", in: sql, 0) != nil { return true }
         var start = 0
@@ -86,6 +86,12 @@ struct PostgresSpelling {
                 return true
             }
             start = open + 1
+        }
+        start = 0
+        while let letter = next("L", in: sql, start) {
+            // As SQLAlchemy writes it.
+            if sql[letter...].starts(with: "LIMIT ALL".utf8) { return true }
+            start = letter + 1
         }
         return false
     }
@@ -155,6 +161,7 @@ struct PostgresSpelling {
             case .identifier where token.matches("array") && last?.isSymbol(".") != true && bracketEnd(behind: token) != nil:
                 guard depth < Self.depthLimit, array(token, depth) else { return false }
             case .identifier where token.matches("cast"): boolean(token)
+            case .identifier where token.matches("all") && last?.matches("limit") == true: replace(token.range, by: "-1".utf8)
             case .identifier where token.matches("any") || token.matches("all"):
                 if let last, !quantified(last, token, depth) { return false }
             case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
