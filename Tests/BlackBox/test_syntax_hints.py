@@ -10,9 +10,9 @@ def db(shared):
 
 
 HINTS = [
-    ("SELECT * FROM hinted FOR UPDATE", "BEGIN IMMEDIATE"),
-    ("SELECT * FROM hinted WHERE id = 1 for share", "BEGIN IMMEDIATE"),
-    ("SELECT * FROM hinted h FOR NO KEY UPDATE", "BEGIN IMMEDIATE"),
+    ("SELECT * FROM hinted FOR UPDATE SKIP", "BEGIN IMMEDIATE"),
+    ("SELECT * FROM hinted WHERE id = 1 for share wait", "BEGIN IMMEDIATE"),
+    ("SELECT * FROM hinted h FOR NO KEY UPDATE nosuch", "BEGIN IMMEDIATE"),
     ("LOCK TABLE hinted", "BEGIN IMMEDIATE"),
     ("SELECT * FROM hinted WHERE name ILIKE 'a%'", "LIKE ignores the case"),
     ("TRUNCATE hinted", "DELETE FROM"),

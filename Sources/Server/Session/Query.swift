@@ -27,6 +27,10 @@ final class Query: Sendable {
     let numbered: NumberedParameters?
     let head: StatementHead
     let kind: Kind
+    /// A query that reads what nobody else is to write until its transaction ends: it takes the writer. See `RowLock`.
+    let locksRows: Bool
+    /// It is not to wait for that (NOWAIT).
+    let isImpatient: Bool
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
     let inner: Query?
     /// Of an inner one: what its positions are behind in the statement that its client has sent.
@@ -72,6 +76,8 @@ final class Query: Sendable {
                     : "syntax error at or near \"\(String(decoding: sql[error.range], as: UTF8.self))\"",
                 position: ErrorTranslation.characterPosition(ofByte: error.offset, in: sql))
         }
+        let lock = [.select, .values].contains(head.main) ? RowLock(in: sql) : nil
+        (locksRows, isImpatient) = (lock != nil, lock?.isImpatient ?? false)
         var rewritten: [UInt8]?
         if case .sqlite = kind {
             rewritten = try Self.rewritten(sql, head)
@@ -102,7 +108,7 @@ final class Query: Sendable {
 
     init(text: SQLText, head: StatementHead, kind: Kind) {
         (self.text, self.head, self.kind, inner, source, numbered) = (text, head, kind, nil, nil, nil)
-        charactersBefore = 0
+        (locksRows, isImpatient, charactersBefore) = (false, false, 0)
     }
 
     /// An error with its position in what the client has sent.
@@ -122,6 +128,15 @@ final class Query: Sendable {
         case .explain: return try explained(sql)
         default: return nil
         }
+        if let unlocked = RowLock(in: sql)?.removed(from: sql) {
+            return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
+                try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
+            }
+        }
+        return try spelled(sql, head)
+    }
+
+    private static func spelled(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
         guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }
         // Types stand in them, too.
         guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else {

@@ -16,6 +16,11 @@ extension Session {
                 hint: "Leave SCROLL out: FETCH and MOVE go forward.")
         }
         guard let inner = query.inner else { return nil }
+        guard !(cursor.holds && inner.locksRows) else {
+            throw WireError(
+                state: .featureNotSupported, message: "DECLARE CURSOR WITH HOLD ... FOR UPDATE is not supported",
+                detail: "Holdable cursors must be READ ONLY.")
+        }
         var wait: Wait?
         let found = try self.analysis(of: inner, &wait)
         if let wait { return wait }

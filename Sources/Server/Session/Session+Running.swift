@@ -120,7 +120,7 @@ extension Session {
         if !analysis.isRead {
             if let wait = try acquireWriter(for: portal) { return wait }
         } else if writerMode == .none {
-            if let wait = try acquireReader() { return wait }
+            if let wait = try portal.query.locksRows ? acquireWriterToLock(portal.query) : acquireReader() { return wait }
         }
         do { if state.portals.count > 1 { try requireMemoryForAnotherRun() } } catch {
             releaseReaderIfUnused()
@@ -174,11 +174,26 @@ extension Session {
     /// The writer, if the session may write at all.
     @inline(__always)
     private func acquireWriter(for portal: Portal) throws(WireError) -> Wait? {
-        if role == .reader { throw Self.readersCannotWrite("execute \(portal.query.head.tag)") }
-        if isReadOnly {
-            throw Self.readOnlyError(portal.query)
-        }
+        try requireMayWrite(portal.query)
         if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
+        return try acquireWriter()
+    }
+
+    @inline(__always)
+    private func requireMayWrite(_ query: Query) throws(WireError) {
+        if role == .reader { throw Self.readersCannotWrite("execute \(Self.tag(of: query))") }
+        if isReadOnly { throw Self.readOnlyError(query) }
+    }
+
+    private static func tag(of query: Query) -> StaticString { query.locksRows ? "SELECT FOR UPDATE" : query.head.tag }
+
+    /// For what `RowLock` says: nothing is written, so what other portals give may still be had from readers.
+    @inline(never)
+    private func acquireWriterToLock(_ query: Query) throws(WireError) -> Wait? {
+        try requireMayWrite(query)
+        if query.isImpatient, running.lockDeadline == .distantFuture {
+            running.lockDeadline = MonotonicClock.now.advanced(byMilliseconds: SessionLimits.noWaitMilliseconds)
+        }
         return try acquireWriter()
     }
 
@@ -190,7 +205,7 @@ extension Session {
 
     static func readOnlyError(_ query: Query) -> WireError {
         WireError(
-            state: .readOnlySQLTransaction, message: "cannot execute \(query.head.tag) in a read-only transaction")
+            state: .readOnlySQLTransaction, message: "cannot execute \(tag(of: query)) in a read-only transaction")
     }
 
     @inline(__always)

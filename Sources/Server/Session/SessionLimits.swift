@@ -38,6 +38,8 @@ enum SessionLimits {
     static let replyBytesSentWithOthers = 4 << 10
     /// A reply waits no longer than this for others to be sent with, as far as that is looked at between two events.
     static let replyDelayNanoseconds: Int64 = 100_000
+    /// FOR UPDATE NOWAIT waits for the writer so long: short writes of others are over by then, and they are not what it is impatient with.
+    static let noWaitMilliseconds: Int64 = 20
     /// A reply waits for no more statements than this to begin: twice as many as sessions are received from at once.
     static let statementsBeforeReply = 32
     /// The most that is kept for a client of results made on the writer, which never waits for a client; and, all together, of what its
