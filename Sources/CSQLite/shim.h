@@ -163,6 +163,20 @@ typedef struct walpool_series_cursor {
     int is_done;
 } walpool_series_cursor;
 
+/* unnest(): the table knows its connection, a scan the statements that take its arrays apart. */
+typedef struct walpool_unnest_table {
+    sqlite3_vtab base;
+    sqlite3 *connection;
+    int count;
+} walpool_unnest_table;
+typedef struct walpool_unnest_cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_stmt **arrays;
+    int count;
+    sqlite3_int64 row;
+    int is_done;
+} walpool_unnest_cursor;
+
 /* sqlite3_vtab_config() and sqlite3_mprintf() are variadic. */
 static inline int walpool_vtab_config_innocuous(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS); }
 static inline char *walpool_message(const char *text) { return sqlite3_mprintf("%s", text); }

@@ -42,8 +42,8 @@ enum SyntaxHints {
 
     /// Django, and those who insert many rows by asyncpg or pgx, give it an array for each column.
     static let unnest =
-        "json_each takes an array apart: SELECT value FROM json_each($1::int8[]); and several side by side: "
-        + "SELECT a.value, b.value FROM json_each($1::int8[]) a JOIN json_each($2::text[]) b USING (key)."
+        "unnest() is a table here, of one array or several side by side: SELECT x.a, x.b FROM unnest($1::int8[], $2::text[]) AS x(a, b). "
+        + "A select list may have calls of it and nothing else, without a FROM."
 
     /// Beside it in a text SQLite may stumble over something else first, as over the `::` in `UNNEST(($1)::bigint[])`.
     static func callsUnnest(_ sql: UnsafeRawBufferPointer) -> Bool {

@@ -28,7 +28,11 @@ struct PostgresSpelling {
     /// Where in the result dates, times and intervals stand that had a type.
     private var moments: [Int] = []
     /// PostgreSQL would take it, and SQLite would make something else of it.
-    private var refusal: WireError?
+    var refusal: WireError?
+    /// How many calls of unnest() it is an argument of.
+    private(set) var nesting = 0
+    /// So many bytes were read to find the ends of such calls. They may stand in each other, and most of them not be understood.
+    var bytesAhead = 0
 
     /// Arrays in arrays.
     static let depthLimit = 6
@@ -37,9 +41,10 @@ struct PostgresSpelling {
     enum ArrayForm { case none, json, list }
 
     /// nil when nothing is PostgreSQL's, as in nearly all statements.
-    static func rewritten(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
+    static func rewritten(_ sql: UnsafeRawBufferPointer, nesting: Int = 0) throws(WireError) -> [UInt8]? {
         guard mayHaveSome(sql) else { return nil }
         var spelling = PostgresSpelling(sql: sql, lexer: SQLLexer(sql))
+        spelling.nesting = nesting
         spelling.result.reserveCapacity(sql.count)
         let isRead = spelling.read(depth: 0)
         if let refusal = spelling.refusal { throw refusal }
@@ -169,6 +174,7 @@ struct PostgresSpelling {
                 replace(token.range, by: ")".utf8)
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
+            case .identifier where token.matches("unnest") && unnested(token): break
             case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
             }

@@ -1,0 +1,246 @@
+import PostgresWire
+import SQLite
+
+/// `unnest()` as Django's bulk_create, and bulk inserts by asyncpg, pgx and the like, write it: `SELECT * FROM unnest($1::int8[], $2::text[])`
+/// and `SELECT unnest($1::int8[]), unnest($2::text[])`, which are the same.
+///
+/// SQLite has tables with arguments, and `Unnest` is some, one for each number of arrays. What it has not are names for their columns,
+/// so those are given by a query around the call; and a column of a table to the left is no argument in there.
+extension PostgresSpelling {
+    /// A call, with what is known of it.
+    private struct Call {
+        var arguments: [[UInt8]]
+        /// Behind its parenthesis.
+        var end: Int
+    }
+
+    /// True when such a call has been read, with all that belongs to it.
+    mutating func unnested(_ word: SQLToken) -> Bool {
+        guard nesting < Self.depthLimit, let last, word.matches("unnest") else { return false }
+        if last.matches("select") || last.matches("distinct") { return unnestedColumns(word) }
+        let isTable = last.matches("from") || last.matches("join") || (last.kind == .comma && places.last?.clause == .tables)
+        return isTable && unnestedTable(word)
+    }
+
+    // MARK: In FROM
+
+    private mutating func unnestedTable(_ word: SQLToken) -> Bool {
+        guard let call = call(word) else { return false }
+        var ahead = lexer.moved(to: call.end)
+        var end = call.end
+        let isNumbered = accept(&ahead, "with", "ordinality")
+        if isNumbered { end = ahead.position }
+        guard let alias = Self.alias(&ahead) else { return false }
+        if !alias.name.isEmpty { end = alias.end }
+        let count = call.arguments.count
+        guard alias.columns.count <= count + (isNumbered ? 1 : 0) else { return false }
+        var text = Self.table(call)
+        if isNumbered || !alias.name.isEmpty {
+            var columns = (0..<count).map { index in
+                // "If the function returns a base data type, the single result column gets a name matching the" alias.
+                let own = count == 1 && alias.columns.isEmpty && !alias.name.isEmpty ? alias.name : Array(Unnest.column(index).utf8)
+                return Self.named(Unnest.column(index), index < alias.columns.count ? alias.columns[index] : own)
+            }
+            if isNumbered { columns.append(Self.named(Unnest.ordinality, alias.columns.count > count ? alias.columns[count] : [])) }
+            text = Array("(SELECT ".utf8) + columns.joined(separator: ", ".utf8) + Array(" FROM ".utf8) + text + Array(")".utf8)
+            if !alias.name.isEmpty { text += Array(" AS ".utf8) + alias.name }
+        }
+        take(text, word, upTo: end)
+        return true
+    }
+
+    /// `[AS] name [(column, …)]`; empty where there is none, nil where it is not understood.
+    private static func alias(_ ahead: inout SQLLexer) -> (name: [UInt8], columns: [[UInt8]], end: Int)? {
+        var probe = ahead
+        guard var name = probe.next() else { return ([], [], 0) }
+        if name.matches("as") {
+            guard let next = probe.next(), next.isIdentifierLike else { return nil }
+            name = next
+        } else if !name.isIdentifierLike || name.isReservedWord || behindTables.contains(where: name.matches) {
+            return ([], [], 0)
+        }
+        var end = name.end
+        var columns: [[UInt8]] = []
+        var list = probe
+        if list.next()?.kind == .leftParenthesis {
+            while true {
+                guard let column = list.next(), column.isIdentifierLike, let separator = list.next() else { return nil }
+                columns.append(Array(column.bytes))
+                if separator.kind == .rightParenthesis { break }
+                guard separator.kind == .comma else { return nil }
+            }
+            (probe, end) = (list, list.position)
+        }
+        ahead = probe
+        return (Array(name.bytes), columns, end)
+    }
+
+    /// What may stand behind a table and is no name for it.
+    private static let behindTables: [StaticString] = [
+        "cross", "full", "inner", "join", "left", "natural", "outer", "right", "using", "window", "returning", "offset", "union", "except",
+        "intersect", "for", "with",
+    ]
+
+    // MARK: In a select list
+
+    /// Several advance together: "If there is more than one set-returning function in the query's select list, the behavior is similar to what
+    /// you get from putting the functions into a single LATERAL ROWS FROM( ... ) FROM-clause item"
+    /// (https://www.postgresql.org/docs/current/xfunc-sql.html#XFUNC-SQL-FUNCTIONS-RETURNING-SET).
+    private mutating func unnestedColumns(_ first: SQLToken) -> Bool {
+        var columns: [[UInt8]] = []
+        var arguments: [[UInt8]] = []
+        var (word, end) = (first, first.end)
+        while true {
+            guard word.matches("unnest"), let call = call(word), call.arguments.count == 1 else { return false }
+            var ahead = lexer.moved(to: call.end)
+            guard let alias = Self.alias(&ahead), alias.columns.isEmpty else { return false }
+            columns.append(Self.named(Unnest.column(columns.count), alias.name.isEmpty ? Array("unnest".utf8) : alias.name))
+            arguments += call.arguments
+            end = max(call.end, alias.end)
+            guard let next = ahead.next(), next.kind == .comma else { break }
+            guard let other = ahead.next() else { return false }
+            word = other
+        }
+        // With another table each of its rows would be as many.
+        var behind = lexer.moved(to: end)
+        guard let next = behind.next() else {
+            return takeColumns(columns, arguments, first, end)
+        }
+        let isAlone = next.kind == .rightParenthesis || next.kind == .semicolon || Self.behindColumns.contains(where: next.matches)
+        return isAlone && takeColumns(columns, arguments, first, end)
+    }
+
+    private mutating func takeColumns(_ columns: [[UInt8]], _ arguments: [[UInt8]], _ word: SQLToken, _ end: Int) -> Bool {
+        guard arguments.count <= Unnest.most else { return false }
+        let table = Self.table(Call(arguments: arguments, end: end))
+        take(Array(columns.joined(separator: ", ".utf8)) + Array(" FROM ".utf8) + table, word, upTo: end)
+        return true
+    }
+
+    private static let behindColumns: [StaticString] = ["on", "order", "limit", "offset", "returning", "union", "except", "intersect"]
+
+    // MARK: Parts
+
+    private mutating func take(_ text: [UInt8], _ word: SQLToken, upTo end: Int) {
+        var text = text
+        var ahead = lexer.moved(to: end)
+        // Behind a table ON is a join's to SQLite: "The workaround is for the SELECT statement to always include a WHERE clause, even if that
+        // WHERE clause is just WHERE true" (https://www.sqlite.org/lang_upsert.html#parsing_ambiguity).
+        if accept(&ahead, "on", "conflict") { text += Array(" WHERE true".utf8) }
+        replace(word.start..<end, by: text)
+        lexer = lexer.moved(to: end)
+    }
+
+    private func accept(_ ahead: inout SQLLexer, _ first: StaticString, _ second: StaticString) -> Bool {
+        var probe = ahead
+        guard probe.next()?.matches(first) == true, probe.next()?.matches(second) == true else { return false }
+        ahead = probe
+        return true
+    }
+
+    private static func named(_ column: String, _ name: [UInt8]) -> [UInt8] {
+        name.isEmpty ? Array(column.utf8) : Array("\(column) AS ".utf8) + name
+    }
+
+    private static func table(_ call: Call) -> [UInt8] {
+        Array("\(Unnest.name(of: call.arguments.count))(".utf8) + call.arguments.joined(separator: ", ".utf8) + Array(")".utf8)
+    }
+
+    /// More than any that is meant needs.
+    private static let timesAhead = 2
+
+    /// The call that begins with this word; nil: it is none, or what stands in it is not understood.
+    private mutating func call(_ word: SQLToken) -> Call? {
+        var ahead = lexer.moved(to: word.end)
+        guard bytesAhead <= Self.timesAhead * sql.count, let open = ahead.next(), open.kind == .leftParenthesis else { return nil }
+        var (depth, start) = (0, open.end)
+        defer { bytesAhead += ahead.position - open.end }
+        var arguments: [[UInt8]] = []
+        while let token = ahead.next() {
+            let closes = token.kind == .rightParenthesis || (token.kind == .illegal && token.firstByte == UInt8(ascii: "]"))
+            if closes, depth > 0 {
+                depth -= 1
+            } else if closes || (token.kind == .comma && depth == 0) {
+                guard arguments.count < Unnest.most, let argument = argument(start..<token.start) else { return nil }
+                arguments.append(argument)
+                if closes { return Call(arguments: arguments, end: token.end) }
+                start = token.end
+            } else if token.kind == .leftParenthesis || (token.kind == .illegal && token.firstByte == UInt8(ascii: "[")) {
+                depth += 1
+            }
+        }
+        return nil
+    }
+
+    /// An argument as SQLite takes it.
+    private mutating func argument(_ range: Range<Int>) -> [UInt8]? {
+        guard let text = uncast(Array(sql[range]), nesting + 1), !text.allSatisfy(isSpace) else { return nil }
+        let (limit, before) = (nesting + 1, refusal)
+        var spelled: [UInt8]?
+        do throws(WireError) {
+            spelled = try text.withUnsafeBufferPointer { bytes throws(WireError) in
+                try Self.rewritten(UnsafeRawBufferPointer(bytes), nesting: limit)
+            }
+        } catch {
+            refusal = before ?? error
+        }
+        return spelled ?? text
+    }
+
+    /// `($1)::varchar[]` and `('{a,b}'::text[])::varchar[]`, as Django has it, without what makes no difference; nil: it is another type.
+    private func uncast(_ text: [UInt8], _ depth: Int) -> [UInt8]? {
+        guard let parts = text.withUnsafeBytes({ Self.parenthesised($0) }) else { return text }
+        guard depth <= Self.depthLimit, let inner = uncast(Array(text[parts.inner]), depth + 1) else { return nil }
+        guard let outer = parts.type else { return inner }
+        switch inner.withUnsafeBytes({ Self.ownType(of: $0) }) {
+        case .none: return nil
+        case .some(.none): return inner + text[parts.inner.upperBound + 1..<text.count]
+        case .some(.some(let own)): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
+        }
+    }
+
+    /// What stands in parentheses, if nothing else but a type stands beside them; nil for a query, which needs its own.
+    private static func parenthesised(_ text: UnsafeRawBufferPointer) -> (inner: Range<Int>, type: TypeOID?)? {
+        var spelling = PostgresSpelling(sql: text, lexer: SQLLexer(text))
+        guard let open = spelling.lexer.next(), open.kind == .leftParenthesis else { return nil }
+        var (depth, isFirst) = (1, true)
+        while let token = spelling.lexer.next() {
+            if isFirst, token.matches("select") || token.matches("values") || token.matches("with") { return nil }
+            isFirst = false
+            if token.kind == .leftParenthesis { depth += 1 }
+            if token.kind == .rightParenthesis { depth -= 1 }
+            guard depth == 0 else { continue }
+            let type = spelling.oneTypeName(token.end)
+            return spelling.lexer.next() == nil ? (open.end..<token.start, type?.type) : nil
+        }
+        return nil
+    }
+
+    /// The type of a parameter or a literal that stands alone, `.some(nil)` without one; nil for everything else.
+    private static func ownType(of value: UnsafeRawBufferPointer) -> TypeOID?? {
+        var spelling = PostgresSpelling(sql: value, lexer: SQLLexer(value))
+        guard let token = spelling.lexer.next() else { return nil }
+        var type: TypeOID?
+        if token.kind == .parameter, case .numbered(_, let name) = ParameterName(token.bytes) {
+            if let name {
+                guard let found = spelling.extended(String(decoding: token.bytes[name].map(lowerASCII), as: UTF8.self), token.end) else {
+                    return nil
+                }
+                type = found.type
+                spelling.lexer = spelling.lexer.moved(to: found.end)
+            }
+        } else if token.kind == .string {
+            type = spelling.oneTypeName(token.end)?.type
+        } else {
+            return nil
+        }
+        return spelling.lexer.next() == nil ? .some(type) : nil
+    }
+
+    /// Whether elements of one are written as those of the other.
+    private static func areAlike(_ a: TypeOID?, _ b: TypeOID?) -> Bool {
+        let kinds: [[TypeOID]] = [[.int2, .int4, .int8, .oid], [.text, .varchar, .bpchar, .name], [.float4, .float8]]
+        guard let a, let b else { return false }
+        return kinds.contains { $0.contains(a) && $0.contains(b) }
+    }
+}

@@ -1,0 +1,148 @@
+"""unnest() as bulk inserts write it: a table of one array or several side by side."""
+
+import asyncio
+import datetime
+import decimal
+import uuid
+
+import asyncpg
+import psycopg
+import pytest
+
+import wire
+from psycopg_fixtures import connect
+from wire_fixtures import client, column, table  # noqa: F401 (fixtures)
+
+
+def rows(reply):
+    return [" ".join("NULL" if value is None else value for value in row) for row in reply.check().texts]
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("SELECT * FROM unnest('{3,1,2}'::int8[])", ["3", "1", "2"]),
+    ("SELECT x.unnest + 1 FROM unnest('{3}'::int8[]) AS x", None),
+    ("SELECT unnest + 1 FROM unnest('{3}'::int8[])", ["4"]),
+    ("SELECT x, x.x FROM unnest('{3}'::int8[]) AS x", ["3 3"]),
+    ('SELECT "a b" FROM unnest(\'{3}\'::int8[]) "t u"("a b")', ["3"]),
+    ("SELECT * FROM unnest('{1,2,3}'::int8[], '{a,NULL}'::text[])", ["1 a", "2 NULL", "3 NULL"]),
+    ("SELECT * FROM unnest('{1}'::int8[], '{a,\"b,c}\",\"\"}'::text[])", ["1 a", "NULL b,c}", "NULL "]),
+    ("SELECT y, x FROM unnest('{1,2}'::int8[], '{a,b}'::text[]) AS t(x, y) ORDER BY y DESC", ["b 2", "a 1"]),
+    ("SELECT x, unnest_2 FROM unnest('{1,2}'::int8[], '{a,b}'::text[]) t(x)", ["1 a", "2 b"]),
+    ("SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b'], '{t,f}'::bool[])", ["1 a 1", "2 b 0"]),
+    ("SELECT * FROM unnest(('{1,2}'::int2[])::integer[], (('{a,b}'))::varchar[], ('{c}'::text[])::varchar[])", ["1 a c", "2 b NULL"]),
+    ("SELECT * FROM unnest('{a,b}'::text[]) WITH ORDINALITY", ["a 1", "b 2"]),
+    ("SELECT place, word FROM unnest('{a,b}'::text[]) WITH ORDINALITY AS w(word, place)", ["1 a", "2 b"]),
+    ("SELECT a, b.* FROM unnest('{1,2}'::int[]) a, unnest('{x}'::text[], '{y,z}'::text[]) b", ["1 x y", "1 NULL z", "2 x y", "2 NULL z"]),
+    ("SELECT j.value, u.unnest FROM json_each('[[1,2],[3]]') j, unnest(j.value) u", None),
+    ("SELECT j.key, unnest FROM json_each('[[1,2],[3]]') j JOIN unnest(j.value) WHERE '1'::int = 1", ["0 1", "0 2", "1 3"]),
+    ("SELECT * FROM unnest('{}'::int[])", []), ("SELECT * FROM unnest(NULL::int[])", []), ("SELECT * FROM unnest(NULL::int[], '{1}'::int[])", ["NULL 1"]),
+    ("SELECT * FROM unnest((SELECT json_group_array(unnest) FROM unnest('{2,1}'::int[])))", ["2", "1"]),
+    ("SELECT unnest('{1,2}'::int[])", ["1", "2"]), ("SELECT DISTINCT unnest('{1,1}'::int[]);", ["1"]),
+    ("SELECT unnest('{1,2}'::int[]) AS a, unnest('{x}'::text[]) b ORDER BY a DESC", ["2 NULL", "1 x"]),
+    ("SELECT 2 IN (SELECT unnest('{1,2}'::int[]))", ["t"]),
+    ("SELECT * FROM (SELECT unnest('{1}'::int[]) UNION ALL SELECT unnest('{2}'::int[]))", ["1", "2"]),
+    ("WITH x(a) AS (SELECT unnest('{5}'::int[])) SELECT a FROM x", ["5"]),
+    ("SELECT count(*) FROM unnest('{1}'::int[]) LEFT JOIN (SELECT 1) ON false", ["1"]),
+])
+def test_spellings(client, sql, expected):
+    if expected is None:
+        # What is named after its alias has that name alone, as in PostgreSQL; what stands to the left is no argument of a query.
+        assert client.query(sql).state in ("42703", "42601")
+    else:
+        assert rows(client.query(sql)) == expected
+
+
+@pytest.mark.parametrize("sql, state", [
+    ("SELECT * FROM unnest()", "42000"), ("SELECT * FROM unnest('nonsense')", None), ("SELECT id, unnest('{1}'::int[]) FROM t", "42883"),
+    ("SELECT unnest('{1}'::int[]) FROM t", "42883"), ("SELECT * FROM unnest('{1}'::int[]) AS x(a, b)", "42601"),
+    ("SELECT * FROM unnest('{1'::int[])", "42601"), ("SELECT * FROM unnest(" + ", ".join(["'{1}'::int[]"] * 101) + ")", None),
+    ("SELECT * FROM unnest(" * 50 + "'{1}'::int[]" + ")" * 50, None)])
+def test_what_is_none(client, table, sql, state):
+    reply = client.query(sql)
+    assert reply.errors and state in (None, reply.state), reply.errors
+    assert reply.state[:2] in ("42", "22", "54"), reply.errors
+
+
+@pytest.mark.parametrize("part", ["SELECT * FROM unnest((SELECT 1 FROM ", "(SELECT unnest((SELECT 1) + ", "FROM unnest((", "unnest("])
+def test_calls_in_calls(client, part):
+    """Each would be read to the end of the text. A text without a type is not looked at."""
+    reply = client.query("SELECT '1'::int, " + part * (900_000 // len(part)))
+    assert reply.state[:2] in ("42", "54"), reply.errors
+    reply = client.query("SELECT '1'::int FROM " + "unnest((SELECT x FROM " * 20_000 + "t" + "))::int[])" * 20_000)
+    assert reply.state[:2] in ("42", "54"), reply.errors
+
+
+def test_inserts(client, table):
+    insert = "INSERT INTO t (id, v) SELECT * FROM unnest('{1,2}'::int8[], '{a,b}'::text[])"
+    assert rows(client.query(insert + " RETURNING id, v")) == ["1 a", "2 b"]
+    assert client.query(insert).state == "23505"
+    assert client.query(insert + " ON CONFLICT DO NOTHING").check().tag == "INSERT 0 0"
+    upsert = "INSERT INTO t SELECT unnest('{2,3}'::int[]), unnest('{B,C}'::text[]) ON CONFLICT (id) DO UPDATE SET v = excluded.v"
+    assert client.query(upsert).check().tag == "INSERT 0 2"
+    update = "UPDATE t SET v = x.v FROM unnest('{1,3}'::int[], '{eins,drei}'::text[]) AS x(id, v) WHERE t.id = x.id"
+    assert client.query(update).check().tag == "UPDATE 2"
+    assert rows(client.query("SELECT * FROM t ORDER BY id")) == ["1 eins", "2 B", "3 drei"]
+    assert client.query("DELETE FROM t WHERE id IN (SELECT unnest('{1,2}'::int[]))").check().tag == "DELETE 2"
+
+
+def test_many(client, table):
+    """In time that grows with their number."""
+    numbers = ",".join(map(str, range(100_000)))
+    reply = client.extended("INSERT INTO t SELECT * FROM unnest($1::int8[], $2::text[])", ["{" + numbers + "}", "{" + numbers + "}"])
+    assert reply.check().tag == "INSERT 0 100000"
+    assert rows(client.query("SELECT count(*), sum(id = CAST(v AS INTEGER)) FROM t")) == ["100000 100000"]
+
+
+@pytest.mark.parametrize("sql, types", [
+    ("SELECT * FROM unnest($1::int8[], ($2)::varchar[])", [1016, 1015]),
+])
+def test_parameters(client, sql, types):
+    reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["{1,2}", "{a,b}"]), wire.execute())
+    assert list(reply.of("t")[0].types) == types
+    assert rows(reply) == ["1 a", "2 b"]
+
+
+def test_a_table_of_that_name(shared, client):
+    shared.run("CREATE TABLE unnest (unnest TEXT)", "INSERT INTO unnest VALUES ('mine')")
+    try:
+        assert rows(client.query("SELECT unnest FROM unnest WHERE '1'::int = 1")) == ["mine"]
+        assert rows(client.query("SELECT unnest.unnest FROM unnest AS unnest WHERE '1'::int = 1")) == ["mine"]
+    finally:
+        shared.run("DROP TABLE unnest")
+
+
+def test_interrupted(client):
+    client.query("SET statement_timeout = '100ms'").check()
+    endless = "SELECT count(*) FROM unnest('{1}'::int[]) a, generate_series(1, 100000000000), unnest('{1}'::int[], '{2}'::int[]) b(x, y)"
+    assert client.query(endless).state == "57014"
+    assert rows(client.query("SELECT * FROM unnest('{1}'::int[])")) == ["1"]
+
+
+def test_asyncpg(shared, table):
+    shared.run("DROP TABLE IF EXISTS u", """CREATE TABLE u (
+        id INTEGER PRIMARY KEY, v TEXT, n NUMERIC, f REAL, b BOOLEAN, d DATE, at TIMESTAMP, k UUID)""")
+    values = [
+        [1, 2, 3], ["a", 'b"\\', None], [decimal.Decimal("1.25"), None, decimal.Decimal("3")], [0.1, 1e300, None], [True, False, None],
+        [datetime.date(2024, 1, 2), None, None], [datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), None, None], [uuid.UUID(int=5), None, None]]
+    types = ["int8", "text", "numeric", "float8", "bool", "date", "timestamp", "uuid"]
+
+    async def run():
+        connection = await asyncpg.connect(
+            host=str(shared.directory), database=shared.name, user="tester", server_settings={"result_typing": "declared"})
+        arrays = ", ".join(f"${index + 1}::{name}[]" for index, name in enumerate(types))
+        assert await connection.execute(f"INSERT INTO u SELECT * FROM unnest({arrays})", *values) == "INSERT 0 3"
+        found = [tuple(row) for row in await connection.fetch("SELECT * FROM u ORDER BY id")]
+        assert found == list(zip(*values))
+        await connection.close()
+
+    asyncio.run(run())
+    shared.run("DROP TABLE u")
+
+
+@pytest.mark.parametrize("factory", [psycopg.Cursor, psycopg.ClientCursor])
+def test_psycopg(shared, table, factory):
+    """As Django's bulk_create has it."""
+    with connect(shared, cursor_factory=factory, autocommit=True) as connection:
+        sql = "INSERT INTO t (id, v) SELECT * FROM UNNEST((%s)::bigint[], (%s)::varchar[]) RETURNING t.id"
+        assert connection.execute(sql, [[7, 8, 9], ["x", "it's", None]]).fetchall() == [(7,), (8,), (9,)]
+        assert connection.execute("SELECT v FROM t ORDER BY id").fetchall() == [("x",), ("it's",), (None,)]
