@@ -35,6 +35,10 @@ from types_fixtures import client  # noqa: F401 (a fixture)
         ("SELECT '6f1e3a52-0000-4000-8000-00000000000a'::uuid::UUID", "6f1e3a52-0000-4000-8000-00000000000a"),
         ("SELECT typeof('7'::text::int8) || 'x'::text::varchar || 'y'::varchar::text", "integerxy"),
         ("SELECT '2024-05-06'::date::text || '[1]'::json::text", "2024-05-06[1]"),
+        # Django, of a column beside LIKE.
+        ("SELECT c.\"a b\"::text LIKE 'X%' FROM (SELECT 'xyz' AS \"a b\") AS c", "t"),
+        ("SELECT upper(c.name::text) || id::varchar || c.id::character varying FROM (SELECT 'x' AS name, 7 AS id) AS c", "X77"),
+        ("SELECT typeof(id::text::varchar) FROM (SELECT 7 AS id)", "text"),
         # SQLAlchemy, of an offset without a limit.
         ("SELECT x FROM (SELECT 1 AS x UNION SELECT 2)\n LIMIT ALL OFFSET 1", "2"),
         ("SELECT max(x) FROM (SELECT 1 AS x UNION SELECT 2 ORDER BY x LIMIT ALL)", "2"),

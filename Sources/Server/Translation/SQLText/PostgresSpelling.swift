@@ -6,8 +6,9 @@ import PostgresWire
 /// psycopg2 puts values into the text (`'2024-01-02'::date`, `'\x00ff'::bytea`, `ARRAY[1,2]`), so do psycopg's ClientCursor
 /// and pgjdbc in simple mode (`('5'::int4)`, `E'a\\b'`); asyncpg's users write `= ANY($1::int8[])`. Only this is rewritten:
 /// literals with their type (also before them: `DATE '2024-01-02'`, JDBC's `{d …}`), parameters with a type SQLite's lexer
-/// would not keep together, arrays, `= ANY` and `<> ALL`, SQLAlchemy's `LIMIT ALL`. None of it is SQLite's SQL, except `$1::int8[]`, which SQLite
-/// takes for `$1` and the name `[]` of a column. Everything else stays, so that SQLite is the one to complain.
+/// would not keep together, arrays, `= ANY`, `<> ALL` and unnest(), columns as texts, SQLAlchemy's `LIMIT ALL`. None of it is SQLite's
+/// SQL, except `$1::int8[]`, which SQLite takes for `$1` and the name `[]` of a column. Everything else stays, so that SQLite is the
+/// one to complain.
 struct PostgresSpelling {
     let sql: UnsafeRawBufferPointer
     var lexer: SQLLexer
@@ -17,6 +18,8 @@ struct PostgresSpelling {
     private var hasChanged = false
     /// The token before the one that is read.
     private(set) var last: SQLToken?
+    /// Where the name begins that is being read, with what stands before its dots.
+    private var nameStart: Int?
     /// For each open parenthesis: the token before it.
     var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
@@ -175,10 +178,12 @@ struct PostgresSpelling {
                 if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
                 return true
             case .identifier where token.matches("unnest") && unnested(token): break
+            case .identifier where castName(token), .quotedIdentifier where castName(token): break
             case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
             default: break
             }
             if refusal != nil { return false }
+            nameStart = token.isIdentifierLike ? nameStart(of: token) : token.isSymbol(".") ? nameStart : nil
             last = token
         }
         return depth == 0
@@ -238,6 +243,25 @@ struct PostgresSpelling {
         default: break
         }
     }
+
+    // MARK: Columns
+
+    /// `"book"."title"::text`, as Django writes it for LIKE: CAST does the same. Of other types it does not: PostgreSQL rounds where SQLite
+    /// cuts, and knows what is a date.
+    private mutating func castName(_ token: SQLToken) -> Bool {
+        guard byte(token.end) == UInt8(ascii: ":"), !token.isReservedWord, !token.matches("true"), !token.matches("false")
+        else { return false }
+        let before = lexer
+        guard let type = typeName(token.end), type.type == .text || type.type == .varchar, sql[type.end - 1] != UInt8(ascii: ")") else {
+            lexer = before
+            return false
+        }
+        let start = nameStart(of: token)
+        replace(start..<type.end, by: Array("CAST(".utf8) + sql[start..<token.end] + Array(" AS TEXT)".utf8))
+        return true
+    }
+
+    private func nameStart(of token: SQLToken) -> Int { last?.isSymbol(".") == true ? nameStart ?? token.start : token.start }
 
     // MARK: Parameters
 
