@@ -6,6 +6,9 @@ import SQLite
 /// committed, where later commits write over them, and a checkpoint that begins the WAL anew leaves the file as it is. On a full disk
 /// that is the room that a checkpoint needs for the database, and nobody could ever write again.
 extension Writer {
+    /// When it is looked at. Where a checkpoint has found no room, whatever there is counts.
+    enum Occasion { case rollback, checkpoint, checkpointWithoutRoom }
+
     /// Cuts the file behind what was committed: where it is longer than the WAL may become, and where the disk was full. To be called without
     /// a transaction; an outsider that writes right now is not waited for.
     ///
@@ -14,14 +17,19 @@ extension Writer {
     ///
     /// - Returns: whether it was longer.
     @discardableResult
-    func cutLongWAL() -> Bool {
+    func cutLongWAL(_ occasion: Occasion) -> Bool {
+        // ftruncate() would wait for pages that are on their way to the disk. A checkpoint, which does so anyway, comes to it.
+        if occasion == .rollback, !isDiskFull, pipelinedSync?.isBusy == true { return false }
         guard failure == nil, let walIndex, let file = connection.walFile(), let length = file.bytes else { return false }
-        let wasFull = isDiskFull
+        let needsRoom = occasion == .checkpointWithoutRoom
+        let wasFull = isDiskFull || needsRoom
         isDiskFull = false
         let excess = length - keptBytes(walIndex, toLastCommit: wasFull)
-        guard wasFull ? excess > Self.worthBytes : excess > 0 && length > changeable.walLimitBytes.load(ordering: .relaxed) else {
-            return false
-        }
+        let isWorthIt =
+            wasFull
+            ? excess > (needsRoom ? 0 : Self.worthBytes)
+            : excess > 0 && length > changeable.walLimitBytes.load(ordering: .relaxed)
+        guard isWorthIt else { return false }
         guard let isCut = try? withWriteLock({ cut(file, toLastCommit: wasFull) }) else {
             isDiskFull = wasFull
             return false
@@ -39,8 +47,13 @@ extension Writer {
         return max(committed, WALRoom.bytes(changeable.softFrames(pageBytes: pageBytes), frameBytes: frameBytes))
     }
 
-    /// With the lock nobody appends, and nobody reads behind the frames that the index names.
+    /// With the lock nobody appends, and nobody reads behind the frames that the index names: as long as this -shm is everybody's. Where
+    /// it was deleted, others have made another one and go on in the same -wal.
     private func cut(_ file: WALFile, toLastCommit: Bool) -> Bool {
+        if let problem = places.problem {
+            note(problem)
+            return false
+        }
         // What somebody else has written there is looked into before anything is done to it. Not with what is known by now, for who
         // syncs has that until the disk has answered.
         guard let walIndex, let length = file.bytes, case .own = files.walContent() else { return false }

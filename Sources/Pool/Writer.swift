@@ -260,10 +260,10 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// A checkpoint, which is what may make the file shorter; how long it is afterwards is remembered.
     func checkpoint(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
         endSnapshot()
-        cutLongWAL()
+        cutLongWAL(.checkpoint)
         do { return try copy(mode) } catch {
             note(error)
-            guard cutLongWAL() else { throw error }
+            guard error.isFull, cutLongWAL(.checkpointWithoutRoom) else { throw error }
         }
         return try copy(mode)
     }
@@ -291,7 +291,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         endSnapshot()
         // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
         if !connection.isAutocommit { try? run(rollbackStatement) }
-        cutLongWAL()
+        cutLongWAL(.rollback)
     }
 
     /// Nothing is waited for, and nothing written.

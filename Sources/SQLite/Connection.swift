@@ -208,17 +208,36 @@ public final class Connection: @unchecked Sendable {
         return Int(current)
     }
 
-    /// The name of the view that was made last.
-    public func newestView() throws(SQLiteError) -> String? {
-        try firstText("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid DESC LIMIT 1")
+    /// The name of the view or the virtual table that was made last.
+    public func newestWithOwnColumns() throws(SQLiteError) -> String? {
+        try firstText(Self.withOwnColumns)
+    }
+
+    /// Views and virtual tables, the newest first: "the sqlite_schema.rootpage … is 0 or NULL for views, triggers, and virtual tables"
+    /// (https://www.sqlite.org/schematab.html).
+    private static let withOwnColumns: StaticString =
+        "SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND coalesce(rootpage, 0) = 0) ORDER BY rowid DESC"
+
+    /// What the columns of all of them take; not those of one that cannot be used, and none behind those that are more than the limit.
+    public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> Int {
+        var names: [String] = []
+        let found = try prepareInternal(Self.withOwnColumns)
+        while try found.step() == .row { names.append(String(decoding: found.text(0), as: UTF8.self)) }
+        var bytes = 0
+        for name in names where bytes <= limitBytes {
+            do { bytes += try columnBytes(of: name) } catch {
+                if error.isInterrupt || error.isOfCircumstances || error.mayBeStoppedPreparation { throw error }
+            }
+        }
+        return bytes
     }
 
     /// Of a column, beside its name and its declared type: its structure, of 24 bytes at most, and what malloc rounds up of three blocks.
     private static let bytesBesideColumnTexts = 64
 
-    /// What the columns take that SQLite keeps of a view.
-    public func columnBytes(ofView view: String) throws(SQLiteError) -> Int {
-        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(view)))")
+    /// What the columns take that SQLite keeps of a view or a virtual table.
+    public func columnBytes(of name: String) throws(SQLiteError) -> Int {
+        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(name)))")
         var bytes = 0
         while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + Self.bytesBesideColumnTexts }
         return bytes

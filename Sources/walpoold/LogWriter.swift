@@ -69,17 +69,19 @@ final class LogWriter: @unchecked Sendable {
                 return backlog.takeAll()
             }
             for record in records { write(record) }
-            if leftOut > 0 { write(LogRecord(linesLeftOut: leftOut, .readerIsSlow, withFields: wantsFields)) }
+            if leftOut > 0 {
+                write(LogRecord(linesLeftOut: leftOut, .readerIsSlow, withFields: wantsFields), standsFor: leftOut)
+            }
         }
     }
 
     /// What could not be written is counted, and told of in front of the next line that can be.
-    private func write(_ record: LogRecord) {
+    private func write(_ record: LogRecord, standsFor lines: Int = 1) {
         if unwritten > 0 {
-            guard isWritten(LogRecord(linesLeftOut: unwritten, .notWritten, withFields: wantsFields)) else { return unwritten += 1 }
+            guard isWritten(LogRecord(linesLeftOut: unwritten, .notWritten, withFields: wantsFields)) else { return unwritten += lines }
             unwritten = 0
         }
-        if !isWritten(record) { unwritten += 1 }
+        if !isWritten(record) { unwritten += lines }
     }
 
     private func isWritten(_ record: LogRecord) -> Bool {

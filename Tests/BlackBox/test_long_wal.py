@@ -1,5 +1,9 @@
 """A -wal that a transaction has made long which was rolled back: it is no longer than it may be, and a full disk has its room again."""
 
+import contextlib
+import sqlite3
+from pathlib import Path
+
 import pytest
 
 import wire
@@ -89,6 +93,7 @@ def test_a_rollback_does_not_wait_for_the_disk(start_service, tmp_path):
     BEGIN, a large INSERT     |
     ROLLBACK: it is answered  |
                               | is answered when the disk answers
+    CHECKPOINT: it is cut
     """
     stalls = Stalls(tmp_path)
     daemon = start_service(stalls=stalls, options=["--synchronous", "pipelined"], config=f"wal_limit_bytes = {LIMIT}\n")
@@ -99,10 +104,12 @@ def test_a_rollback_does_not_wait_for_the_disk(start_service, tmp_path):
         eventually(lambda: stalls.calls > 0, "the sync")
         for sql in "BEGIN", LARGE.format(20_000), "ROLLBACK":
             writer.query(sql).check()
-        assert wal(daemon).stat().st_size < 2 * LIMIT
         assert not committer.has_reply()
         stalls.release()
         committer.reply().check()
+        with daemon.client(database="walpool") as admin:
+            admin.query("CHECKPOINT").check()
+        assert wal(daemon).stat().st_size < 2 * LIMIT
     assert daemon.value("SELECT count(*) FROM t") == "1"
 
 
@@ -150,3 +157,23 @@ def test_a_checkpoint_that_has_no_room(disk, start_daemon):
         admin.query("CHECKPOINT").check()
     assert wal(daemon).stat().st_size < before
     assert len(stored(client)) == 500
+
+
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+@pytest.mark.parametrize("fails", ["INSERT INTO t VALUES (1, 3)", "BEGIN; UPDATE t SET y = 5; ROLLBACK"])
+def test_what_an_outsider_has_committed_by_another_index(start_daemon, synchronous, fails):
+    """Its -shm was deleted: the lock that the daemon has keeps nobody from the -wal, and its index does not know what is there."""
+    daemon = start_daemon(options=["--synchronous", synchronous], config=f"wal_limit_bytes = {LIMIT}\n")
+    daemon.may_fail = True
+    daemon.run("CREATE TABLE t (x PRIMARY KEY, y)", "INSERT INTO t VALUES (1, 2)", "CREATE TABLE o (x, y)")
+    with daemon.client() as client:
+        Path(f"{daemon.database}-shm").unlink()
+        with contextlib.closing(sqlite3.connect(daemon.database, isolation_level=None)) as outsider:
+            outsider.execute("PRAGMA wal_autocheckpoint = 0")
+            outsider.execute(f"INSERT INTO o {ROWS.format(2_000)} SELECT i, zeroblob(3000) FROM n")
+            length = wal(daemon).stat().st_size
+            assert length > LIMIT
+            client.query(fails)
+            assert wal(daemon).stat().st_size == length
+            assert outsider.execute("SELECT count(*) FROM o").fetchone() == (2_000,)
+            assert outsider.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -97,6 +97,36 @@ def test_a_short_text_that_defines_much(db, kind):
     db.run(f"DROP {drop} made0")
 
 
+@pytest.mark.parametrize("kind", ["view", "full text"])
+def test_going_on_after_a_refusal(db, kind):
+    """What was undone takes from the writer's memory what it knew of the columns of all others."""
+    client = db.client()
+    client.query(WIDE).check()
+    client.query("CREATE TABLE half (%s)" % ", ".join(f"c{number}" for number in range(900))).check()
+    replies = [client.query(SHORT[kind].format(number)) for number in range(150)]
+    made = sum(reply.state is None for reply in replies)
+    assert 3 < made <= MOST[kind] and {reply.state for reply in replies} == {None, "54000"}
+    client.query("DROP TABLE half").check()
+    db.stop()
+    db.restart()
+    assert int(db.value("SELECT count(*) FROM information_schema.columns")) >= 1999
+
+
+@pytest.mark.parametrize("sql", [
+    # Views of one column of a long type, each of whose columns has it, without a star.
+    "CREATE VIEW made{} AS SELECT %s FROM typed" % ", ".join(f"a AS c{number}" for number in range(1500)),
+    # Each UNIQUE is an index with all columns of the key.
+    "CREATE TABLE made{} (%s, PRIMARY KEY (%s)%s) WITHOUT ROWID" % (
+        *[", ".join(f"c{number}" for number in range(700))] * 2, "".join(f", UNIQUE (c{number})" for number in range(700)))])
+def test_a_short_text_is_enough(db, sql):
+    client = db.client()
+    client.query(f'CREATE TABLE typed (a "{"x" * 2_000}")').check()
+    replies = [client.query(sql.format(number)) for number in range(3)]
+    assert replies[-1].state == "54000", replies[-1].errors
+    client.query("DROP TABLE typed").check()
+    assert db.value("SELECT count(*) FROM information_schema.tables") is not None
+
+
 def test_a_view_of_what_is_not_there(db):
     """It may be, later."""
     db.run("CREATE VIEW early AS SELECT * FROM late", "CREATE TABLE late (x)", "INSERT INTO late VALUES (1)")

@@ -26,7 +26,8 @@ final class CatalogConnection: Sendable {
         var limits = PoolLimits()
         limits.statementsPerConnection = CatalogLimits.statementsPerConnection
         pooled = PooledConnection(connection: connection, limits: limits, counters: PoolCounters())
-        var contents = schema.map { CatalogContents($0) }
+        var contents = schema.map { CatalogContents($0, mustStop: mustStop) }
+        if contents?.isStopped == true { throw .interrupted }
         let rows = contents?.takeRows()
         // PostgreSQL's LIKE tells case apart, also with ESCAPE. It replaces the functions, so it comes before ours.
         try connection.executeInternal("PRAGMA case_sensitive_like = 1")

@@ -36,7 +36,11 @@ struct CatalogContents: Sendable {
         var column: String
     }
 
-    init(_ schema: ServedSchema) {
+    /// `mustStop` said so: it is not whole.
+    private(set) var isStopped = false
+
+    /// - Parameter mustStop: asked for each table, which may have two thousand columns.
+    init(_ schema: ServedSchema, mustStop: () -> Bool = { false }) {
         var keys: [FoldedName: [CatalogKey]] = [:]
         var names = UniqueNames(schema.tables.map(\.name))
         for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
@@ -65,7 +69,11 @@ struct CatalogContents: Sendable {
         relationOIDs = CatalogOID.assign(names.all)
         for (name, oid) in relationOIDs { relations[oid] = name.text }
         addFixed()
-        for table in schema.tables { add(table, keys[table.name.foldedName] ?? [], schema) }
+        for table in schema.tables {
+            isStopped = mustStop()
+            if isStopped { return }
+            add(table, keys[table.name.foldedName] ?? [], schema)
+        }
         for trigger in schema.triggers { add(trigger) }
     }
 

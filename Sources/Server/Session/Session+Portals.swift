@@ -81,7 +81,8 @@ extension Session {
         throw noPortal(name)
     }
 
-    /// PostgreSQL keeps those of a failed block to its end, and says of each why it does not run.
+    /// PostgreSQL keeps those of a failed block to its end, and says of each why it does not run. Here they are gone, and not told apart from
+    /// those that never were.
     private func noPortal(_ name: String) -> WireError {
         state.transaction.hasFailed ? .inFailedTransaction : .noPortal(name)
     }

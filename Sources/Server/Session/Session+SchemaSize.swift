@@ -10,9 +10,10 @@ extension Session {
     struct SchemaBefore {
         /// What the schema takes; nil: the definition cannot make it too large.
         var bytes: Int?
-        /// The view that was made last, where another may come whose columns its text does not tell.
-        var newestView: String?
-        var mayMakeView = false
+        /// Another view or virtual table may come, whose columns its text does not tell.
+        var mayHaveOwnColumns = false
+        /// The one that was made last.
+        var newest: String?
     }
 
     /// nil where there is nothing to look at: without a limit, and for what makes nothing.
@@ -20,69 +21,82 @@ extension Session {
         let isAlter = query.head.main == .alter
         guard isAlter || query.head.main == .create, let limit = server.configuration.memory.schemaBytes else { return nil }
         let writer = pool.writer
-        let textBytes = isAlter || hasColumnsOfOthers(query) ? nil : query.text.bytes.count
+        let isVirtual = makesTable(query, with: "virtual")
+        // FTS4's may be another one's index. No other table has a SELECT.
+        let hasOthersColumns = isVirtual || makesTable(query, with: "select") || makesTable(query, with: "without", "unique")
+        let textBytes = isAlter || hasOthersColumns ? nil : query.text.bytes.count
         var before = SchemaBefore()
         before.bytes = writer.schemaSize.bytesBefore(textBytes: textBytes, limitBytes: limit) { writer.connection.schemaBytes }
-        if query.head.creates("CREATE VIEW"), query.text.bytes.contains(UInt8(ascii: "*")) {
-            before.mayMakeView = true
-            before.newestView = try newestView(query)
+        if isVirtual || query.head.creates("CREATE VIEW") {
+            before.mayHaveOwnColumns = true
+            before.newest =
+                try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
+                    try writer.connection.newestWithOwnColumns()
+                } ?? nil
         }
         return before
     }
 
-    /// `CREATE TABLE … AS SELECT`, and a virtual table: FTS4's may be another one's index. No other has a SELECT.
-    private func hasColumnsOfOthers(_ query: Query) -> Bool {
-        guard query.head.creates("CREATE TABLE") else { return false }
-        return SQLWord.stands("select", in: query.text.bytes) || SQLWord.stands("virtual", in: query.text.bytes)
+    private func makesTable(_ query: Query, with words: StaticString...) -> Bool {
+        query.head.creates("CREATE TABLE") && words.allSatisfy { SQLWord.stands($0, in: query.text.bytes) }
     }
 
     /// The definition has run, and goes back if it made the schema too large. In a database that has been so before it may do anything else.
     func requireRoom(forSchemaOf query: Query, _ before: SchemaBefore) throws(WireError) {
         guard let limit = server.configuration.memory.schemaBytes else { return }
-        let writer = pool.writer
-        if before.mayMakeView, let view = try newestView(query), view != before.newestView {
-            let columnBytes = try columnBytes(ofView: view, query)
-            let bytes = writer.schemaSize.bytesWith(columnBytes: columnBytes ?? limit, limitBytes: limit) { writer.connection.schemaBytes }
-            guard let bytes, bytes > limit else { return }
-        } else {
-            guard let bytesBefore = before.bytes, case let bytes = writer.connection.schemaBytes, bytes > limit, bytes > bytesBefore else {
-                return
-            }
-        }
+        if before.mayHaveOwnColumns, try hasTooManyColumns(query, before, limit) { throw schemaTooLarge(limit) }
+        guard let bytesBefore = before.bytes, case let bytes = pool.writer.connection.schemaBytes, bytes > limit, bytes > bytesBefore
+        else { return }
+        throw schemaTooLarge(limit)
+    }
+
+    private func schemaTooLarge(_ limit: Int) -> WireError {
         // It has run to its end, and counts no changes.
         if writerMode == .group { member.leftovers = .possible }
-        throw WireError(
+        return WireError(
             state: .programLimitExceeded, message: "the schema would be too large",
             detail: "It may take \(limit) bytes of memory, an eighth of statement_memory_limit_bytes, in each connection.",
             hint: "Views, triggers, CHECK constraints and defaults count with all they consist of.")
     }
 
-    private func newestView(_ query: Query) throws(WireError) -> String? {
-        do { return try pool.writer.connection.newestView() } catch { throw failure(error, query) }
-    }
-
-    /// SQLite finds them when somebody asks, and keeps them: `CREATE VIEW v AS SELECT * FROM t` may have two thousand. Who has just made it
-    /// asks, for a moment. A view of what is not there has none yet.
-    ///
-    /// - Returns: nil: it takes longer, and what has been found until then is to be measured.
-    private func columnBytes(ofView view: String, _ query: Query) throws(WireError) -> Int? {
+    /// SQLite finds a view's columns when somebody asks, and keeps them: `CREATE VIEW v AS SELECT * FROM t` may have two thousand. Who has
+    /// just made it asks, for a moment; one that takes longer counts as many. A view of what is not there has none yet.
+    private func hasTooManyColumns(_ query: Query, _ before: SchemaBefore, _ limit: Int) throws(WireError) -> Bool {
         let writer = pool.writer
-        let patience = BriefPatience(milliseconds: SessionLimits.viewColumnsMilliseconds)
-        writer.beginRun(patience)
-        defer { withExtendedLifetime(patience) { writer.endRun() } }
-        do throws(SQLiteError) {
-            return try writer.connection.columnBytes(ofView: view)
-        } catch {
-            let isStopped = writer.wasStopped(by: error)
-            guard isStopped || !error.isOfCircumstances else { throw failure(error, query) }
-            try requireOpenTransaction()
-            return isStopped ? nil : 0
+        let connection = writer.connection
+        let own = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) -> Int? in
+            guard let made = try connection.newestWithOwnColumns(), made != before.newest else { return nil }
+            do throws(SQLiteError) { return try connection.columnBytes(of: made) } catch {
+                guard !writer.wasStopped(by: error), !error.isOfCircumstances else { throw error }
+                return 0
+            }
+        }
+        // Nothing was made.
+        if case .some(.none) = own { return false }
+        return try writer.schemaSize.isFull(
+            withColumnBytes: (own ?? nil) ?? SessionLimits.slowViewColumnBytes, limitBytes: limit
+        ) { () throws(WireError) in
+            try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
+                try connection.columnBytesOfAll(limitBytes: limit)
+            }
         }
     }
 
-    /// Nothing of the definition stays.
-    private func failure(_ error: SQLiteError, _ query: Query) -> WireError {
-        if writerMode == .group { member.leftovers = .possible }
-        return stepError(error, pool.writer, query, hasParameters: false)
+    /// nil: there was no time for it.
+    private func atColumns<Result>(
+        _ query: Query, _ milliseconds: Int64, _ work: () throws(SQLiteError) -> Result
+    ) throws(WireError) -> Result? {
+        let writer = pool.writer
+        let patience = BriefPatience(milliseconds: milliseconds)
+        writer.beginRun(patience)
+        defer { withExtendedLifetime(patience) { writer.endRun() } }
+        do { return try work() } catch {
+            // An error of the disk may have ended the transaction.
+            try requireOpenTransaction()
+            if writer.wasStopped(by: error) { return nil }
+            // Nothing of the definition stays.
+            if writerMode == .group { member.leftovers = .possible }
+            throw stepError(error, writer, query, hasParameters: false)
+        }
     }
 }

@@ -62,6 +62,11 @@ enum SessionLimits {
     /// How long one looks what columns a new view has (`Session+SchemaSize`): a usual one takes less than one. It is done with the writer,
     /// and a view of views of views may take for ever.
     static let viewColumnsMilliseconds: Int64 = 50
+    /// What those of one count as that takes longer: two thousand, as many as there may be, with short names.
+    static let slowViewColumnBytes = 160 << 10
+    /// How long one counts those of all views and virtual tables, when those that were made may have filled the limit: 32 MiB are half a
+    /// million columns, and are found in half a second.
+    static let allColumnsMilliseconds: Int64 = 2_000
     /// Texts of statements that `QueryRegistry` remembers are no longer than this: longer ones are seldom sent twice.
     static let rememberedTextBytes = 16 << 10
     /// What all of one of its generations may take: some thousand statements of the usual kind, or eight with as many parameters as
