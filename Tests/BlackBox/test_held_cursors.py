@@ -242,6 +242,39 @@ def test_it_waits_for_a_reader(start_daemon):
             run(client, "CLOSE c")
 
 
+@pytest.mark.parametrize("commit", ["COMMIT", "COMMIT AND CHAIN", "execute"])
+@pytest.mark.parametrize("how", ["cancel", "lock_timeout", "statement_timeout"])
+def test_a_commit_that_waits_and_is_stopped(start_daemon, how, commit):
+    """It has failed, and with it the transaction, whatever savepoints it had."""
+    daemon = start_daemon(options=["--readers", "1"])
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY)", "INSERT INTO t VALUES (1), (2)")
+    with daemon.client() as holder, daemon.client(application_name="outer") as client:
+        client.query("BEGIN; SET application_name = 'inner'; SAVEPOINT s").check()
+        client.query(HELD).check()
+        if how != "cancel":
+            client.query(f"SET LOCAL {how} = '50ms'").check()
+        holder.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT 1 FROM t").check()
+        messages = [wire.parse("COMMIT"), wire.bind(), wire.execute(), wire.sync()] if commit == "execute" else [wire.query(commit)]
+        client.send(*messages)
+        if how == "cancel":
+            daemon.settle(client)
+            assert not client.has_reply()
+            client.cancel()
+        reply = client.reply()
+        assert reply.state == ("55P03" if how == "lock_timeout" else "57014") and reply.status == "I" and reply.tags == []
+        assert client.query("ROLLBACK TO s").state == "25P01"
+        assert client.query("FETCH 1 FROM c").state == "34000"
+        assert client.query("SHOW application_name").value == "outer"
+
+
+def test_moving_over_many_is_stopped(client):
+    """Of rows of one byte there may be 60 million."""
+    client.query("DECLARE c CURSOR WITH HOLD FOR SELECT NULL FROM generate_series(1, 3000000)").check()
+    client.query("SET statement_timeout = '1ms'").check()
+    assert client.query("MOVE ALL FROM c").state == "57014"
+    client.query("RESET statement_timeout; CLOSE c").check()
+
+
 # Groups, and the disk.
 
 

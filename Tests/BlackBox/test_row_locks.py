@@ -4,6 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 import wire
+from console import console, Pausing, until_waiting
 from groups_fixtures import Group, db  # noqa: F401 (fixtures)
 from interleaving import outcome
 from wire_fixtures import client, column, table  # noqa: F401 (fixtures)
@@ -69,7 +70,7 @@ def test_nobody_writes_what_was_read(counter):
 @pytest.mark.parametrize("sql", [
     ONE, "SELECT v FROM t FOR NO KEY UPDATE", "select v from t for share", "SELECT v FROM t FOR KEY SHARE;", "SELECT v FROM t AS x FOR UPDATE OF x",
     'SELECT v FROM t FOR UPDATE OF main.t, "t" SKIP LOCKED', "SELECT v FROM t ORDER BY id DESC FOR UPDATE NOWAIT",
-    "SELECT v FROM t FOR UPDATE LIMIT 1", "SELECT v FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
+    "SELECT v FROM t LIMIT ALL FOR UPDATE", "SELECT v FROM t FOR UPDATE OF nowait", "SELECT v FROM t FOR UPDATE LIMIT 1", "SELECT v FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
     "SELECT v FROM t FOR SHARE OF t FOR UPDATE", "SELECT * FROM (SELECT v FROM t FOR UPDATE) AS x",
     "SELECT * FROM (SELECT v FROM t LIMIT 1 FOR UPDATE SKIP LOCKED)FOR/**/UPDATE -- all of it",
     "WITH x AS (SELECT v FROM t FOR UPDATE) SELECT * FROM x", "SELECT v FROM t WHERE v < '1'::int8 FOR UPDATE",
@@ -105,9 +106,10 @@ def test_what_locks_nothing(counter, client, sql):
 
 def test_names(counter, client):
     """SQLite takes FOR, KEY, NO, OF, SHARE, SKIP and LOCKED for names."""
-    counter.run("DROP TABLE IF EXISTS for", "CREATE TABLE for (key INTEGER, share TEXT)", "INSERT INTO for VALUES (1, 'x')")
+    counter.run("DROP TABLE IF EXISTS for", "CREATE TABLE for (key INTEGER, share TEXT, for INTEGER)", "INSERT INTO for VALUES (1, 'x', 0)")
     for sql in ["SELECT share.key FROM for share", "SELECT share.key FROM t, for share", "SELECT share.key FROM t JOIN for share ON true",
-                "SELECT key AS for FROM for"]:
+                "SELECT key AS for FROM for", "SELECT '1' FROM for WHERE NOT for AND share = 'x'",
+                "SELECT (SELECT NOT for share) FROM (SELECT 0 AS for)"]:
         client.query("BEGIN").check()
         assert column(client.query(sql).check()) == ["1"]
         assert not takes_writer(counter, client)
@@ -128,7 +130,9 @@ def test_what_is_none(client, counter, sql):
 @pytest.mark.parametrize("sql, tag", [
     ("UPDATE t SET v = v + 1 WHERE id = (SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING v", "UPDATE 1"),
     ("WITH x AS (SELECT id FROM t FOR UPDATE) DELETE FROM t WHERE id IN (SELECT id FROM x)", "DELETE 1"),
-    ("INSERT INTO t SELECT id + 1, v FROM t FOR UPDATE", "INSERT 0 1")])
+    ("INSERT INTO t SELECT id + 1, v FROM t FOR UPDATE", "INSERT 0 1"),
+    ("INSERT INTO t SELECT id + 1, v FROM t FOR UPDATE RETURNING id", "INSERT 0 1"),
+    ("INSERT INTO t SELECT id, v FROM t WHERE true FOR SHARE ON CONFLICT (id) DO NOTHING", "INSERT 0 0")])
 def test_inside_of_writes(counter, client, sql, tag):
     """As job queues take the next job."""
     assert client.query(sql).check().tag == tag
@@ -149,8 +153,11 @@ def test_without_a_block(counter, holder):
 def test_nowait(counter, holder):
     with counter.client() as client:
         client.query("BEGIN").check()
-        assert client.query(ONE + " NOWAIT").state == "55P03"
+        reply = client.query(ONE + " NOWAIT")
+        assert reply.state == "55P03" and "could not obtain" in reply.error["M"]
         client.query("ROLLBACK").check()
+        update = "UPDATE t SET v = 1 WHERE id IN (SELECT id FROM t FOR UPDATE NOWAIT)"
+        assert client.query(update).state == "55P03"
         holder.query("COMMIT").check()
         for _ in range(3):
             assert column(client.query(ONE + " NOWAIT").check()) == ["0"]
@@ -162,8 +169,20 @@ def test_nowait(counter, holder):
         client.reply().check()
 
 
+def test_nowait_behind_a_pause(counter, holder):
+    """It is no more patient for what it has waited before."""
+    with counter.client() as client, console(counter) as admin:
+        client.query("SET lock_timeout = '1h'").check()
+        pausing = Pausing(counter, admin)
+        client.send(wire.query(ONE + " NOWAIT"))
+        until_waiting(admin, client)
+        admin.execute("RESUME")
+        pausing.reply()
+        assert client.reply().state == "55P03"
+
+
 def test_who_may_not_write(counter, client):
-    for begin in ["BEGIN READ ONLY", "BEGIN; SET TRANSACTION READ ONLY"]:
+    for begin in ["BEGIN READ ONLY", "BEGIN; SET TRANSACTION READ ONLY", "BEGIN; DELETE FROM t; SET TRANSACTION READ ONLY"]:
         client.query(begin).check()
         reply = client.query(ONE)
         assert reply.state == "25006" and "SELECT FOR UPDATE" in reply.error["M"]

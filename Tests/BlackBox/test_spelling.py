@@ -41,6 +41,7 @@ from types_fixtures import client  # noqa: F401 (a fixture)
         ("SELECT typeof(id::text::varchar) FROM (SELECT 7 AS id)", "text"),
         # SQLAlchemy, of an offset without a limit.
         ("SELECT x FROM (SELECT 1 AS x UNION SELECT 2)\n LIMIT ALL OFFSET 1", "2"),
+        ("SELECT count(*) FROM (SELECT 1 AS x UNION SELECT 2 limit  all)", "2"),
         ("SELECT max(x) FROM (SELECT 1 AS x UNION SELECT 2 ORDER BY x LIMIT ALL)", "2"),
         # The parentheses of a call are no others.
         ("SELECT julianday('2024-05-06'::date) - julianday('2024-05-01'::date)", "5.0"),

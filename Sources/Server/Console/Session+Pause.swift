@@ -34,7 +34,7 @@ extension Session {
     /// lock_timeout begins: until now nobody had what it waited for, and it could do nothing about the wait.
     func pauseHasEnded(now: Instant) {
         guard running.lockDeadline < .distantFuture else { return }
-        running.lockDeadline = now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+        running.lockDeadline = now.advanced(byMilliseconds: lockWaitMilliseconds)
     }
 
     // MARK: The commands

@@ -122,6 +122,7 @@ extension Session {
         // The commit's time is nobody's run.
         countProgress(of: copy, now: MonotonicClock.now)
         try commitWork()
+        holdCursors()
         countTransactionEnd()
         copy.rowsInBatch = 0
         copy.committed = copy.inserted

@@ -29,7 +29,7 @@ final class Query: Sendable {
     let kind: Kind
     /// A query that reads what nobody else is to write until its transaction ends: it takes the writer. See `RowLock`.
     let locksRows: Bool
-    /// It is not to wait for that (NOWAIT).
+    /// It is not to wait for the writer (NOWAIT).
     let isImpatient: Bool
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
     let inner: Query?
@@ -76,11 +76,11 @@ final class Query: Sendable {
                     : "syntax error at or near \"\(String(decoding: sql[error.range], as: UTF8.self))\"",
                 position: ErrorTranslation.characterPosition(ofByte: error.offset, in: sql))
         }
-        let lock = [.select, .values].contains(head.main) ? RowLock(in: sql) : nil
-        (locksRows, isImpatient) = (lock != nil, lock?.isImpatient ?? false)
+        let lock = Self.lock(in: sql, head)
+        (locksRows, isImpatient) = (lock != nil && [.select, .values].contains(head.main), lock?.isImpatient ?? false)
         var rewritten: [UInt8]?
         if case .sqlite = kind {
-            rewritten = try Self.rewritten(sql, head)
+            rewritten = try Self.rewritten(sql, head, lock)
             if rewritten == nil { try ForeignQuotes.check(sql) }
             try rewritten?.withUnsafeBufferPointer { bytes throws(WireError) in try ForeignQuotes.check(UnsafeRawBufferPointer(bytes)) }
             numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
@@ -122,13 +122,15 @@ final class Query: Sendable {
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
-    private static func rewritten(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
+    private static func rewritten(
+        _ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ lock: RowLock?
+    ) throws(WireError) -> [UInt8]? {
         switch head.main {
         case .select, .values, .insert, .replace, .update, .delete: try NumericCoercion.check(sql)
         case .explain: return try explained(sql)
         default: return nil
         }
-        if let unlocked = RowLock(in: sql)?.removed(from: sql) {
+        if let unlocked = lock?.removed(from: sql) {
             return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
                 try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
             }
@@ -145,6 +147,14 @@ final class Query: Sendable {
         return try spelled(insert) ?? insert
     }
 
+    /// Definitions have none: a trigger may be called FOR.
+    private static func lock(in sql: UnsafeRawBufferPointer, _ head: StatementHead) -> RowLock? {
+        switch head.main {
+        case .select, .values, .insert, .replace, .update, .delete: RowLock(in: sql)
+        default: nil
+        }
+    }
+
     /// EXPLAIN, or EXPLAIN QUERY PLAN, of a statement as it would be run.
     private static func explained(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
         var lexer = SQLLexer(sql)
@@ -152,7 +162,8 @@ final class Query: Sendable {
         if first.matches("query"), lexer.next()?.matches("plan") == true, let next = lexer.next() { first = next }
         guard explain.matches("explain"), !first.matches("explain") else { return nil }
         let statement = UnsafeRawBufferPointer(rebasing: sql[first.start...])
-        return try rewritten(statement, StatementHead(statement)).map { sql[..<first.start] + $0 }
+        let head = StatementHead(statement)
+        return try rewritten(statement, head, lock(in: statement, head)).map { sql[..<first.start] + $0 }
     }
 
     private static func spelled(_ sql: [UInt8]) throws(WireError) -> [UInt8]? {

@@ -9,6 +9,8 @@ struct RunningStatement {
     var deadline = Instant.distantFuture
     /// lock_timeout is over then.
     var lockDeadline = Instant.distantFuture
+    /// It says NOWAIT.
+    var isImpatient = false
     /// A cancel came for a statement that had done all it had to, and more of its message or pipeline follow.
     var wasCancelled = false
     /// When the client's socket is looked at next; 0 before the first time.

@@ -112,12 +112,18 @@ extension Session {
         throw error
     }
 
+    /// Of one byte there may be 60 million.
+    private static let rowsBetweenLooks = 10_000
+
     func skipKeptRows(of portal: Portal, maxRows: Int) throws(WireError) -> Int {
         guard let kept = portal.kept else { return 0 }
         var skipped = 0
         while kept.hasRow, maxRows == 0 || skipped < maxRows {
             skipped += 1
             kept.step()
+            guard skipped % Self.rowsBetweenLooks == 0, let reason = reasonToStop(now: MonotonicClock.now) else { continue }
+            portal.fail()
+            throw ErrorTranslation.wireError(reason)
         }
         guard !kept.hasRow else { return skipped }
         if let error = kept.error {

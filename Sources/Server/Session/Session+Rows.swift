@@ -149,7 +149,7 @@ extension Session {
                 message: "the result of a statement in a writing transaction is too large",
                 detail: "It is kept until the client takes it, because nobody else can write meanwhile; the limit is "
                     + "\(SessionLimits.writerResultBytes) bytes.",
-                hint: "Read it before the transaction's first write, or outside of it.")
+                hint: "Read it before the transaction's first write, or outside of it, and without FOR UPDATE.")
         }
         return false
     }

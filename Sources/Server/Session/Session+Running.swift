@@ -119,8 +119,10 @@ extension Session {
         guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
         if !analysis.isRead {
             if let wait = try acquireWriter(for: portal) { return wait }
+        } else if portal.query.locksRows {
+            if let wait = try acquireWriterToLock(portal.query) { return wait }
         } else if writerMode == .none {
-            if let wait = try portal.query.locksRows ? acquireWriterToLock(portal.query) : acquireReader() { return wait }
+            if let wait = try acquireReader() { return wait }
         }
         do { if state.portals.count > 1 { try requireMemoryForAnotherRun() } } catch {
             releaseReaderIfUnused()
@@ -131,7 +133,7 @@ extension Session {
             try requireWriterTime()
             if !analysis.kind.goesWithSnapshot { beginDefinition(analysis) }
         }
-        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.text) }
+        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.source ?? portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
         let lease: PreparedLease
         do {
@@ -176,6 +178,7 @@ extension Session {
     private func acquireWriter(for portal: Portal) throws(WireError) -> Wait? {
         try requireMayWrite(portal.query)
         if hasPortals(besides: portal), let wait = try fixResults(before: portal) { return wait }
+        running.isImpatient = portal.query.isImpatient
         return try acquireWriter()
     }
 
@@ -191,9 +194,7 @@ extension Session {
     @inline(never)
     private func acquireWriterToLock(_ query: Query) throws(WireError) -> Wait? {
         try requireMayWrite(query)
-        if query.isImpatient, running.lockDeadline == .distantFuture {
-            running.lockDeadline = MonotonicClock.now.advanced(byMilliseconds: SessionLimits.noWaitMilliseconds)
-        }
+        running.isImpatient = query.isImpatient
         return try acquireWriter()
     }
 

@@ -58,7 +58,7 @@ extension Session {
             switch statement {
             // What a prepared statement does is looked up only when it is executed.
             case .execute: continues = true
-            // Where a cursor WITH HOLD stands is nothing that a member could go back to.
+            // A cursor WITH HOLD outlives the group, and where it stands is nothing that a member could go back to.
             case .declare(let cursor): continues = continues || cursor.holds
             case .fetch: continues = continues || hasHeldCursors
             default: break

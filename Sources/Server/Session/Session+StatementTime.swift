@@ -25,6 +25,7 @@ extension Session {
         running.deadline =
             timeout > 0 ? MonotonicClock.now.advanced(byMilliseconds: timeout) : .distantFuture
         running.lockDeadline = .distantFuture
+        running.isImpatient = false
     }
 
     /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
@@ -59,8 +60,16 @@ extension Session {
     /// PostgreSQL, "The time limit applies separately to each lock acquisition attempt": what a statement does between them is
     /// its own time, and a COPY FROM may take hours. https://www.postgresql.org/docs/current/runtime-config-client.html
     func beginWait() {
-        guard running.lockDeadline == .distantFuture, state.settings.lockTimeoutMilliseconds > 0 else { return }
-        running.lockDeadline = MonotonicClock.now.advanced(byMilliseconds: state.settings.lockTimeoutMilliseconds)
+        guard running.lockDeadline == .distantFuture else { return }
+        let limit = lockWaitMilliseconds
+        if limit > 0 { running.lockDeadline = MonotonicClock.now.advanced(byMilliseconds: limit) }
+    }
+
+    /// 0: without end.
+    var lockWaitMilliseconds: Int64 {
+        let timeout = state.settings.lockTimeoutMilliseconds
+        guard running.isImpatient else { return timeout }
+        return timeout > 0 ? min(timeout, SessionLimits.noWaitMilliseconds) : SessionLimits.noWaitMilliseconds
     }
 
     /// It has what it waited for.

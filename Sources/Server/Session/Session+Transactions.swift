@@ -121,13 +121,11 @@ extension Session {
         endBlock()
     }
 
-    /// What COMMIT may have to wait for. Where it fails, the transaction is over as with any COMMIT that fails.
+    /// What COMMIT may have to wait for. Where that fails, the transaction is over as with any COMMIT that fails.
     private func keepForCommit() throws(WireError) -> Wait? {
         guard !state.portals.isEmpty, !state.transaction.hasFailed else { return nil }
-        do { return try keepCursorsToHold() } catch {
-            rollbackBlock()
-            throw error
-        }
+        state.transaction.isBeingCommitted = true
+        return try keepCursorsToHold()
     }
 
     /// Commits what has been written, and ends the portals of the transaction.
@@ -170,6 +168,7 @@ extension Session {
             takeSettingsBack()
             return undo()
         }
+        guard !state.transaction.isBeingCommitted else { return rollbackBlock() }
         state.transaction.hasFailed = true
         let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
         if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {

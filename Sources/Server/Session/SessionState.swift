@@ -58,6 +58,8 @@ struct Transaction {
     var pinsSnapshot = false
     /// It began before the pause there may be: see Session+Pause.
     var passesPause = false
+    /// Its COMMIT waits for what its cursors WITH HOLD need: whatever ends that wait ends it.
+    var isBeingCommitted = false
     /// The snapshot was ended: nothing more can be read in this transaction.
     var snapshotLoss: SnapshotLoss?
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a

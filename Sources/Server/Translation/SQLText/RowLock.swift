@@ -14,15 +14,16 @@ struct RowLock {
     init?(in sql: UnsafeRawBufferPointer) {
         guard Self.mayBeIn(sql) else { return nil }
         var lexer = SQLLexer(sql)
-        var last: SQLToken?
+        var (last, beforeLast): (SQLToken?, SQLToken?)
         while let token = lexer.next() {
-            let before = last
-            last = token
-            guard token.matches("for"), Self.isNoName(behind: before), let end = Self.lastToken(of: lexer) else { continue }
-            clauses.append(token.start..<end.end)
-            isImpatient = isImpatient || end.matches("nowait")
-            lexer = lexer.moved(to: end.end)
-            last = end
+            if token.matches("for"), Self.isNoName(behind: last, beforeLast), let (end, isImpatient) = Self.clause(lexer) {
+                clauses.append(token.start..<end.end)
+                self.isImpatient = self.isImpatient || isImpatient
+                lexer = lexer.moved(to: end.end)
+                last = end
+            } else {
+                (last, beforeLast) = (token, last)
+            }
         }
         if clauses.isEmpty { return nil }
     }
@@ -54,8 +55,9 @@ struct RowLock {
     }
 
     /// Whether a FOR behind it can be no name, which SQLite takes the word for, too: `FROM for share` is a table and its alias.
-    private static func isNoName(behind token: SQLToken?) -> Bool {
+    private static func isNoName(behind token: SQLToken?, _ before: SQLToken?) -> Bool {
         switch token?.kind {
+        case .identifier where token?.matches("all") == true: before?.matches("limit") == true
         case .identifier: !beforeNames.contains { token?.matches($0) == true }
         case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: true
         default: false
@@ -63,12 +65,15 @@ struct RowLock {
     }
 
     private static let beforeNames: [StaticString] = [
-        "from", "join", "as", "by", "select", "distinct", "all", "where", "on", "having", "in",
+        "from", "join", "as", "by", "select", "distinct", "where", "on", "having", "in", "returning", "not", "and", "or", "is", "like",
+        "glob",
+        "between", "when", "then", "else", "case", "set",
     ]
 
-    /// What comes behind FOR is read; nil: it is something else, or what follows does not fit, and SQLite says so.
-    private static func lastToken(of clause: SQLLexer) -> SQLToken? {
-        var ahead = clause
+    /// What comes behind FOR is read, up to its last token; nil: it is something else, or what follows does not fit, and SQLite says so.
+    private static func clause(_ behind: SQLLexer) -> (end: SQLToken, isImpatient: Bool)? {
+        var ahead = behind
+        var isImpatient = false
         guard var end = strength(&ahead) else { return nil }
         var next = ahead.next()
         if next?.matches("of") == true {
@@ -78,17 +83,17 @@ struct RowLock {
             } while next?.kind == .comma || next?.isSymbol(".") == true
         }
         if let word = next, word.matches("nowait") {
-            (end, next) = (word, ahead.next())
+            (end, next, isImpatient) = (word, ahead.next(), true)
         } else if next?.matches("skip") == true {
             guard let locked = ahead.next(), locked.matches("locked") else { return nil }
             (end, next) = (locked, ahead.next())
         }
-        guard let next else { return end }
+        guard let next else { return (end, isImpatient) }
         let mayFollow = next.kind == .rightParenthesis || next.kind == .semicolon || behindClauses.contains { next.matches($0) }
-        return mayFollow ? end : nil
+        return mayFollow ? (end, isImpatient) : nil
     }
 
-    private static let behindClauses: [StaticString] = ["for", "limit", "offset"]
+    private static let behindClauses: [StaticString] = ["for", "limit", "offset", "returning", "on"]
 
     /// UPDATE, NO KEY UPDATE, SHARE or KEY SHARE.
     private static func strength(_ ahead: inout SQLLexer) -> SQLToken? {
