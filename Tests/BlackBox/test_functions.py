@@ -238,7 +238,7 @@ CALLS = {
     "current_role": ("upper(current_role())", [], wire.TEXT), "current_catalog": ("upper(current_catalog())", [], wire.TEXT),
     "current_database": ("upper(current_database())", [], wire.TEXT), "current_schema": ("upper(current_schema())", [], wire.TEXT), "pg_backend_pid": ("pg_backend_pid() + 0", [], wire.INT8),
     "version": ("upper(version())", [], wire.TEXT), "current_setting": ("upper(current_setting($1))", ["timezone"], wire.TEXT), "pg_sleep": ("pg_sleep($1)", ["0"], wire.TEXT),
-    "generate_series": ("(SELECT sum(value) FROM generate_series($1, $2))", ["1", "2"], None), "hex": ("hex($1)", ["ab"], wire.TEXT), "sign": ("sign($1)", ["-5"], wire.INT8),
+    "generate_series": ("(SELECT sum(value) FROM generate_series($1, $2))", ["1", "2"], None), "unnest": ("(SELECT max(unnest) FROM unnest($1))", ["{1,2}"], None), "hex": ("hex($1)", ["ab"], wire.TEXT), "sign": ("sign($1)", ["-5"], wire.INT8),
     "mod": ("mod($1, 3)", ["5"], wire.FLOAT8), "group_concat": ("group_concat('x', $1)", [","], wire.TEXT),
 }
 
