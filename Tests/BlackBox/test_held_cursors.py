@@ -7,25 +7,12 @@ from daemon import eventually
 from groups_fixtures import Group, db, insert  # noqa: F401 (fixtures)
 from interleaving import outcome
 from psycopg_fixtures import connect
+from test_cursor_results import four, IDS, run  # noqa: F401 (a fixture)
 from test_pipelined import faulty_daemon
 from wire_fixtures import client, column, table  # noqa: F401 (fixtures)
 
-IDS = "SELECT id FROM t ORDER BY id"
 HELD = f"DECLARE c CURSOR WITH HOLD FOR {IDS}"
 CURSORS = "SELECT name, is_holdable FROM pg_cursors ORDER BY name"
-
-
-@pytest.fixture
-def four(shared, table):
-    shared.run("INSERT INTO t VALUES (1, 'i'), (2, 'i'), (3, 'i'), (4, 'i')")
-
-
-def run(client, *statements):
-    """The rows of the last one."""
-    reply = None
-    for sql in statements:
-        reply = client.query(sql).check()
-    return column(reply)
 
 
 def is_gone(client, name="c"):

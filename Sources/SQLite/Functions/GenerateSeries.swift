@@ -5,47 +5,38 @@ import CSQLite
 enum GenerateSeries {
     private typealias Cursor = walpool_series_cursor
 
-    /// SQLite keeps the pointer for as long as a connection lives, so it is never freed. Written once, by the initialiser of this
-    /// `static let`, and only read afterwards, by any thread.
-    nonisolated(unsafe) private static let module: UnsafeMutablePointer<sqlite3_module> = {
-        let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
-        module.initialize(to: sqlite3_module())
-        // No xCreate: the table exists in every schema and cannot be made in any ("eponymous-only").
-        module.pointee.xConnect = connect
-        module.pointee.xDisconnect = { table in
-            sqlite3_free(table)
-            return SQLITE_OK
-        }
-        module.pointee.xBestIndex = bestIndex
-        module.pointee.xOpen = { _, cursor in
+    /// Written once, by the initialiser of this `static let`, and only read afterwards, by any thread.
+    nonisolated(unsafe) private static let module = TableModule.allocated { module in
+        module.xConnect = connect
+        module.xBestIndex = bestIndex
+        module.xOpen = { _, cursor in
             guard let memory = sqlite3_malloc(Int32(MemoryLayout<Cursor>.size)) else { return SQLITE_NOMEM }
             let typed = memory.bindMemory(to: Cursor.self, capacity: 1)
             typed.initialize(to: Cursor())
             cursor?.pointee = UnsafeMutableRawPointer(typed).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
             return SQLITE_OK
         }
-        module.pointee.xClose = { cursor in
+        module.xClose = { cursor in
             sqlite3_free(cursor)
             return SQLITE_OK
         }
-        module.pointee.xFilter = filter
-        module.pointee.xNext = { cursor in
+        module.xFilter = filter
+        module.xNext = { cursor in
             advance(of(cursor))
             return SQLITE_OK
         }
-        module.pointee.xEof = { of($0).pointee.is_done }
-        module.pointee.xColumn = { cursor, context, column in
+        module.xEof = { of($0).pointee.is_done }
+        module.xColumn = { cursor, context, column in
             let series = of(cursor).pointee
             let values = [series.value, series.start, series.stop, series.step]
             sqlite3_result_int64(context, values[Int(min(max(column, 0), 3))])
             return SQLITE_OK
         }
-        module.pointee.xRowid = { cursor, row in
+        module.xRowid = { cursor, row in
             row?.pointee = of(cursor).pointee.row
             return SQLITE_OK
         }
-        return module
-    }()
+    }
 
     static func register(on connection: OpaquePointer) {
         _ = sqlite3_create_module_v2(connection, "generate_series", module, nil, nil)
@@ -56,15 +47,8 @@ enum GenerateSeries {
             OpaquePointer?, UnsafeMutableRawPointer?, Int32, UnsafePointer<UnsafePointer<CChar>?>?,
             UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         ) -> Int32 = { connection, _, _, _, table, _ in
-            let code = sqlite3_declare_vtab(
-                connection, "CREATE TABLE x (value INT, start INT HIDDEN, stop INT HIDDEN, step INT HIDDEN)")
-            guard code == SQLITE_OK else { return code }
-            guard let memory = sqlite3_malloc(Int32(MemoryLayout<sqlite3_vtab>.size)) else { return SQLITE_NOMEM }
-            let typed = memory.bindMemory(to: sqlite3_vtab.self, capacity: 1)
-            typed.initialize(to: sqlite3_vtab())
-            table?.pointee = typed
-            _ = walpool_vtab_config_innocuous(connection)
-            return SQLITE_OK
+            TableModule.connect(
+                connection, "CREATE TABLE x (value INT, start INT HIDDEN, stop INT HIDDEN, step INT HIDDEN)", sqlite3_vtab(), table)
         }
 
     /// The arguments arrive as constraints `start = ?`, `stop = ?`, `step = ?`.

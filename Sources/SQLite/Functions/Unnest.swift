@@ -21,30 +21,21 @@ public enum Unnest {
     private typealias Table = walpool_unnest_table
     private typealias Cursor = walpool_unnest_cursor
 
-    /// SQLite keeps the pointer for as long as a connection lives, so it is never freed. Written once, by the initialiser of this
-    /// `static let`, and only read afterwards, by any thread.
-    nonisolated(unsafe) private static let module: UnsafeMutablePointer<sqlite3_module> = {
-        let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
-        module.initialize(to: sqlite3_module())
-        // No xCreate: the table exists in every schema and cannot be made in any ("eponymous-only").
-        module.pointee.xConnect = connect
-        module.pointee.xDisconnect = { table in
-            sqlite3_free(table)
-            return SQLITE_OK
-        }
-        module.pointee.xBestIndex = bestIndex
-        module.pointee.xOpen = open
-        module.pointee.xClose = close
-        module.pointee.xFilter = filter
-        module.pointee.xNext = { next(of($0)) }
-        module.pointee.xEof = { of($0).pointee.is_done }
-        module.pointee.xColumn = value
-        module.pointee.xRowid = { cursor, row in
+    /// Written once, by the initialiser of this `static let`, and only read afterwards, by any thread.
+    nonisolated(unsafe) private static let module = TableModule.allocated { module in
+        module.xConnect = connect
+        module.xBestIndex = bestIndex
+        module.xOpen = open
+        module.xClose = close
+        module.xFilter = filter
+        module.xNext = { next(of($0)) }
+        module.xEof = { of($0).pointee.is_done }
+        module.xColumn = value
+        module.xRowid = { cursor, row in
             row?.pointee = of(cursor).pointee.row
             return SQLITE_OK
         }
-        return module
-    }()
+    }
 
     static func register(on connection: OpaquePointer) {
         for count in 1...most {
@@ -59,14 +50,9 @@ public enum Unnest {
         ) -> Int32 = { connection, places, _, _, table, _ in
             let count = Int(bitPattern: places)
             let columns = (0..<count).map { column($0) } + (1...count).map { "walpool_array_\($0) HIDDEN" } + ["\(ordinality) INT HIDDEN"]
-            let code = sqlite3_declare_vtab(connection, "CREATE TABLE x (\(columns.joined(separator: ", ")))")
-            guard code == SQLITE_OK else { return code }
-            guard let memory = sqlite3_malloc(Int32(MemoryLayout<Table>.size)) else { return SQLITE_NOMEM }
-            let typed = memory.bindMemory(to: Table.self, capacity: 1)
-            typed.initialize(to: Table(base: sqlite3_vtab(), connection: connection, count: Int32(count)))
-            table?.pointee = UnsafeMutableRawPointer(typed).assumingMemoryBound(to: sqlite3_vtab.self)
-            _ = walpool_vtab_config_innocuous(connection)
-            return SQLITE_OK
+            return TableModule.connect(
+                connection, "CREATE TABLE x (\(columns.joined(separator: ", ")))",
+                Table(base: sqlite3_vtab(), connection: connection, count: Int32(count)), table)
         }
 
     /// The arguments arrive as constraints `walpool_array_1 = ?` and so on: all of them, in their order.
