@@ -172,6 +172,7 @@ typedef struct walpool_unnest_table {
 typedef struct walpool_unnest_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt **arrays;
+    sqlite3_value *argument;
     int count;
     sqlite3_int64 row;
     int is_done;

@@ -38,6 +38,8 @@ from types_fixtures import client  # noqa: F401 (a fixture)
         # Django, of a column beside LIKE.
         ("SELECT c.\"a b\"::text LIKE 'X%' FROM (SELECT 'xyz' AS \"a b\") AS c", "t"),
         ("SELECT upper(c.name::text) || id::varchar || c.id::character varying FROM (SELECT 'x' AS name, 7 AS id) AS c", "X77"),
+        ("SELECT s.name FROM (SELECT c.name::text, 1 FROM (SELECT 'x' AS name) AS c) AS s", "x"),
+        ("WITH s AS (SELECT name::text FROM (SELECT 'x' AS name)) SELECT name FROM s", "x"),
         ("SELECT typeof(id::text::varchar) FROM (SELECT 7 AS id)", "text"),
         # SQLAlchemy, of an offset without a limit.
         ("SELECT x FROM (SELECT 1 AS x UNION SELECT 2)\n LIMIT ALL OFFSET 1", "2"),

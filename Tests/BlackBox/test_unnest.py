@@ -33,7 +33,16 @@ def rows(reply):
     ("SELECT * FROM unnest('{a,b}'::text[]) WITH ORDINALITY", ["a 1", "b 2"]),
     ("SELECT place, word FROM unnest('{a,b}'::text[]) WITH ORDINALITY AS w(word, place)", ["1 a", "2 b"]),
     ("SELECT a, b.* FROM unnest('{1,2}'::int[]) a, unnest('{x}'::text[], '{y,z}'::text[]) b", ["1 x y", "1 NULL z", "2 x y", "2 NULL z"]),
-    ("SELECT j.value, u.unnest FROM json_each('[[1,2],[3]]') j, unnest(j.value) u", None),
+    ("SELECT j.key, u.unnest FROM json_each('[[1,2],[3]]') j, unnest(j.value) u", ["0 1", "0 2", "1 3"]),
+    ("SELECT j.key, u.unnest FROM json_each('[[1,2],[3]]') j, unnest(j.value) u WHERE '1'::int = 1", ["0 1", "0 2", "1 3"]),
+    ("SELECT j.key, u.a FROM json_each('[[1,2],[3]]') j, unnest(j.value) u(a)", None),
+    ("SELECT (SELECT max(u.unnest) FROM json_each('[[5]]') j, unnest(value) AS u) FROM (SELECT '[9]' AS value)", ["5"]),
+    ("SELECT 1 IS DISTINCT FROM 2, unnest('{1,2}'::int[])", None),
+    ("SELECT * FROM unnest('{1}'::double precision[], '{2024-01-02 00:00:00+00}'::timestamp with time zone[]) AS x(a, b)",
+     ["1.0 2024-01-02 00:00:00+00:00"]),
+    ("SELECT count(*) FROM unnest('{1,2}'::int[]) AS x(a) WHERE " + " AND ".join(f"a > {-n}" for n in range(40)), ["2"]),
+    ("SELECT count(*) FROM unnest('{1,2}'::int[], NULL::int[]) AS x(a) WHERE " + " AND ".join(f"a > {-n}" for n in range(40)), ["2"]),
+    ("SELECT * FROM unnest(('{1,2}' -- one\n )::int[])", ["1", "2"]), ("SELECT * FROM unnest(('{1}'::int[], '{2}'::int[]))", None),
     ("SELECT j.key, unnest FROM json_each('[[1,2],[3]]') j JOIN unnest(j.value) WHERE '1'::int = 1", ["0 1", "0 2", "1 3"]),
     ("SELECT * FROM unnest('{}'::int[])", []), ("SELECT * FROM unnest(NULL::int[])", []), ("SELECT * FROM unnest(NULL::int[], '{1}'::int[])", ["NULL 1"]),
     ("SELECT * FROM unnest((SELECT json_group_array(unnest) FROM unnest('{2,1}'::int[])))", ["2", "1"]),
@@ -47,13 +56,37 @@ def rows(reply):
 def test_spellings(client, sql, expected):
     if expected is None:
         # What is named after its alias has that name alone, as in PostgreSQL; what stands to the left is no argument of a query.
-        assert client.query(sql).state in ("42703", "42601")
+        assert client.query(sql).state in ("42703", "42601", "42883", "42000"), sql
     else:
         assert rows(client.query(sql)) == expected
 
 
+@pytest.mark.parametrize("count", [2, 15, 16, 17, 18, 63, 100])
+@pytest.mark.parametrize("how", ["literals", "select list", "parameters", "types in Parse"])
+def test_many_side_by_side(client, table, count, how):
+    """From the seventeenth constraint on SQLite looks at a table's rows again."""
+    columns = ", ".join(f"c{number}" for number in range(count))
+    client.query(f"DROP TABLE IF EXISTS wide; CREATE TABLE wide ({columns})").check()
+    arrays = [f"{{{number},-{number}}}" if number % 5 else None for number in range(1, count + 1)]
+    literals = ["NULL::int[]" if array is None else f"'{array}'::int[]" for array in arrays]
+    numbers = range(1, count + 1)
+    if how == "literals":
+        reply = client.query(f"INSERT INTO wide SELECT * FROM unnest({', '.join(literals)})")
+    elif how == "select list":
+        reply = client.query(f"INSERT INTO wide SELECT {', '.join(f'unnest({array})' for array in literals)}")
+    elif how == "parameters":
+        reply = client.extended(f"INSERT INTO wide SELECT * FROM unnest({', '.join(f'${n}::int8[]' for n in numbers)})", arrays)
+    else:
+        sql = f"INSERT INTO wide SELECT * FROM unnest({', '.join(f'${n}' for n in numbers)}) AS x({columns})"
+        reply = client.ask(wire.parse(sql, types=[1016] * count), wire.bind(arrays), wire.execute())
+    assert reply.check().tag == "INSERT 0 2"
+    found = client.query("SELECT * FROM wide ORDER BY c0 DESC").check().texts
+    assert found == [tuple(None if n % 5 == 0 else str(sign * n) for n in numbers) for sign in (1, -1)]
+    client.query("DROP TABLE wide").check()
+
+
 @pytest.mark.parametrize("sql, state", [
-    ("SELECT * FROM unnest()", "42000"), ("SELECT * FROM unnest('nonsense')", None), ("SELECT id, unnest('{1}'::int[]) FROM t", "42883"),
+    ("SELECT * FROM unnest()", "42000"), ("SELECT * FROM walpool_unnest_2('[[1],[2]]', 2)", None), ("SELECT * FROM unnest('nonsense')", None), ("SELECT id, unnest('{1}'::int[]) FROM t", "42883"),
     ("SELECT unnest('{1}'::int[]) FROM t", "42883"), ("SELECT * FROM unnest('{1}'::int[]) AS x(a, b)", "42601"),
     ("SELECT * FROM unnest('{1'::int[])", "42601"), ("SELECT * FROM unnest(" + ", ".join(["'{1}'::int[]"] * 101) + ")", None),
     ("SELECT * FROM unnest(" * 50 + "'{1}'::int[]" + ")" * 50, None)])
@@ -68,6 +101,10 @@ def test_calls_in_calls(client, part):
     """Each would be read to the end of the text. A text without a type is not looked at."""
     reply = client.query("SELECT '1'::int, " + part * (200_000 // len(part)))
     assert reply.state[:2] in ("42", "54"), reply.errors
+    amplified = "SELECT '1'::int" + "+1" * 10_000
+    for _ in range(9):
+        amplified = f"SELECT 1 FROM unnest(({amplified}),)"
+    assert client.query(amplified).state[:2] in ("42", "54")
     reply = client.query("SELECT '1'::int FROM " + "unnest((SELECT x FROM " * 5_000 + "t" + "))::int[])" * 5_000)
     assert reply.state[:2] in ("42", "54"), reply.errors
 

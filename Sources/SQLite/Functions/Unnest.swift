@@ -3,20 +3,29 @@ import CSQLite
 /// `unnest(array, …)` as a table: the elements of several arrays side by side, those of shorter ones followed by NULL
 /// (https://www.postgresql.org/docs/current/functions-array.html). Arrays are JSON's here, and json_each() takes each apart.
 ///
-/// A table's columns do not depend on its arguments, so there is one for each number of arrays: `unnest`, `walpool_unnest_2` and so on.
+/// A table's columns do not depend on its arguments, so there is one for each number of arrays: `unnest(array)`,
+/// `walpool_unnest_2(json_array(array, array))` and so on. Each has one argument, for SQLite looks at its own copy of a constraint again
+/// from the seventeenth on (`omitMask` of whereLoopAddVirtualOne in https://www.sqlite.org/src/file/src/where.c), and an array may be NULL.
 /// To join json_each() by its key would be quadratic, as SQLite makes no index of it.
 public enum Unnest {
     /// The most arrays side by side; bulk inserts have one for each column.
     public static let most = 100
 
-    /// The table for so many arrays; what a statement calls unnest() with two and more has to be written so.
-    public static func name(of count: Int) -> String { count == 1 ? "unnest" : "walpool_unnest_\(count)" }
+    /// The call of the table for so many arrays; what a statement calls unnest() with two and more has to be written so.
+    public static func call(_ arrays: [[UInt8]]) -> [UInt8] {
+        let list = arrays.joined(separator: ", ".utf8)
+        return arrays.count == 1
+            ? Array("unnest(".utf8) + list + Array(")".utf8)
+            : Array("\(name(of: arrays.count))(json_array(".utf8) + list + Array("))".utf8)
+    }
+
+    private static func name(of count: Int) -> String { count == 1 ? "unnest" : "walpool_unnest_\(count)" }
 
     /// Its columns, by their place.
     public static func column(_ index: Int) -> String { index == 0 ? "unnest" : "unnest_\(index + 1)" }
 
     /// Which row it is, beginning with 1: WITH ORDINALITY.
-    public static let ordinality = "ordinality"
+    public static let ordinality = "rowid"
 
     private typealias Table = walpool_unnest_table
     private typealias Cursor = walpool_unnest_cursor
@@ -49,34 +58,30 @@ public enum Unnest {
             UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         ) -> Int32 = { connection, places, _, _, table, _ in
             let count = Int(bitPattern: places)
-            let columns = (0..<count).map { column($0) } + (1...count).map { "walpool_array_\($0) HIDDEN" } + ["\(ordinality) INT HIDDEN"]
+            let columns = (0..<count).map { column($0) } + ["walpool_arrays HIDDEN"]
             return TableModule.connect(
                 connection, "CREATE TABLE x (\(columns.joined(separator: ", ")))",
                 Table(base: sqlite3_vtab(), connection: connection, count: Int32(count)), table)
         }
 
-    /// The arguments arrive as constraints `walpool_array_1 = ?` and so on: all of them, in their order.
+    /// The argument arrives as the constraint `walpool_arrays = ?`.
     private static let bestIndex: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 =
         { table, info in
             guard let info else { return SQLITE_ERROR }
-            let arrays = Int(of(table).pointee.count)
-            var positions = Array(repeating: -1, count: arrays)
+            var position: Int?
             for index in 0..<Int(info.pointee.nConstraint) {
                 let constraint = info.pointee.aConstraint[index]
-                let argument = Int(constraint.iColumn) - arrays
-                guard positions.indices.contains(argument), Int32(constraint.op) == SQLITE_INDEX_CONSTRAINT_EQ else { continue }
+                guard constraint.iColumn == of(table).pointee.count, Int32(constraint.op) == SQLITE_INDEX_CONSTRAINT_EQ else { continue }
                 // An argument that is not known yet: another order of the tables will know it.
                 guard constraint.usable != 0 else { return SQLITE_CONSTRAINT }
-                positions[argument] = index
+                position = position ?? index
             }
-            guard !positions.contains(-1) else {
+            guard let position else {
                 table?.pointee.zErrMsg = walpool_message("unnest() needs an array")
                 return SQLITE_ERROR
             }
-            for (argument, position) in positions.enumerated() {
-                info.pointee.aConstraintUsage[position].argvIndex = Int32(argument + 1)
-                info.pointee.aConstraintUsage[position].omit = 1
-            }
+            info.pointee.aConstraintUsage[position].argvIndex = 1
+            info.pointee.aConstraintUsage[position].omit = 1
             info.pointee.estimatedCost = 1000
             info.pointee.estimatedRows = 1000
             return SQLITE_OK
@@ -108,6 +113,7 @@ public enum Unnest {
         let arrays = of(cursor).pointee.arrays
         for index in 0..<Int(of(cursor).pointee.count) { sqlite3_finalize(arrays?[index]) }
         sqlite3_free(arrays)
+        sqlite3_value_free(of(cursor).pointee.argument)
         sqlite3_free(cursor)
         return SQLITE_OK
     }
@@ -116,21 +122,29 @@ public enum Unnest {
         @convention(c) (
             UnsafeMutablePointer<sqlite3_vtab_cursor>?, Int32, UnsafePointer<CChar>?, Int32,
             UnsafeMutablePointer<OpaquePointer?>?
-        ) -> Int32 = { cursor, _, _, count, values in
+        ) -> Int32 = { cursor, _, _, _, values in
             let scan = of(cursor)
             scan.pointee.row = 0
-            for index in 0..<Int(min(count, scan.pointee.count)) {
+            sqlite3_value_free(scan.pointee.argument)
+            scan.pointee.argument = sqlite3_value_dup(values?[0])
+            guard let argument = scan.pointee.argument else { return SQLITE_NOMEM }
+            for index in 0..<Int(scan.pointee.count) {
                 let array = scan.pointee.arrays + index
                 if array.pointee == nil {
-                    let code = sqlite3_prepare_v2(connection(of: scan), "SELECT value FROM json_each(?1)", -1, array, nil)
+                    let code = sqlite3_prepare_v2(connection(of: scan), elements(index, of: Int(scan.pointee.count)), -1, array, nil)
                     guard code == SQLITE_OK else { return failed(scan, code) }
                 }
                 sqlite3_reset(array.pointee)
-                let code = sqlite3_bind_value(array.pointee, 1, values?[index])
+                let code = sqlite3_bind_value(array.pointee, 1, argument)
                 guard code == SQLITE_OK else { return failed(scan, code) }
             }
             return step(scan) { _ in true }
         }
+
+    /// Several are elements of one array: as texts, or where they are json_array()'s own as arrays, of which json_extract() makes texts.
+    private static func elements(_ index: Int, of count: Int) -> String {
+        "SELECT value FROM json_each(\(count == 1 ? "?1" : "json_extract(?1, '$[\(index)]')"))"
+    }
 
     private static func next(_ scan: UnsafeMutablePointer<Cursor>) -> Int32 { step(scan) { sqlite3_data_count($0) > 0 } }
 
@@ -153,8 +167,8 @@ public enum Unnest {
     private static let value: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?, OpaquePointer?, Int32) -> Int32 = {
         cursor, context, column in
         let scan = of(cursor).pointee
-        if column == scan.count * 2 {
-            sqlite3_result_int64(context, scan.row)
+        if column == scan.count {
+            sqlite3_result_value(context, scan.argument)
         } else if column < scan.count, let array = scan.arrays[Int(max(column, 0))], sqlite3_data_count(array) > 0 {
             sqlite3_result_value(context, sqlite3_column_value(array, 0))
         }

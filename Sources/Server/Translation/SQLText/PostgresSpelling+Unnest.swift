@@ -9,6 +9,7 @@ import SQLite
 extension PostgresSpelling {
     /// A call, with what is known of it.
     private struct Call {
+        /// Its arguments as they are written, but for casts that make no difference.
         var arguments: [[UInt8]]
         /// Behind its parenthesis.
         var end: Int
@@ -18,7 +19,8 @@ extension PostgresSpelling {
     mutating func unnested(_ word: SQLToken) -> Bool {
         guard nesting < Self.depthLimit, let last, word.matches("unnest") else { return false }
         if last.matches("select") || last.matches("distinct") { return unnestedColumns(word) }
-        let isTable = last.matches("from") || last.matches("join") || (last.kind == .comma && places.last?.clause == .tables)
+        let isBehindFrom = last.matches("from") && beforeLast?.matches("distinct") != true
+        let isTable = isBehindFrom || last.matches("join") || (last.kind == .comma && places.last?.clause == .tables)
         return isTable && unnestedTable(word)
     }
 
@@ -31,22 +33,46 @@ extension PostgresSpelling {
         let isNumbered = accept(&ahead, "with", "ordinality")
         if isNumbered { end = ahead.position }
         guard let alias = Self.alias(&ahead) else { return false }
-        if !alias.name.isEmpty { end = alias.end }
         let count = call.arguments.count
         guard alias.columns.count <= count + (isNumbered ? 1 : 0) else { return false }
-        var text = Self.table(call)
-        if isNumbered || !alias.name.isEmpty {
+        // Inside of a query a column of a table to the left would be another one's, or none.
+        let hasNames = call.arguments.contains { $0.withUnsafeBytes { Self.hasNames($0) } }
+        guard !hasNames || (alias.columns.isEmpty && !isNumbered) else { return false }
+        var text = spelled(call.arguments)
+        if !hasNames, isNumbered || !alias.name.isEmpty {
+            if !alias.name.isEmpty { end = alias.end }
             var columns = (0..<count).map { index in
                 // "If the function returns a base data type, the single result column gets a name matching the" alias.
                 let own = count == 1 && alias.columns.isEmpty && !alias.name.isEmpty ? alias.name : Array(Unnest.column(index).utf8)
                 return Self.named(Unnest.column(index), index < alias.columns.count ? alias.columns[index] : own)
             }
-            if isNumbered { columns.append(Self.named(Unnest.ordinality, alias.columns.count > count ? alias.columns[count] : [])) }
+            let ordinality = alias.columns.count > count ? alias.columns[count] : Array("ordinality".utf8)
+            if isNumbered { columns.append(Self.named(Unnest.ordinality, ordinality)) }
             text = Array("(SELECT ".utf8) + columns.joined(separator: ", ".utf8) + Array(" FROM ".utf8) + text + Array(")".utf8)
             if !alias.name.isEmpty { text += Array(" AS ".utf8) + alias.name }
         }
         take(text, word, upTo: end)
         return true
+    }
+
+    /// Of literals, and of types of several words.
+    private static let ofValues: [StaticString] = [
+        "null", "array", "e", "double", "precision", "character", "varying", "with", "without", "time", "zone", "timestamp", "date",
+    ]
+
+    /// Whether something in it may be a column: a name that is no call's.
+    private static func hasNames(_ argument: UnsafeRawBufferPointer) -> Bool {
+        var lexer = SQLLexer(argument)
+        while let token = lexer.next() {
+            guard token.isIdentifierLike, !ofValues.contains(where: token.matches) else { continue }
+            // Behind `::` it is a type's; SQLite's lexer has taken those of one word with the colons.
+            var ahead = lexer
+            if token.kind == .quotedIdentifier || ahead.next()?.kind != .leftParenthesis {
+                if token.bytes.elementsEqual("[]".utf8) { continue }
+                return true
+            }
+        }
+        return false
     }
 
     /// `[AS] name [(column, …)]`; empty where there is none, nil where it is not understood.
@@ -89,6 +115,7 @@ extension PostgresSpelling {
     private mutating func unnestedColumns(_ first: SQLToken) -> Bool {
         var columns: [[UInt8]] = []
         var arguments: [[UInt8]] = []
+        // Nothing is rewritten before all of it is understood: what is not is read again from the inside.
         var (word, end) = (first, first.end)
         while true {
             guard word.matches("unnest"), let call = call(word), call.arguments.count == 1 else { return false }
@@ -112,8 +139,7 @@ extension PostgresSpelling {
 
     private mutating func takeColumns(_ columns: [[UInt8]], _ arguments: [[UInt8]], _ word: SQLToken, _ end: Int) -> Bool {
         guard arguments.count <= Unnest.most else { return false }
-        let table = Self.table(Call(arguments: arguments, end: end))
-        take(Array(columns.joined(separator: ", ".utf8)) + Array(" FROM ".utf8) + table, word, upTo: end)
+        take(Array(columns.joined(separator: ", ".utf8)) + Array(" FROM ".utf8) + spelled(arguments), word, upTo: end)
         return true
     }
 
@@ -126,7 +152,9 @@ extension PostgresSpelling {
         var ahead = lexer.moved(to: end)
         // Behind a table ON is a join's to SQLite: "The workaround is for the SELECT statement to always include a WHERE clause, even if that
         // WHERE clause is just WHERE true" (https://www.sqlite.org/lang_upsert.html#parsing_ambiguity).
-        if accept(&ahead, "on", "conflict") { text += Array(" WHERE true".utf8) }
+        if accept(&ahead, "on", "conflict"), let next = ahead.next(), next.kind == .leftParenthesis || next.matches("do") {
+            text += Array(" WHERE true".utf8)
+        }
         replace(word.start..<end, by: text)
         lexer = lexer.moved(to: end)
     }
@@ -140,10 +168,6 @@ extension PostgresSpelling {
 
     private static func named(_ column: String, _ name: [UInt8]) -> [UInt8] {
         name.isEmpty ? Array(column.utf8) : Array("\(column) AS ".utf8) + name
-    }
-
-    private static func table(_ call: Call) -> [UInt8] {
-        Array("\(Unnest.name(of: call.arguments.count))(".utf8) + call.arguments.joined(separator: ", ".utf8) + Array(")".utf8)
     }
 
     /// More than any that is meant needs.
@@ -161,7 +185,9 @@ extension PostgresSpelling {
             if closes, depth > 0 {
                 depth -= 1
             } else if closes || (token.kind == .comma && depth == 0) {
-                guard arguments.count < Unnest.most, let argument = argument(start..<token.start) else { return nil }
+                guard arguments.count < Unnest.most, let argument = uncast(Array(sql[start..<token.start]), 1),
+                    !argument.allSatisfy(isSpace)
+                else { return nil }
                 arguments.append(argument)
                 if closes { return Call(arguments: arguments, end: token.end) }
                 start = token.end
@@ -172,19 +198,20 @@ extension PostgresSpelling {
         return nil
     }
 
-    /// An argument as SQLite takes it.
-    private mutating func argument(_ range: Range<Int>) -> [UInt8]? {
-        guard let text = uncast(Array(sql[range]), nesting + 1), !text.allSatisfy(isSpace) else { return nil }
-        let (limit, before) = (nesting + 1, refusal)
-        var spelled: [UInt8]?
-        do throws(WireError) {
-            spelled = try text.withUnsafeBufferPointer { bytes throws(WireError) in
-                try Self.rewritten(UnsafeRawBufferPointer(bytes), nesting: limit)
-            }
-        } catch {
-            refusal = before ?? error
-        }
-        return spelled ?? text
+    /// The table that is called, with its arguments as SQLite takes them.
+    private mutating func spelled(_ arguments: [[UInt8]]) -> [UInt8] {
+        let limit = nesting + 1
+        return Unnest.call(
+            arguments.map { argument in
+                do throws(WireError) {
+                    return try argument.withUnsafeBufferPointer { bytes throws(WireError) in
+                        try Self.rewritten(UnsafeRawBufferPointer(bytes), nesting: limit)
+                    } ?? argument
+                } catch {
+                    refusal = refusal ?? error
+                    return argument
+                }
+            })
     }
 
     /// `($1)::varchar[]` and `('{a,b}'::text[])::varchar[]`, as Django has it, without what makes no difference; nil: it is another type.
@@ -194,24 +221,29 @@ extension PostgresSpelling {
         guard let outer = parts.type else { return inner }
         switch inner.withUnsafeBytes({ Self.ownType(of: $0) }) {
         case .none: return nil
-        case .some(.none): return inner + text[parts.inner.upperBound + 1..<text.count]
+        case .some(.none): return inner + text[parts.typeStart..<text.count]
         case .some(.some(let own)): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
         }
     }
 
     /// What stands in parentheses, if nothing else but a type stands beside them; nil for a query, which needs its own.
-    private static func parenthesised(_ text: UnsafeRawBufferPointer) -> (inner: Range<Int>, type: TypeOID?)? {
+    private static func parenthesised(_ text: UnsafeRawBufferPointer) -> (inner: Range<Int>, type: TypeOID?, typeStart: Int)? {
         var spelling = PostgresSpelling(sql: text, lexer: SQLLexer(text))
         guard let open = spelling.lexer.next(), open.kind == .leftParenthesis else { return nil }
-        var (depth, isFirst) = (1, true)
+        var (depth, first, end) = (1, -1, 0)
         while let token = spelling.lexer.next() {
-            if isFirst, token.matches("select") || token.matches("values") || token.matches("with") { return nil }
-            isFirst = false
+            if first < 0, token.matches("select") || token.matches("values") || token.matches("with") { return nil }
+            if first < 0 { first = token.start }
+            // A row is no array.
+            if depth == 1, token.kind == .comma { return nil }
             if token.kind == .leftParenthesis { depth += 1 }
             if token.kind == .rightParenthesis { depth -= 1 }
-            guard depth == 0 else { continue }
+            guard depth == 0 else {
+                end = token.end
+                continue
+            }
             let type = spelling.oneTypeName(token.end)
-            return spelling.lexer.next() == nil ? (open.end..<token.start, type?.type) : nil
+            return spelling.lexer.next() == nil && end > first ? (first..<end, type?.type, token.end) : nil
         }
         return nil
     }
