@@ -103,7 +103,7 @@ extension Session {
                 guard let message = try? ExecuteMessage(body: body),
                     let query = executed(message.portal, portals)
                 else { return .partial }
-                if hasHeldCursors, !message.portal.isEmpty { return .partial }
+                if outlook.hasHeldCursors, !message.portal.isEmpty { return .partial }
                 outlook.meet(query.kind, query.head.verb)
                 if outlook.continues { return .partial }
             case .parse:

@@ -190,8 +190,8 @@ enum ErrorTranslation {
         case Code.error where sessionWord(error.message) != nil:
             sessionWord(error.message).map { "Beside other columns and inside expressions it is a function: \($0)()." }
         case Code.error where error.message == "unrecognized token: \":\"":
-            "A type behind :: is understood after literals and parameters, ::text after names; else write CAST(x AS type) for a number or text, and date(x) or "
-                + "datetime(x) for a date. SQLite calculates with those by functions: datetime(x, '-1 day'), julianday(x) - julianday(y)."
+            "A type behind :: is understood after literals and parameters, ::text after names; else write CAST(x AS type) for a number or "
+                + "text, and date(x) or datetime(x) for a date. SQLite calculates with those by functions: datetime(x, '-1 day'), julianday(x) - julianday(y)."
         case _ where error.message.contains("unsafe use of virtual table"):
             "This version of SQLite lets no trigger or view use that virtual table (FTS5, R-Tree), unless walpoold's configuration says "
                 + "trusted_schema = true."

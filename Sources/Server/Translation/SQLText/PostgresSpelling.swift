@@ -117,12 +117,12 @@ struct PostgresSpelling {
         for letter: UnicodeScalar in ["M", "m"] {
             var start = 2
             while let found = next(letter, in: sql, start) {
-                var end = found + 3
-                while end < sql.count, isSpace(sql[end]) { end += 1 }
-                let letters = [found - 2, found - 1, found + 1, found + 2, end, end + 1, end + 2].map {
-                    $0 < sql.count ? lowerASCII(sql[$0]) : 0
+                if lowerASCII(sql[found - 1]) == UInt8(ascii: "i"), lowerASCII(sql[found - 2]) == UInt8(ascii: "l"), found + 3 < sql.count,
+                    sql[found + 1..<found + 3].lazy.map(lowerASCII).elementsEqual("it".utf8), isSpace(sql[found + 3]),
+                    sql[(found + 3)...].drop(while: isSpace).prefix(3).lazy.map(lowerASCII).elementsEqual("all".utf8)
+                {
+                    return true
                 }
-                if end > found + 3, letters.elementsEqual("liitall".utf8) { return true }
                 start = found + 1
             }
         }

@@ -66,8 +66,7 @@ struct RowLock {
 
     private static let beforeNames: [StaticString] = [
         "from", "join", "as", "by", "select", "distinct", "where", "on", "having", "in", "returning", "not", "and", "or", "is", "like",
-        "glob",
-        "between", "when", "then", "else", "case", "set",
+        "glob", "between", "when", "then", "else", "case", "set",
     ]
 
     /// What comes behind FOR is read, up to its last token; nil: it is something else, or what follows does not fit, and SQLite says so.
