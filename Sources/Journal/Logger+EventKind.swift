@@ -5,14 +5,6 @@ extension Logger {
     /// Under which it does.
     package static let kindKey = "kind"
 
-    /// For whoever looks for a cause.
-    package func debug(
-        _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],
-        file: String = #fileID, function: String = #function, line: UInt = #line
-    ) {
-        log(.debug, kind, message(), metadata(), file, function, line)
-    }
-
     /// What happens in normal operation, and is worth a line.
     package func info(
         _ kind: EventKind, _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata = [:],

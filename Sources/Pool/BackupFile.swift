@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 import POSIX
-import SQLite
 
 /// A backup's file: temporary until it is complete and on the disk, and then under its name at once. Whoever is at work on it
 /// has its lock.

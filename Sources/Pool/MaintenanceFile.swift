@@ -1,6 +1,5 @@
 import Glibc
 import POSIX
-import SQLite
 import Scheduling
 
 /// The maintenance record as it lies beside the database, in `<database>-maintenance`: a few lines of text with a

@@ -129,13 +129,6 @@ final class PipelinedSync: @unchecked Sendable {
         return result
     }
 
-    /// Whether a sync or a checkpoint is going on.
-    var isBusy: Bool {
-        mutex.lock()
-        defer { mutex.unlock() }
-        return isSyncing
-    }
-
     /// Why no further commit becomes durable here.
     var error: SQLiteError? {
         mutex.lock()

@@ -3,7 +3,6 @@ import Journal
 import Logging
 import POSIX
 import SQLite
-import Scheduling
 
 /// The end of a pool: nobody uses a connection any more.
 extension Pool {

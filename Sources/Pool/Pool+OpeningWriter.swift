@@ -3,8 +3,6 @@ import Journal
 import Logging
 import POSIX
 import SQLite
-import Scheduling
-import Synchronization
 
 /// Opening the writer: at the start, and anew after an error.
 extension Pool {

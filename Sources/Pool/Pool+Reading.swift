@@ -1,4 +1,3 @@
-import Logging
 import POSIX
 import SQLite
 import Scheduling

@@ -1,4 +1,3 @@
-import SQLite
 import Scheduling
 
 /// A session, as the pool sees it: something that asks for connections and can be told to stop.

@@ -1,5 +1,4 @@
 import SQLite
-import Scheduling
 import Synchronization
 
 /// A read-only connection with its snapshot lease.

@@ -1,5 +1,4 @@
 import SQLite
-import Scheduling
 
 /// What upkeep does with the file, on the writer connection by whoever holds its lease.
 struct Vacuum {

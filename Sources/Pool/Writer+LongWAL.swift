@@ -19,7 +19,7 @@ extension Writer {
     @discardableResult
     func cutLongWAL(_ occasion: Occasion) -> Bool {
         // ftruncate() would wait for pages that are on their way to the disk. A checkpoint, which does so anyway, comes to it.
-        if occasion == .rollback, !isDiskFull, pipelinedSync?.isBusy == true { return false }
+        if occasion == .rollback, !isDiskFull, pipelinedSync?.isAtWork == true { return false }
         guard failure == nil, let walIndex, let file = connection.walFile(), let length = file.bytes else { return false }
         let needsRoom = occasion == .checkpointWithoutRoom
         let wasFull = isDiskFull || needsRoom

@@ -26,12 +26,6 @@ public struct Histogram: Equatable, Sendable {
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] &+= 1
         sum &+= value
     }
-
-    /// What both have observed. Their bounds must be the same.
-    public static func + (a: Histogram, b: Histogram) -> Histogram {
-        precondition(a.bounds == b.bounds)
-        return Histogram(bounds: a.bounds, counts: zip(a.counts, b.counts).map { $0 &+ $1 }, sum: a.sum &+ b.sum)
-    }
 }
 
 // MARK: Durations
@@ -43,7 +37,7 @@ extension Histogram {
         1_000_000_000, 5_000_000_000, 10_000_000_000, 60_000_000_000,
     ]
     /// How many buckets that makes.
-    public static let durationBuckets = 15
+    public static let durationBuckets = durationBounds.count + 1
 
     /// An empty one with those bounds.
     public static var durations: Histogram { Histogram(bounds: durationBounds) }

@@ -69,10 +69,13 @@ extension Server {
     /// Each once. Those that are removed at a stop are not lost.
     func lostSocketFiles() -> [String] {
         guard !stopping.hasStoppedAccepting.load(ordering: .sequentiallyConsistent) else { return [] }
+        let lost = watchedSocketFiles.withLock { $0 }.filter { !$0.isInPlace }
+        guard !lost.isEmpty else { return [] }
+        // Another thread may have looked meanwhile, and told of them.
         return watchedSocketFiles.withLock { watched in
-            let lost = watched.filter { !$0.isInPlace }
-            watched.removeAll { lost.contains($0) }
-            return lost.map(\.path)
+            let untold = watched.filter(lost.contains)
+            watched.removeAll(where: lost.contains)
+            return untold.map(\.path)
         }
     }
 

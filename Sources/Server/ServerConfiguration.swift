@@ -69,9 +69,7 @@ package struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
-    /// For those who read a configuration, and import neither SQLite nor Pool nor Scheduling.
-    package typealias SecureDelete = ConnectionSettings.SecureDelete
-    package typealias Durability = PoolLimits.Durability
+    /// For those who read a configuration, and do not import Scheduling.
     package typealias Window = MaintenanceWindow
 
     /// A time as SET takes it: a number of milliseconds, or one with its unit.

@@ -1,6 +1,5 @@
 import Glibc
 import POSIX
-import Workload
 
 /// What the main thread does during a run: it waits for the end, for Ctrl-C, and for the time to tell how far the run is.
 struct RunWatch {

@@ -7,7 +7,6 @@ import signal
 import struct
 import time
 import zlib
-from pathlib import Path
 
 from daemon import eventually, halt
 from load_fixtures import aimed_at, answered, database, load, query, SCALE, server  # noqa: F401 (fixtures)

@@ -8,9 +8,9 @@ import pytest
 
 import wire
 from copy_fixtures import copy_data, copy_fail
-from daemon import cancel_until_answered, eventually
+from daemon import cancel_until_answered
 from logs import FAST_LIMIT, SLOW, field, has_field, line, lines, milliseconds, serve  # noqa: F401 (a fixture)
-from wire_fixtures import ENDLESS, ENDLESS_ROWS, endless
+from wire_fixtures import ENDLESS_ROWS, endless
 
 
 def logged(daemon, client):

@@ -5,7 +5,6 @@ Each test lets a group gather behind a holder, as in groups_fixtures.
 
 import pytest
 
-import wire
 from daemon import cancel_until_answered, eventually
 from groups_fixtures import Group, insert, pipeline
 from metrics import values

@@ -2,7 +2,6 @@
 
 import pytest
 
-import wire
 from groups_fixtures import Group
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import wire
 from psycopg_fixtures import connect
-from wire_fixtures import client, column, table  # noqa: F401 (fixtures)
+from wire_fixtures import client, table  # noqa: F401 (fixtures)
 
 
 def rows(reply):

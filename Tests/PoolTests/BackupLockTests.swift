@@ -1,6 +1,5 @@
 import Foundation
 import POSIX
-import Scheduling
 import Testing
 
 @testable import Pool

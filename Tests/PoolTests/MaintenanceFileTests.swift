@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import POSIX
 import Testing
 
 @testable import Pool

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Pool
 @testable import SQLite
-@testable import Scheduling
 
 /// The -wal goes, or has gone, in the milliseconds in which the database is closed and opened again.
 @Suite struct OpenedAgainTests {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Pool
 @testable import SQLite
-@testable import Scheduling
 
 /// A statement that takes long to prepare obeys whoever it is prepared for.
 @Suite struct PreparingTests {

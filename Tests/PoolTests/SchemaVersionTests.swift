@@ -2,7 +2,6 @@ import Testing
 
 @testable import Pool
 @testable import SQLite
-@testable import Scheduling
 
 /// Which schema a connection sees, and which one the pool takes for the newest.
 @Suite struct SchemaVersionTests {

@@ -1,5 +1,4 @@
 import POSIX
-import Synchronization
 import Testing
 
 @testable import Pool

@@ -5,7 +5,7 @@ import Testing
 /// The rules as a table: who comes, what the rules say, and how it is decided.
 @Suite struct AccessRulesTests {
     private static func peer(_ user: UInt32, _ group: UInt32 = 100, _ groups: [UInt32] = []) -> PeerCredentials {
-        PeerCredentials(process: 1, user: user, group: group, supplementaryGroups: groups)
+        PeerCredentials(user: user, group: group, supplementaryGroups: groups)
     }
 
     private static func names(_ user: UInt32) -> String? { [0: "root", 7: "alice", 8: "bob"][user] }

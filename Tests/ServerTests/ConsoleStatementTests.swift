@@ -1,7 +1,6 @@
 import PostgresWire
 import Testing
 
-@testable import Pool
 @testable import Server
 
 @Suite struct ConsoleStatementTests {

@@ -12,7 +12,7 @@ import Testing
         let statement = try onBytes("COPY t FROM STDIN \(options)") { try CopyStatement.parse($0) }
         let columns = types.enumerated().map { CopyColumn(name: "c\($0 + 1)", declared: $1) }
         let decoder = CopyDecoder(table: "t", columns: columns, options: try CopyOptions(statement))
-        let rows = CopyRows(columns: columns.count)
+        let rows = CopyRows()
         var result: [String] = []
         do throws(WireError) {
             for piece in pieces {
@@ -173,7 +173,7 @@ import Testing
         let columns = [CopyColumn(name: "v", declared: "TEXT")]
         let statement = try onBytes("COPY t FROM STDIN CSV") { try CopyStatement.parse($0) }
         let decoder = CopyDecoder(table: "t", columns: columns, options: try CopyOptions(statement))
-        let rows = CopyRows(columns: 1)
+        let rows = CopyRows()
         var looks = 0
         let piece = [UInt8](repeating: UInt8(ascii: "\""), count: 1000)
         for _ in 0..<4000 {
@@ -190,7 +190,7 @@ import Testing
         let statement = try onBytes("COPY t FROM STDIN") { try CopyStatement.parse($0) }
         let decoder = CopyDecoder(
             table: "t", columns: [CopyColumn(name: "n", declared: "INT")], options: try CopyOptions(statement))
-        let rows = CopyRows(columns: 1)
+        let rows = CopyRows()
         let data = (1...CopyLimits.bufferedValues + 10).map { "\($0)\n" }.joined()
         try Self.append(Array(data.utf8)[...], to: rows)
         try decoder.decode(rows, limit: 3, isLast: false)

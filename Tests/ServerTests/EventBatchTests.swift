@@ -1,5 +1,4 @@
 import Foundation
-import Pool
 import Synchronization
 import Testing
 

@@ -2,7 +2,6 @@ import Glibc
 import POSIX
 import Testing
 
-@testable import Pool
 @testable import Server
 
 /// Whose the socket's file is.

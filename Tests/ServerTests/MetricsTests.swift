@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Testing
 
 @testable import Pool

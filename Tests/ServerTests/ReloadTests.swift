@@ -1,7 +1,6 @@
 import Testing
 
 @testable import Pool
-@testable import Scheduling
 @testable import Server
 
 /// Changing the configuration of a server at work.

@@ -11,12 +11,12 @@ import Testing
             ("BEGIN DEFERRED", .begin(none, .deferred)), ("begin exclusive", .begin(none, .exclusive)),
             (
                 "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY, NOT DEFERRABLE",
-                .begin(TransactionModes(isolation: .repeatableRead, readOnly: true, deferrable: false), nil)
+                .begin(TransactionModes(isolation: .repeatableRead, readOnly: true), nil)
             ),
             ("begin isolation level serializable read write", .begin(TransactionModes(isolation: .serializable, readOnly: false), nil)),
             (
                 "BEGIN TRANSACTION ISOLATION LEVEL READ UNCOMMITTED DEFERRABLE",
-                .begin(TransactionModes(isolation: .readUncommitted, deferrable: true), nil)
+                .begin(TransactionModes(isolation: .readUncommitted), nil)
             ),
             ("commit", .commit(chain: false)), ("END TRANSACTION", .commit(chain: false)), ("commit work and chain", .commit(chain: true)),
             ("commit and no chain", .commit(chain: false)), ("rollback", .rollback(chain: false)),

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Scheduling
 @testable import Server
 
 /// The thread that answers a commit looks for the client's next request before it lets go of the session.

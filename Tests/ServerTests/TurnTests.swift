@@ -3,7 +3,6 @@ import Synchronization
 import Testing
 
 @testable import Pool
-@testable import Scheduling
 @testable import Server
 
 /// Query messages of very many statements: they can be stopped between any two, and keep no thread to themselves.

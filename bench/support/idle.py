@@ -1,7 +1,6 @@
 """What sessions that do nothing cost a server: memory for each, CPU time and wake-ups for all of them together."""
 
 import contextlib
-import os
 import time
 from pathlib import Path
 

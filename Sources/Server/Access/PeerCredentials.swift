@@ -5,14 +5,11 @@ import Glibc
 /// were in effect at the time of the call to connect(2)" (unix(7), https://man7.org/linux/man-pages/man7/unix.7.html).
 /// What a client says of itself proves nothing.
 package struct PeerCredentials: Equatable, Sendable {
-    /// Its ID may be another process's by now.
-    package var process: Int32
     package var user: uid_t
     package var group: gid_t
     package var supplementaryGroups: [gid_t]
 
-    package init(process: Int32, user: uid_t, group: gid_t, supplementaryGroups: [gid_t] = []) {
-        self.process = process
+    package init(user: uid_t, group: gid_t, supplementaryGroups: [gid_t] = []) {
         self.user = user
         self.group = group
         self.supplementaryGroups = supplementaryGroups
@@ -39,7 +36,7 @@ extension PeerCredentials {
     /// group might be one that is to be rejected.
     init?(_ peer: walpool_peer, socket: Int32) {
         guard let groups = Self.groups(of: socket) else { return nil }
-        self.init(process: peer.process, user: peer.user, group: peer.group, supplementaryGroups: groups)
+        self.init(user: peer.user, group: peer.group, supplementaryGroups: groups)
     }
 
     private static func groups(of socket: Int32) -> [gid_t]? {

@@ -1,5 +1,4 @@
 import Glibc
-import Journal
 import PostgresWire
 
 /// Who the client is, decided once per session by what the kernel says of it.

@@ -2,7 +2,7 @@ import SQLite
 
 /// Keys and checks as pg_constraint has them, and triggers.
 extension CatalogContents {
-    mutating func add(_ key: CatalogKey, of table: ServedSchema.Table, _ schema: ServedSchema) {
+    mutating func add(_ key: CatalogKey, of table: ServedSchema.Table) {
         let relation = Int(relationOIDs[ExactName(table.name)]!)
         let oid = Int(CatalogOID.hash("constraint \(key.name) of \(table.name)"))
         func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {

@@ -143,7 +143,7 @@ struct CatalogContents: Sendable {
                 generatedAs: column.isGenerated ? generated[column.name.foldedName] : nil)
         }
         for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
-        for key in keys { add(key, of: table, schema) }
+        for key in keys { add(key, of: table) }
     }
 
     /// Clients that have reflected a table leave the column to it and ask for what it got (`RETURNING`).

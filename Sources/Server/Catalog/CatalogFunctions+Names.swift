@@ -1,4 +1,3 @@
-import PostgresWire
 import SQLite
 
 /// Names of things and the OIDs they stand for: PostgreSQL's object identifier types.

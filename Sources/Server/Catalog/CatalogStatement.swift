@@ -1,6 +1,5 @@
 import Pool
 import PostgresWire
-import SQLite
 
 /// A statement about the catalogs, as the private connection understands it.
 final class CatalogStatement: Sendable {

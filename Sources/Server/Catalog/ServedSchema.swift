@@ -1,4 +1,3 @@
-import Pool
 import SQLite
 
 /// The served file's tables, views, indexes and triggers, as SQLite tells of them.

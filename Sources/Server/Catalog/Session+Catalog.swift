@@ -1,4 +1,3 @@
-import Logging
 import Pool
 import PostgresWire
 import SQLite
@@ -93,7 +92,7 @@ extension Session {
             }
         }
         if invocation.describes { encoder.describe(to: out) }
-        let count = try sendRows(of: lease.statement, on: catalog, query, encoder)
+        let count = try sendRows(of: lease.statement, on: catalog, encoder)
         noteReplyToCommit()
         out.commandComplete("SELECT", count: Int64(count))
         return nil
@@ -107,7 +106,7 @@ extension Session {
     }
 
     private func sendRows(
-        of statement: Statement, on catalog: CatalogConnection, _ query: Query, _ encoder: CatalogEncoder
+        of statement: Statement, on catalog: CatalogConnection, _ encoder: CatalogEncoder
     ) throws(WireError) -> Int {
         let start = out.end
         var count = 0

@@ -1,4 +1,5 @@
 import Glibc
+import POSIX
 import Pool
 import PostgresWire
 import Scheduling
@@ -56,7 +57,7 @@ extension Server {
         let isActive = Session.Activity.isStatement(session.activity.load(ordering: .relaxed))
         return ConnectionRow(
             type: "C", user: introduction?.user,
-            database: introduction.map { $0.isConsole ? "walpool" : configuration.databaseName },
+            database: introduction.map { $0.isConsole ? Self.consoleName : configuration.databaseName },
             state: introduction == nil ? "starting" : waiter != nil ? "waiting" : isActive ? "active" : "idle",
             port: port, connected: UTCTime.text(of: session.connected),
             requested: waiter.map { UTCTime.text(of: $0.since) },
@@ -95,7 +96,7 @@ extension Server {
         func append(_ name: String, _ state: String, _ client: ClientID?, since: Instant? = nil, snapshot: Instant? = nil) {
             let introduction = client.flatMap { sessions[$0]?.introduction }
             let row = ConnectionRow(
-                type: "S", user: "walpool", database: configuration.databaseName, state: state,
+                type: "S", user: Self.connectionUser, database: configuration.databaseName, state: state,
                 requested: since.map { UTCTime.text(of: $0) }, name: name, link: client.map(Self.name(of:)),
                 applicationName: introduction?.applicationName)
             rows.append(row.values + [snapshot.map { .init(now.milliseconds(since: $0)) } ?? .null])

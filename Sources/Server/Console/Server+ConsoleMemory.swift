@@ -17,10 +17,11 @@ extension Server {
         // The allocator counts as free what was given back to the kernel, too.
         if let pages = resident { heap.free = min(heap.free, UInt64(max(0, pages.own * page - Int64(heap.used)))) }
         rows.append(["heap", .init(1), .init(Int64(heap.used)), .init(Int64(heap.free)), .init(Int64(heap.used + heap.free))])
-        let open = 1 + pool.view.readersOpen
+        let view = pool.view
         let cache = configuration.connection.cacheSizeKibibytes << 10
         rows.append([
-            "page_caches_at_most", .init(cache), .init(open), .init(configuration.pool.readers + 1 - open), .init(open * cache),
+            "page_caches_at_most", .init(cache), .init(view.connectionsOpen), .init(view.connectionsAtMost - view.connectionsOpen),
+            .init(view.connectionsOpen * cache),
         ])
         let sessions = table.count
         rows.append(["sessions", .null, .init(sessions), .init(max(0, current { $0.maximumSessions } - sessions)), .null])

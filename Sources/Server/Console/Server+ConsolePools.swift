@@ -1,5 +1,4 @@
 import Pool
-import PostgresWire
 import Scheduling
 
 /// SHOW POOLS, DATABASES, USERS and LISTS: what exporters and dashboards for PgBouncer read.
@@ -35,7 +34,7 @@ extension Server {
             [.text(configuration.databaseName), .text(configuration.databasePath), .init(port)]
                 + [.text(configuration.databaseName), .text(Self.connectionUser)]
                 + [.init(view.readersLimit + 1), .init(0), .init(1), "transaction"]
-                + integers([view.readersLimit + 2, view.connectionsOpen, view.pause == .none ? 0 : 1, 0]))
+                + integers([view.connectionsAtMost, view.connectionsOpen, view.pause == .none ? 0 : 1, 0]))
         rows.append(
             [.text(Self.consoleName), .null, .init(port), .text(Self.consoleName), .text(Self.connectionUser)]
                 + [.init(0), .init(0), .init(0), "statement"] + integers([0, 0, 0, 0]))
@@ -79,6 +78,7 @@ private struct SessionsCounted {
 
 extension PoolView {
     /// Open SQLite connections: the writer, the readers that were needed so far, and the one for preparing.
-    fileprivate var connectionsOpen: Int { 1 + readersOpen + (isAnalystOpen ? 1 : 0) }
+    var connectionsOpen: Int { 1 + readersOpen + (isAnalystOpen ? 1 : 0) }
+    var connectionsAtMost: Int { 1 + readersLimit + 1 }
     fileprivate var connectionsInUse: Int { (holder == .nobody ? 0 : 1) + readersInUse + (isAnalystInUse ? 1 : 0) }
 }

@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import Scheduling
 
 /// The console: a session without a database behind it, which looks at the daemon and tells it what to do.
 extension Session {

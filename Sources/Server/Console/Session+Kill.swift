@@ -1,7 +1,6 @@
 import Journal
 import Pool
 import PostgresWire
-import Scheduling
 
 /// KILL: one session ends now, whatever it does.
 extension Session {

@@ -12,7 +12,7 @@ extension Session {
     func beginsBeforePause() -> Bool {
         // The console's own blocks hold nobody up, or PAUSE would wait for the driver that sent it.
         guard !isConsole else { return false }
-        // First said, then looked; `Pool.beginPause` and `isQuiet` do it the other way round.
+        // First said, then looked; `Pool.beginPause` and `clientsPauseWaitsFor` do it the other way round.
         blockPassesPause.store(true, ordering: .sequentiallyConsistent)
         guard pool.isPausingNow else { return true }
         blockPassesPause.store(false, ordering: .releasing)

@@ -35,7 +35,7 @@ final class CopyIn {
             table: table.name,
             columns: table.columns.map { CopyColumn(name: $0.name, declared: $0.declared, typing: typing) },
             options: options)
-        rows = CopyRows(columns: table.columns.count)
+        rows = CopyRows()
     }
 
     /// How many rows may be decoded before some of them are inserted.

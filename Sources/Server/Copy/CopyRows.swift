@@ -30,11 +30,8 @@ final class CopyRows {
     private(set) var values: ContiguousArray<CopyValue> = []
     /// The line on which each row ends.
     private(set) var lines: ContiguousArray<Int> = []
-    private let columns: Int
     /// Texts of binary dates, UUIDs and decimals.
     private var made: ContiguousArray<UInt8> = []
-
-    init(columns: Int) { self.columns = columns }
 
     deinit { free(base) }
 

@@ -1,5 +1,3 @@
-import PostgresWire
-
 /// What is logged, beyond what always is. The names are PostgreSQL's where it has one:
 /// https://www.postgresql.org/docs/current/runtime-config-logging.html
 ///

@@ -1,6 +1,5 @@
 import Pool
 import SQLite
-import Scheduling
 
 /// What EXPLAIN QUERY PLAN says of a statement, and what of it is worth a remark.
 /// https://www.sqlite.org/eqp.html

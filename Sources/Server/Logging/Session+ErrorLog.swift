@@ -69,7 +69,7 @@ extension Session {
         guard eventLog.log.logLevel <= level, admitsLine(.connected) else { return }
         eventLog.log.log(
             level: level, .connected, "connected",
-            metadata: identity.merging(["database": isConsole ? "walpool" : "\(server.configuration.databaseName)"]) { $1 })
+            metadata: identity.merging(["database": isConsole ? "\(Server.consoleName)" : "\(server.configuration.databaseName)"]) { $1 })
     }
 
     /// Only of those that were let in; the others were noted as refused.

@@ -1,8 +1,6 @@
 import Journal
 import Logging
 import Pool
-import PostgresWire
-import SQLite
 import Scheduling
 
 /// `log_lock_waits`: who waits for the writer or a reader for long, and who has it meanwhile.

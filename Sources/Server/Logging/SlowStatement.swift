@@ -1,6 +1,5 @@
 import Journal
 import Logging
-import Pool
 import PostgresWire
 import Scheduling
 

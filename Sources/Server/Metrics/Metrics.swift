@@ -1,6 +1,5 @@
 import Glibc
 import POSIX
-import Pool
 import PostgresWire
 import Scheduling
 import Synchronization

@@ -1,5 +1,4 @@
 import Glibc
-import Pool
 import PostgresWire
 
 /// HTTP on the socket that speaks PostgreSQL's protocol: one request for the metrics, one response, and the end.

@@ -62,5 +62,4 @@ final class StatementStatistics: StatementObserver {
     }
 
     var rows: [StatementTable.Row] { table.withLock { $0 }.byTime }
-    var count: Int { table.withLock { $0.count } }
 }

@@ -1,6 +1,5 @@
 import Glibc
 import POSIX
-import Pool
 import Synchronization
 
 /// Every session by its slot, so that an event's number finds it without a lock; and by its process ID, for cancels.

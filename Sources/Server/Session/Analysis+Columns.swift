@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 import SQLite
 

@@ -1,4 +1,3 @@
-import Scheduling
 import Synchronization
 
 /// A session that waits in a queue of the pool, as the timer and other threads see it.

@@ -1,6 +1,5 @@
 import Pool
 import PostgresWire
-import SQLite
 
 /// A statement with its parameters, ready to run, running, or run.
 final class Portal {

@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 
 /// A statement made by Parse or PREPARE.

@@ -1,7 +1,6 @@
 import POSIX
 import Pool
 import PostgresWire
-import SQLite
 
 /// One statement's text with all that is known of it. Shared by every session that sends the same text.
 final class Query: Sendable {

@@ -12,7 +12,7 @@ extension Session {
         switch question {
         case .version: return (ServerVersion.sentence, .text)
         case .currentSchema: return ("main", .text)
-        case .currentDatabase: return (isConsole ? "walpool" : server.configuration.databaseName, .text)
+        case .currentDatabase: return (isConsole ? Server.consoleName : server.configuration.databaseName, .text)
         case .backendPID: return (String(processID), .int4)
         case .isInRecovery: return (role == .reader ? "t" : "f", .bool)
         case .advisoryUnlockAll: return ("", .text)

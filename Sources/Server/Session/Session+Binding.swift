@@ -1,6 +1,5 @@
 import Pool
 import PostgresWire
-import SQLite
 
 /// A statement's parameters, on their way to SQLite: long ones are converted for as long as the statement may run.
 extension Session {

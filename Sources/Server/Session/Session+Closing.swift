@@ -1,5 +1,4 @@
 import Glibc
-import Pool
 import PostgresWire
 import Scheduling
 

@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import SQLite
 
 /// DECLARE, FETCH and MOVE.
 extension Session {

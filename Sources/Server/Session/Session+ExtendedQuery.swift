@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 
 /// The extended query protocol: Parse, Bind, Describe, Execute, Close.

@@ -1,8 +1,6 @@
-import Logging
 import Pool
 import PostgresWire
 import SQLite
-import Scheduling
 
 /// What functions ask of the session that calls them, and set in it.
 extension Session {

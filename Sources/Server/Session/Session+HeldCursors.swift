@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 
 /// Cursors WITH HOLD, which outlive the transaction that has declared them.

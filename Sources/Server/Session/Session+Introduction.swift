@@ -1,8 +1,5 @@
 import CLinux
-import Pool
 import PostgresWire
-import SQLite
-import Scheduling
 import Synchronization
 
 /// What others may see of a session.

@@ -1,5 +1,4 @@
 import PostgresWire
-import SQLite
 
 /// The message loop.
 extension Session {

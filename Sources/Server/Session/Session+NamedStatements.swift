@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 
 /// Prepared statements by their names, and the room they take.

@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import SQLite
 
 /// What open portals give does not change with what their own transaction writes.
 ///

@@ -1,6 +1,5 @@
 import CLinux
 import Pool
-import PostgresWire
 import SQLite
 import Scheduling
 import Synchronization

@@ -1,4 +1,3 @@
-import Pool
 import PostgresWire
 
 /// Portals: made, found and closed.

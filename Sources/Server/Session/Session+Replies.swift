@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import SQLite
 import Scheduling
 import Synchronization
 

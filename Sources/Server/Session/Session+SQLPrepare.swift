@@ -1,6 +1,5 @@
 import Pool
 import PostgresWire
-import SQLite
 
 /// PREPARE and EXECUTE as statements.
 extension Session {

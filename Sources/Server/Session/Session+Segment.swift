@@ -30,7 +30,7 @@ extension Session {
         /// matter. It is not looked at, or each transaction of a long string would look at all that follow.
         var continues = false
 
-        mutating func meet(_ kind: Query.Kind, _ verb: Verb) {
+        mutating func meet(_ kind: Query.Kind) {
             if hasEnded {
                 continues = true
                 return
@@ -79,7 +79,7 @@ extension Session {
         var outlook = Outlook(isExplicit: state.transaction.isExplicit, hasHeldCursors: hasHeldCursors)
         for index in query.next..<query.statements.count {
             guard let parsed = try? server.registry.query(statementText(index, of: query)) else { return .partial }
-            outlook.meet(parsed.kind, parsed.head.verb)
+            outlook.meet(parsed.kind)
             if outlook.continues { return .partial }
         }
         return outlook.shape
@@ -104,7 +104,7 @@ extension Session {
                     let query = executed(message.portal, portals)
                 else { return .partial }
                 if outlook.hasHeldCursors, !message.portal.isEmpty { return .partial }
-                outlook.meet(query.kind, query.head.verb)
+                outlook.meet(query.kind)
                 if outlook.continues { return .partial }
             case .parse:
                 guard let message = try? ParseMessage(body: body), let sql = Self.onlyStatement(message.sql),

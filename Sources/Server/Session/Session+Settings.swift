@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import SQLite
 
 /// SET, RESET, SHOW and DISCARD.
 extension Session {

@@ -1,6 +1,4 @@
-import Pool
 import PostgresWire
-import SQLite
 
 /// The statements a session answers by itself: transactions, settings, cursors, and what drivers ask unprompted.
 extension Session {

@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 import Pool
 import PostgresWire
-import SQLite
 import Scheduling
 import Synchronization
 

@@ -1,4 +1,3 @@
-import PostgresWire
 import SQLite
 
 /// The object ID of a table, view or index, from its name.

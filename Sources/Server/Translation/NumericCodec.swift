@@ -1,5 +1,3 @@
-import PostgresWire
-
 /// PostgreSQL's binary numeric: a count of base-10000 digits, the weight of the first, a sign, a display scale, the
 /// digits, each two bytes. Source: numeric_send in src/backend/utils/adt/numeric.c.
 enum NumericCodec {

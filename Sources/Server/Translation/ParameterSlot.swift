@@ -36,10 +36,6 @@ extension Statement {
         do { try bindBlob(inPlace: bytes, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
     }
 
-    func bindText(copying bytes: UnsafeRawBufferPointer, at slot: ParameterSlot) throws(WireError) {
-        do { try bindText(copying: bytes, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
-    }
-
     func bindText(copying text: String, at slot: ParameterSlot) throws(WireError) {
         do { try bindText(copying: text, at: slot.index) } catch { throw ErrorTranslation.wireError(error) }
     }

@@ -130,20 +130,7 @@ extension ParameterType {
         if let need, need.isStoredAsText, converted?.type == .bool { return }
         if let type = need {
             self = Self(needed: type)
-            if type.isStoredAsText, let converted, converted.type != type {
-                self = .text
-                // Of `nullif($1, '')` SQLite would make a number in a column declared UUID, too.
-                if converted.type == .uuid { rule = .uuid }
-            }
-            // What SQLite would convert anyway takes part, unless it is of another kind.
-            if let converted, type.isNumber, converted.type.isStoredAsText,
-                conversions.contains(where: { $0.affinity == .text })
-            {
-                self = .undetermined
-            } else if let converted, converted.type.isNumber, type.isNumber, type != .bool || converted.type != .bool {
-                self.type = converted.type == .bool ? .int8 : converted.type
-                rule = .number
-            }
+            if let converted { meet(converted, where: type, isText: conversions.contains { $0.affinity == .text }) }
             return
         }
         if let cast = casts ?? nil, conversions.isEmpty {
@@ -162,6 +149,23 @@ extension ParameterType {
         guard !uses.contains(where: \.isSensitive), casts != nil else { return }
         // As in PostgreSQL, a parameter of which nothing is asked but to be given back is text.
         if uses.contains(where: { $0.isResult || $0.isIndifferent }) { self = .text }
+    }
+
+    /// It is needed as one type, and what SQLite would convert anyway takes part, unless it is of another kind.
+    ///
+    /// - Parameter isText: a column of text converts it.
+    private mutating func meet(_ converted: ParameterType, where type: TypeOID, isText: Bool) {
+        if type.isStoredAsText, converted.type != type {
+            self = .text
+            // Of `nullif($1, '')` SQLite would make a number in a column declared UUID, too.
+            if converted.type == .uuid { rule = .uuid }
+        }
+        if type.isNumber, converted.type.isStoredAsText, isText {
+            self = .undetermined
+        } else if converted.type.isNumber, type.isNumber, type != .bool || converted.type != .bool {
+            self.type = converted.type == .bool ? .int8 : converted.type
+            rule = .number
+        }
     }
 
     /// The one type that all are: numbers go together, and what is stored as text is; nothing else does. nil when there is

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 import PostgresWire
-import Workload
 
 extension LoadThread {
     /// Handles what has come and what is due; waits for either, but not longer than `end`.

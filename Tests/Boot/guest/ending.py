@@ -3,8 +3,7 @@
 import pathlib
 
 from report import equal, ok, run
-from service import (CONFIGURATION, DATABASE, DIRECTORY, PATH, SERVICE, SOCKET, STATE, is_active, messages, psql, set_drop_in,
-                     show, value)
+from service import (CONFIGURATION, DATABASE, DIRECTORY, PATH, SERVICE, SOCKET, STATE, is_active, messages, psql, show, value)
 
 KEPT = "SELECT count(*) FROM kept"
 

@@ -1,7 +1,6 @@
 import Glibc
 
 @testable import Pool
-@testable import SQLite
 @testable import Scheduling
 @testable import Server
 

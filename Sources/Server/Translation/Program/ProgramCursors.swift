@@ -1,5 +1,3 @@
-import PostgresWire
-
 /// The registers a record is made of: two records of the same shape in one program are the same row.
 struct RecordShape: Hashable {
     let first: Int

@@ -48,7 +48,7 @@ struct ExpressionClassifier {
                 continue
             }
             let isBinary = index > range.lowerBound && table.endsOperand(index - 1)
-            let found = kind(of: token, isBinary: isBinary, isFirst: index == range.lowerBound)
+            let found = kind(of: token, isBinary: isBinary)
             if found == .undecided, !token.isSymbol("->>") { return .undecided }
             // || and -> and ->> share one precedence and group to the left: the last of them is the root.
             if found == .text || token.isSymbol("->>") {
@@ -87,7 +87,7 @@ struct ExpressionClassifier {
         token.isArithmetic || token.isSymbol("||") || token.isSymbol("->") || token.isSymbol("->>")
     }
 
-    private func kind(of token: SQLToken, isBinary: Bool, isFirst: Bool) -> Root {
+    private func kind(of token: SQLToken, isBinary: Bool) -> Root {
         switch token.kind {
         case .operatorOrPunctuation:
             if token.isSymbol("||") || token.isSymbol("->") { return .text }

@@ -73,7 +73,7 @@ private struct ParameterReader {
         let (low, high) = widened(parameter.index)
         let (left, right) = (table[low - 1], table[high + 1])
         if let operand = asOperand(low, left, right) { return operand }
-        if let comparison = asCompared(low, high, left, right) { return comparison }
+        if let comparison = asCompared(low, high, right) { return comparison }
         if let keyword = asClause(low, left, right) { return keyword }
         if let member = asMember(high) { return member }
         guard low == parameter.index, parameter.opener >= 0 else { return .undecided }
@@ -111,7 +111,7 @@ private struct ParameterReader {
         return nil
     }
 
-    private func asCompared(_ low: Int, _ high: Int, _ left: SQLToken?, _ right: SQLToken?) -> ParameterContext? {
+    private func asCompared(_ low: Int, _ high: Int, _ right: SQLToken?) -> ParameterContext? {
         let before = comparisonBefore(low)
         let after = comparisonAfter(high)
         if right?.matches("isnull") ?? false || right?.matches("notnull") ?? false { return .any }

@@ -2,8 +2,7 @@
 struct CursorDeclaration: Sendable, Equatable {
     var name = ""
     var isBinary = false
-    /// nil when not said, as for `scrolls`. It changes nothing: every cursor is (see Session+OpenPortals).
-    var insensitive: Bool?
+    /// nil when not said.
     var scrolls: Bool?
     var holds = false
     /// The bytes of the query.
@@ -29,11 +28,8 @@ extension TokenCursor {
         while !accept("cursor") {
             if accept("binary") {
                 cursor.isBinary = true
-            } else if accept("insensitive") {
-                cursor.insensitive = true
-            } else if accept("asensitive") {
-                cursor.insensitive = false
-            } else {
+            } else if !accept("insensitive"), !accept("asensitive") {
+                // Those two change nothing: every cursor is insensitive (see Session+OpenPortals).
                 let no = accept("no")
                 try expect("scroll")
                 cursor.scrolls = !no

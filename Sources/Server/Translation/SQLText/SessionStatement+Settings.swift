@@ -68,7 +68,8 @@ extension TokenCursor {
         return value
     }
 
-    private mutating func nameOrString() throws(SQLSyntaxError) -> String {
+    /// SQLite takes a string as a savepoint's name, and PostgreSQL as a role's.
+    mutating func nameOrString() throws(SQLSyntaxError) -> String {
         token?.kind == .string ? try string() : try identifier()
     }
 

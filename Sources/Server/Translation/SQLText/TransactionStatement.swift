@@ -4,7 +4,6 @@ enum IsolationLevel: Sendable, Equatable { case readUncommitted, readCommitted, 
 struct TransactionModes: Sendable, Equatable {
     var isolation: IsolationLevel?
     var readOnly: Bool?
-    var deferrable: Bool?
 }
 
 /// SQLite's own word after BEGIN (https://www.sqlite.org/lang_transaction.html).
@@ -60,16 +59,16 @@ extension TokenCursor {
             skipTransactionWord()
             return .commit(chain: try chain())
         case .savepoint:
-            return .savepoint(try savepointName())
+            return .savepoint(try nameOrString())
         case .release:
             _ = acceptSavepointWord()
-            return .release(try savepointName())
+            return .release(try nameOrString())
         default:
             if verb == .rollback, sees("prepared") { return .twoPhase }
             skipTransactionWord()
             if verb == .rollback, accept("to") {
                 _ = acceptSavepointWord()
-                return .rollbackTo(try savepointName())
+                return .rollbackTo(try nameOrString())
             }
             return .rollback(chain: try chain())
         }
@@ -102,11 +101,6 @@ extension TokenCursor {
         return true
     }
 
-    /// SQLite takes a string as a name, too.
-    private mutating func savepointName() throws(SQLSyntaxError) -> String {
-        token?.kind == .string ? try string() : try identifier()
-    }
-
     /// Modes may be separated by commas or by nothing
     /// (https://www.postgresql.org/docs/current/sql-begin.html: "Compatibility").
     mutating func transactionModes(required: Bool) throws(SQLSyntaxError) -> TransactionModes {
@@ -128,9 +122,9 @@ extension TokenCursor {
             if !readOnly { try expect("write") }
             modes.readOnly = readOnly
         } else {
-            let not = accept("not")
+            // It changes nothing: no snapshot is waited for here.
+            _ = accept("not")
             try expect("deferrable")
-            modes.deferrable = !not
         }
     }
 

@@ -1,5 +1,3 @@
-import PostgresWire
-
 /// The elements of an array's text: "an array value … within curly braces, separated by the delimiter … You can put
 /// double quotes around any element value, and must do so if it contains commas or curly braces", backslash escapes
 /// what is special. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO

@@ -1,5 +1,3 @@
-import PostgresWire
-
 /// An interval in PostgreSQL's and psycopg's words (`1 day 0:00:05`, `1 years 2 mons 3 days 4 hours 5 mins 6.5 secs`,
 /// `3 days ago`), or as an ISO 8601 duration: one interval is one text in the database, however a client sends it.
 /// https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-INTERVAL-INPUT
