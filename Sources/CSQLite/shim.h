@@ -163,19 +163,15 @@ typedef struct walpool_series_cursor {
     int is_done;
 } walpool_series_cursor;
 
-/* unnest(): the table knows its connection, a scan the statements that take its arrays apart. */
+/* unnest(): the table knows its connection's callbacks, a scan is Swift's UnnestScan. */
 typedef struct walpool_unnest_table {
     sqlite3_vtab base;
-    sqlite3 *connection;
+    void *callbacks;
     int count;
 } walpool_unnest_table;
 typedef struct walpool_unnest_cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_stmt **arrays;
-    sqlite3_value *argument;
-    int count;
-    sqlite3_int64 row;
-    int is_done;
+    void *scan;
 } walpool_unnest_cursor;
 
 /* sqlite3_vtab_config() and sqlite3_mprintf() are variadic. */

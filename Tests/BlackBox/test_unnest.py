@@ -29,6 +29,9 @@ def rows(reply):
     ("SELECT y, x FROM unnest('{1,2}'::int8[], '{a,b}'::text[]) AS t(x, y) ORDER BY y DESC", ["b 2", "a 1"]),
     ("SELECT x, unnest_2 FROM unnest('{1,2}'::int8[], '{a,b}'::text[]) t(x)", ["1 a", "2 b"]),
     ("SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b'], '{t,f}'::bool[])", ["1 a 1", "2 b 0"]),
+    ("SELECT * FROM unnest(ARRAY[1, 2], ARRAY[true, false]) AS x(a, b)", ["1 1", "2 0"]),
+    ("SELECT unnest.unnest, unnest.unnest_2 FROM unnest('{3}'::int8[], '{4}'::int8[])", ["3 4"]),
+    ("SELECT unnest.unnest FROM json_each('[[1,2]]') j, unnest(j.value)", ["1", "2"]),
     ("SELECT * FROM unnest(('{1,2}'::int2[])::integer[], (('{a,b}'))::varchar[], ('{c}'::text[])::varchar[])", ["1 a c", "2 b NULL"]),
     ("SELECT * FROM unnest('{a,b}'::text[]) WITH ORDINALITY", ["a 1", "b 2"]),
     ("SELECT place, word FROM unnest('{a,b}'::text[]) WITH ORDINALITY AS w(word, place)", ["1 a", "2 b"]),
@@ -130,6 +133,40 @@ def test_many(client, table):
     assert rows(client.query("SELECT count(*), sum(id = CAST(v AS INTEGER)) FROM t")) == ["100000 100000"]
 
 
+@pytest.mark.parametrize("rows_, columns, size", [(100, 100, 100), (500, 20, 400), (10, 2, 100_000)])
+def test_memory_grows_with_what_is_sent(client, table, rows_, columns, size):
+    """And not with that times the number of arrays. Each text has what is escaped in JSON."""
+    arrays = ["{" + ",".join(f'"{number:04} \\"{index:03}{"x" * (size - 9)}"' for number in range(rows_)) + "}" for index in range(columns)]
+    sql = f"SELECT count(*), {', '.join(f'sum(length(c{n}))' for n in range(columns))} FROM unnest(" + \
+        ", ".join(f"${n + 1}::text[]" for n in range(columns)) + f") AS x({', '.join(f'c{n}' for n in range(columns))})"
+    assert client.extended(sql, arrays).check().texts == [(str(rows_), *[str(rows_ * size)] * columns)]
+
+
+def test_out_of_memory_is_of_the_statement(start_daemon):
+    """What a transaction has done before stays, where SQLite keeps a statement's journal, as after any other error behind a savepoint."""
+    daemon = start_daemon(config="statement_memory_limit_bytes = 16777216\n")
+    client = daemon.client()
+    client.query("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); BEGIN; INSERT INTO t VALUES (1, 'before'); SAVEPOINT s").check()
+    array = "{" + ",".join(["x" * 1000] * 12_000) + "}"
+    failed = client.extended(
+        "INSERT INTO t (v) SELECT group_concat(a || b || c) FROM unnest($1::text[], $1::text[], $1::text[]) AS x(a, b, c)", [array])
+    assert failed.state == "53200", failed.errors
+    client.query("ROLLBACK TO s; COMMIT").check()
+    assert rows(client.query("SELECT id, v FROM t")) == ["1 before"]
+
+
+def test_what_stands_behind_an_escape(client):
+    texts = ['a"b\\c', "\n\t\x01", "ä€𝄞", "", "NULL", "[1]", "{}"]
+    quoted = ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts)
+    reply = client.extended("SELECT a, b FROM unnest($1::text[], $1::text[]) AS x(a, b)", ["{" + quoted + "}"])
+    assert reply.check().texts == [(text, text) for text in texts]
+    assert [row[0] for row in client.extended("SELECT * FROM unnest($1::text[])", ["{" + quoted + "}"]).check().texts] == texts
+
+
+def test_nested_ones_are_json(client):
+    assert rows(client.query("SELECT json_array(unnest) FROM unnest('[[1, 2],{\"a\":3},\"[4]\"]')")) == ["[[1, 2]]", '[{"a":3}]', '["[4]"]']
+
+
 @pytest.mark.parametrize("sql, types", [
     ("SELECT * FROM unnest($1::int8[], ($2)::varchar[])", [1016, 1015]),
 ])
@@ -144,6 +181,7 @@ def test_a_table_of_that_name(shared, client):
     try:
         assert rows(client.query("SELECT unnest FROM unnest WHERE '1'::int = 1")) == ["mine"]
         assert rows(client.query("SELECT unnest.unnest FROM unnest AS unnest WHERE '1'::int = 1")) == ["mine"]
+        assert rows(client.query("SELECT * FROM unnest('{1,2}'::int[])")) == ["1", "2"]
     finally:
         shared.run("DROP TABLE unnest")
 

@@ -16,7 +16,7 @@ enum PlainFunctions {
         registerSession(on: connection)
         registerOthers(on: connection)
         GenerateSeries.register(on: connection.handle)
-        Unnest.register(on: connection.handle)
+        Unnest.register(on: connection)
     }
 
     private static func registerSession(on connection: Connection) {

@@ -1,4 +1,5 @@
 import PostgresWire
+import SQLite
 
 /// The binary format: a header, tuples of fields with their lengths, and a trailer
 /// (https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.3.55.9.4).

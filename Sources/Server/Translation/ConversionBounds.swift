@@ -26,3 +26,10 @@ extension ConversionBounds {
     /// Of a parameter of this statement.
     init(_ statement: Statement, _ check: Check?) { self.init(lengthLimit: statement.lengthLimit, check: check) }
 }
+
+extension JSONSyntax {
+    /// Asks who waits for it.
+    static func isValid(_ bytes: UnsafeRawBufferPointer, _ bounds: ConversionBounds) throws(WireError) -> Bool {
+        try isValid(bytes, askingEvery: ConversionBounds.bytesPerCheck) { () throws(WireError) in try bounds.check?() }
+    }
+}

@@ -1,4 +1,5 @@
 import PostgresWire
+import SQLite
 
 /// What a literal with a type is as SQLite's.
 extension PostgresSpelling {

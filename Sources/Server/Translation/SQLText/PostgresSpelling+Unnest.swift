@@ -51,6 +51,8 @@ extension PostgresSpelling {
             text = Array("(SELECT ".utf8) + columns.joined(separator: ", ".utf8) + Array(" FROM ".utf8) + text + Array(")".utf8)
             if !alias.name.isEmpty { text += Array(" AS ".utf8) + alias.name }
         }
+        // That of the function.
+        if alias.name.isEmpty { text += Array(" AS unnest".utf8) }
         take(text, word, upTo: end)
         return true
     }
@@ -58,6 +60,7 @@ extension PostgresSpelling {
     /// Of literals, and of types of several words.
     private static let ofValues: [StaticString] = [
         "null", "array", "e", "double", "precision", "character", "varying", "with", "without", "time", "zone", "timestamp", "date",
+        "true", "false", "current_date", "current_time", "current_timestamp",
     ]
 
     /// Whether something in it may be a column: a name that is no call's.

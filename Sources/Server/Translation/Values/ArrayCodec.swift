@@ -1,4 +1,5 @@
 import PostgresWire
+import SQLite
 
 /// Arrays of one dimension as JSON, which `json_each` takes apart: `WHERE id IN (SELECT value FROM json_each($1))`.
 enum ArrayCodec {

@@ -1,7 +1,11 @@
 /// What stands behind a backslash in a string of JSON's: https://www.rfc-editor.org/rfc/rfc8259#section-7
-enum JSONEscape {
+public enum JSONEscape {
     /// - Parameter index: of what is behind the backslash; then of what is behind the escape.
-    static func read(_ bytes: [UInt8], _ index: inout Int) -> String {
+    public static func read(_ bytes: [UInt8], _ index: inout Int) -> String {
+        bytes.withUnsafeBytes { read($0, &index) }
+    }
+
+    static func read(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> String {
         guard index < bytes.count else { return "" }
         let letter = bytes[index]
         index += 1
@@ -17,7 +21,7 @@ enum JSONEscape {
     }
 
     /// A character outside of the first 65,536 is written as the two halves that UTF-16 has of it; half of one is no character.
-    private static func scalar(_ bytes: [UInt8], _ index: inout Int) -> String {
+    private static func scalar(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> String {
         guard let first = unit(bytes, &index) else { return "\u{FFFD}" }
         guard UTF16.isLeadSurrogate(first) else { return String(decoding: [first], as: UTF16.self) }
         var next = index
@@ -29,7 +33,7 @@ enum JSONEscape {
     }
 
     /// Four digits; nil, and the index where it was, when there are not as many.
-    private static func unit(_ bytes: [UInt8], _ index: inout Int) -> UInt16? {
+    private static func unit(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> UInt16? {
         guard index + 4 <= bytes.count else { return nil }
         guard let unit = UInt16(String(decoding: bytes[index..<(index + 4)], as: UTF8.self), radix: 16) else { return nil }
         index += 4

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Server
+@testable import SQLite
 
 @Suite struct JSONSyntaxTests {
     private func isValid(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes { JSONSyntax.isValid($0) } }

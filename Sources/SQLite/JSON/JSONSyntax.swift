@@ -1,49 +1,61 @@
-import PostgresWire
-
 /// Whether a text is JSON by the grammar of RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259). It is read once, and however deeply it is
 /// nested: what is open is kept in a list, not on the stack.
-struct JSONSyntax {
+public struct JSONSyntax {
     private let bytes: UnsafeRawBufferPointer
-    private var index = 0
+    private(set) var index = 0
     /// Brackets and braces that are open.
     private var open: [UInt8] = []
 
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        // Without somebody to ask there is no error.
-        (try? isValid(bytes, ConversionBounds())) == true
+    /// Whether the whole text is.
+    public static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { isValid(bytes, askingEvery: .max) {} }
+
+    /// - Parameters:
+    ///   - bytesPerCheck: after how many bytes who reads a long text is asked whether to go on.
+    ///   - check: throws if not.
+    public static func isValid<Failure: Error>(
+        _ bytes: UnsafeRawBufferPointer, askingEvery bytesPerCheck: Int, _ check: () throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
+        var syntax = JSONSyntax(bytes)
+        var nextCheck = bytesPerCheck
+        while true {
+            if syntax.index >= nextCheck {
+                nextCheck = syntax.index + bytesPerCheck
+                try check()
+            }
+            guard let isOver = syntax.step() else { return false }
+            guard isOver else { continue }
+            syntax.skipSpace()
+            return syntax.index == bytes.count
+        }
     }
 
-    static func isValid(_ bytes: UnsafeRawBufferPointer, _ bounds: ConversionBounds) throws(WireError) -> Bool {
-        var syntax = JSONSyntax(bytes: bytes)
-        return try syntax.isText(bounds)
-    }
-
-    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    /// For whoever reads its parts.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// NUL, which is nowhere allowed, behind the end.
-    private var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
+    var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         index += 1
         return true
     }
 
-    private mutating func skipSpace() { while next == 0x20 || next == 0x09 || next == 0x0A || next == 0x0D { index += 1 } }
+    mutating func skipSpace() { while next == 0x20 || next == 0x09 || next == 0x0A || next == 0x0D { index += 1 } }
 
-    private mutating func isText(_ bounds: ConversionBounds) throws(WireError) -> Bool {
-        var nextCheck = ConversionBounds.bytesPerCheck
+    /// Passes over a value, with all that is in it; false: there is none.
+    mutating func pass() -> Bool {
         while true {
-            if index >= nextCheck {
-                nextCheck = index + ConversionBounds.bytesPerCheck
-                try bounds.check?()
-            }
-            skipSpace()
-            guard let isWhole = value() else { return false }
-            if !isWhole { continue }
-            guard let isAtEnd = ends() else { return false }
-            if isAtEnd { return index == bytes.count }
+            guard let isOver = step() else { return false }
+            if isOver { return true }
         }
+    }
+
+    /// Passes over a value, or into it as far as the first that stands in it; true: that was the end of the outermost. nil: it is none.
+    private mutating func step() -> Bool? {
+        skipSpace()
+        guard let isWhole = value() else { return nil }
+        return isWhole ? ends() : false
     }
 
     /// Whether a value is over; false where it has only begun, and another stands in it. nil: there is none.
@@ -70,8 +82,8 @@ struct JSONSyntax {
     /// What follows a value: whether that was the last one. nil: nothing that may.
     private mutating func ends() -> Bool? {
         while true {
-            skipSpace()
             guard let last = open.last else { return true }
+            skipSpace()
             let isObject = last == UInt8(ascii: "{")
             if take(UInt8(ascii: ",")) {
                 skipSpace()
@@ -112,6 +124,8 @@ struct JSONSyntax {
         }
         return false
     }
+
+    private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     private func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20) }
 
