@@ -218,6 +218,12 @@ public final class Connection: @unchecked Sendable {
     private static let withOwnColumns: StaticString =
         "SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND coalesce(rootpage, 0) = 0) ORDER BY rowid DESC"
 
+    /// Views, which have the columns of tables.
+    public func viewCount() throws(SQLiteError) -> Int {
+        let count = try prepareInternal("SELECT count(*) FROM sqlite_schema WHERE type = 'view'")
+        return try count.step() == .row ? Int(count.integer(0)) : 0
+    }
+
     /// What the columns of all of them take; not those of one that cannot be used, and none behind those that are more than the limit.
     public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> Int {
         var names: [String] = []
@@ -233,7 +239,7 @@ public final class Connection: @unchecked Sendable {
     }
 
     /// Of a column, beside its name and its declared type: its structure, of 24 bytes at most, and what malloc rounds up of three blocks.
-    private static let bytesBesideColumnTexts = 64
+    public static let bytesBesideColumnTexts = 64
 
     /// What the columns take that SQLite keeps of a view or a virtual table.
     public func columnBytes(of name: String) throws(SQLiteError) -> Int {

@@ -127,6 +127,39 @@ def test_a_short_text_is_enough(db, sql):
     assert db.value("SELECT count(*) FROM information_schema.tables") is not None
 
 
+LONG = "x" * 60_000
+
+
+@pytest.mark.parametrize("view, sql, less", [
+    ("SELECT * FROM t", f'ALTER TABLE t ADD COLUMN "{LONG}"', "ALTER TABLE t ADD COLUMN b"),
+    ("SELECT * FROM t", f'ALTER TABLE t RENAME COLUMN a TO "{LONG}"', "ALTER TABLE t RENAME COLUMN a TO c"),
+    ("SELECT * FROM late", f'CREATE TABLE late (a, "{LONG}")', "CREATE TABLE late (a, b)"),
+    ("SELECT * FROM late", "CREATE TABLE late AS SELECT * FROM wide", "CREATE TABLE late AS SELECT a FROM t"),
+])
+def test_views_get_what_their_table_has(db, view, sql, less):
+    client = db.client()
+    client.query(WIDE).check()
+    for number in range(40):
+        client.query(f"CREATE VIEW v{number} AS {view}").check()
+    for _ in range(2):
+        reply = client.query(sql)
+        assert reply.state == "54000" and "statement_memory_limit_bytes" in reply.error["D"], reply.errors
+        client.query(less).check()
+        client.query("DROP TABLE IF EXISTS late; ALTER TABLE t ADD COLUMN more").check()
+        client.query("DROP TABLE t; CREATE TABLE t (a)").check()
+    assert db.value("SELECT count(*) FROM information_schema.tables") == "42"
+
+
+def test_columns_are_counted_apart(db):
+    """What the writer happens to know of them is nothing that a table is refused for."""
+    client = db.client()
+    client.query(WIDE).check()
+    for number in range(12):
+        client.query(f"CREATE VIEW v{number} AS SELECT * FROM wide").check()
+    for number in range(2):
+        client.query(f"CREATE TABLE checked{number} (a CHECK (a IN (" + "1, " * 8_000 + "1)))").check()
+
+
 def test_a_view_of_what_is_not_there(db):
     """It may be, later."""
     db.run("CREATE VIEW early AS SELECT * FROM late", "CREATE TABLE late (x)", "INSERT INTO late VALUES (1)")

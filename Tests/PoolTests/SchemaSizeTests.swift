@@ -53,6 +53,28 @@ import Testing
         #expect(!size.isFull(withColumnBytes: 10, limitBytes: 100) { nil })
     }
 
+    /// Views have what their tables get.
+    @Test func columnsOfTables() {
+        var size = SchemaSize()
+        var counts = 0
+        func isFull(_ views: Int, _ text: (bytes: Int, columns: Int)?, counted bytes: Int?) -> Bool {
+            size.isFull(withViews: views, ofTable: text, limitBytes: 100_000) {
+                counts += 1
+                return bytes
+            }
+        }
+        #expect(!isFull(0, nil, counted: 200_000) && counts == 0)
+        #expect(!isFull(2, (36, 1), counted: nil) && counts == 1)
+        // There was no time for it, and nothing is known.
+        #expect(!isFull(2, (36, 1), counted: 200_000) && counts == 1)
+        #expect(!size.isFull(withColumnBytes: 1, limitBytes: 100_000) { 80_000 } && size.columnBytes == 80_000)
+        // Each may be in a join 64 times.
+        #expect(!isFull(2, (36, 1), counted: 0) && counts == 1 && size.columnBytes == 92_800)
+        #expect(!isFull(2, (36, 1), counted: 90_000) && counts == 2 && size.columnBytes == 90_000)
+        #expect(isFull(1, nil, counted: 100_001) && counts == 3)
+        #expect(isFull(1_000, (1_000_000, 2_000), counted: nil) && counts == 4)
+    }
+
     /// Made so by another process: each definition is looked at.
     @Test func whatIsTooLargeAlready() {
         var size = SchemaSize()

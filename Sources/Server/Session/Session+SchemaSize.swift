@@ -14,7 +14,11 @@ extension Session {
         var mayHaveOwnColumns = false
         /// The one that was made last.
         var newest: String?
+        /// Views may get columns: nil: none do; otherwise see `SchemaSize`.
+        var table: Table?
     }
+
+    enum Table { case ofItsText, ofAnother }
 
     /// nil where there is nothing to look at: without a limit, and for what makes nothing.
     func schemaBefore(_ query: Query) throws(WireError) -> SchemaBefore? {
@@ -33,6 +37,8 @@ extension Session {
                 try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
                     try writer.connection.newestWithOwnColumns()
                 } ?? nil
+        } else if isAlter || query.head.creates("CREATE TABLE") {
+            before.table = makesTable(query, with: "select") ? .ofAnother : .ofItsText
         }
         return before
     }
@@ -44,10 +50,14 @@ extension Session {
     /// The definition has run, and goes back if it made the schema too large. In a database that has been so before it may do anything else.
     func requireRoom(forSchemaOf query: Query, _ before: SchemaBefore) throws(WireError) {
         guard let limit = server.configuration.memory.schemaBytes else { return }
+        // Before somebody looks at columns, for SQLite keeps those then.
+        if let bytesBefore = before.bytes, case let bytes = pool.writer.connection.schemaBytes,
+            bytes > limit + pool.writer.schemaSize.columnBytes, bytes > bytesBefore
+        {
+            throw schemaTooLarge(limit)
+        }
         if before.mayHaveOwnColumns, try hasTooManyColumns(query, before, limit) { throw schemaTooLarge(limit) }
-        guard let bytesBefore = before.bytes, case let bytes = pool.writer.connection.schemaBytes, bytes > limit, bytes > bytesBefore
-        else { return }
-        throw schemaTooLarge(limit)
+        if let table = before.table, try haveTooManyColumns(query, table, limit) { throw schemaTooLarge(limit) }
     }
 
     private func schemaTooLarge(_ limit: Int) -> WireError {
@@ -75,10 +85,25 @@ extension Session {
         if case .some(.none) = own { return false }
         return try writer.schemaSize.isFull(
             withColumnBytes: (own ?? nil) ?? SessionLimits.slowViewColumnBytes, limitBytes: limit
-        ) { () throws(WireError) in
-            try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
-                try connection.columnBytesOfAll(limitBytes: limit)
-            }
+        ) { () throws(WireError) in try columnsOfAll(query, limit) }
+    }
+
+    /// Views of the table that was made or altered, be they older than it.
+    private func haveTooManyColumns(_ query: Query, _ table: Table, _ limit: Int) throws(WireError) -> Bool {
+        let writer = pool.writer
+        let views = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
+            try writer.connection.viewCount()
+        }
+        let text = (bytes: query.text.bytes.count, columns: query.text.bytes.count { $0 == UInt8(ascii: ",") } + 1)
+        return try writer.schemaSize.isFull(
+            withViews: views ?? 1, ofTable: views != nil && table == .ofItsText ? text : nil, limitBytes: limit
+        ) { () throws(WireError) in try columnsOfAll(query, limit) }
+    }
+
+    private func columnsOfAll(_ query: Query, _ limit: Int) throws(WireError) -> Int? {
+        let connection = pool.writer.connection
+        return try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
+            try connection.columnBytesOfAll(limitBytes: limit)
         }
     }
 
