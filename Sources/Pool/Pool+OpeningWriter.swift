@@ -18,7 +18,7 @@ extension Pool {
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        forgetCachedWAL(path, settings)
+        try forgetCachedWAL(path, settings)
         let writer = try Writer(
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
             work: slot.atWriter, schema: schema, log: log, counters: counters)
@@ -85,7 +85,7 @@ extension Pool {
         files.areClosed()
         writerSlot.writer = nil
         do throws(SQLiteError) {
-            Self.dropCachedWAL(of: left.path)
+            try Self.settleWAL(of: left.path)
             schema.forget()
             try Self.openWriter(
                 into: writerSlot, path, settings, limits, changeable, schema, log, counters, again: left, recoveries: recoveries)

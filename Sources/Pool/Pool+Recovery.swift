@@ -32,8 +32,10 @@ extension Pool {
             pipelinedSync?.close(failure)
             writer.connection.keepWALWhenClosed()
             let isOnDisk = limits.durability == .full && DatabaseFiles.isLoss(failure)
-            guard isOnDisk || Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds) else {
-                return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
+            if !isOnDisk {
+                guard try Self.forgetIndex(of: writer.connection, withinMilliseconds: limits.gateGraceMilliseconds) else {
+                    return giveUp("another process keeps the write lock of \(path), and may see what the disk has not got")
+                }
             }
             try openWriterAgain(left)
             let check = try writer.connection.checkIntegrity(.quick)
@@ -151,38 +153,52 @@ extension Pool {
     /// the database as it was before.
     ///
     /// - Returns: false when another process kept the write lock for all that time.
-    private static func forgetIndex(of connection: Connection, withinMilliseconds milliseconds: Int64) -> Bool {
+    private static func forgetIndex(of connection: Connection, withinMilliseconds milliseconds: Int64) throws(SQLiteError) -> Bool {
         let fileName = connection.fileName
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while !connection.forgetWALIndex({ dropCachedWAL(of: fileName) }) {
+        while try !connection.forgetWALIndex({ () throws(SQLiteError) in try settleWAL(of: fileName) }) {
             if MonotonicClock.now >= end { return false }
             MonotonicClock.sleep(milliseconds: 1)
         }
         return true
     }
 
-    /// What was written and could not be brought onto the disk may still stand in the kernel's cache as if it were there; also what a
-    /// process wrote that ended before it came to its recovery. What waits to be written stays.
+    /// From here on the -wal is read as it is on the disk: who looks what became of a commit must not see what a power failure takes back.
+    ///
+    /// What waits to be written, as a process has left it that ended in its COMMIT, is brought onto the disk. What could not be brought
+    /// there may still stand in the kernel's cache as if it were; that is dropped, also what such a process has left. PostgreSQL does the
+    /// same: "fsync the whole data directory … before starting crash recovery" (SyncDataDirectory in
+    /// https://github.com/postgres/postgres/blob/REL_15_STABLE/src/backend/storage/file/fd.c).
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    static func dropCachedWAL(of fileName: String) {
+    static func settleWAL(of fileName: String) throws(SQLiteError) {
         let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-        Glibc.close(descriptor)
+        defer { Glibc.close(descriptor) }
+        var reason = ""
+        for _ in 0..<PoolLimits.settlingSyncs {
+            let isOnDisk = fdatasync(descriptor) == 0
+            if !isOnDisk { reason = String(cString: strerror(errno)) }
+            posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            if isOnDisk { return }
+        }
+        throw SQLiteError(
+            extendedCode: SQLiteError.Code.syncFailed, message: "\(fileName)-wal cannot be brought onto the disk (\(reason))")
     }
 
     /// At the start. The process before may have ended between a failed sync and its recovery, and what the kernel has cached of the
     /// -wal, and an index that other processes keep, may then say what the disk has not got. Where another process writes all the
     /// while neither is touched: one without the other would be worse than nothing.
-    static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) {
+    ///
+    /// Throws when it cannot be brought onto the disk.
+    static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) throws(SQLiteError) {
         // What may be lost must not be copied by its end, wherever that comes.
         guard access(path + "-wal", F_OK) == 0 || isSymbolicLink(path),
             let connection = try? Connection(
                 path: path, mode: .readWrite, settings: settings, creates: false, whenOpened: { $0.keepWALWhenClosed() }),
             connection.walIndex() != nil
         else { return }
-        _ = forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        _ = try forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
     }
 
     private static func isSymbolicLink(_ path: String) -> Bool {

@@ -18,6 +18,9 @@ struct WALRoom {
     /// Nothing is to be done before the WAL reaches this.
     private var end: Int64 = 0
     private var lastFrames = 0
+    /// What stands behind the last commit at the file's end is known to be no commit: an earlier process may have left one there that was cut
+    /// short, which zeros behind it could make whole.
+    private var isEndKnown = false
 
     /// So much at once: a quarter of a mebibyte is on the disk in a millisecond or two, together with the next commit.
     static let stepBytes: Int64 = 256 << 10
@@ -61,6 +64,9 @@ struct WALRoom {
         end = length
         let wanted = min(used + Self.stepBytes, limit)
         if used + Self.aheadBytes > length, wanted > length {
+            // Otherwise commits write over it first.
+            guard isEndKnown || file.isZero(from: used, upTo: length) else { return }
+            isEndKnown = true
             // Where there is no room, or no disk, the commit itself will say so, if it needs any.
             try? file.appendZeros(from: length, upTo: wanted)
             end = wanted

@@ -58,9 +58,29 @@ extension Writer {
         // syncs has that until the disk has answered.
         guard let walIndex, let length = file.bytes, case .own = files.walContent() else { return false }
         let kept = keptBytes(walIndex, toLastCommit: toLastCommit)
-        guard length > kept else { return false }
-        file.truncate(to: kept)
+        guard length > kept, file.truncate(to: kept) else { return false }
         forgetRoom()
         return true
+    }
+
+    /// A COMMIT had no room, and is none. But its frames may be in the file, all but the end of the last, and where that is zeros, as those
+    /// that are made ahead, whoever makes the index anew takes them for a commit. So they are cut off before anybody is told.
+    ///
+    /// - Returns: why it has failed: where they cannot be cut off, nobody knows what will be there.
+    func cutUnfinishedCommit(after error: SQLiteError) -> SQLiteError {
+        endSnapshot()
+        endTransaction()
+        guard let walIndex, let file = connection.walFile(), let length = file.bytes, length > keptBytes(walIndex, toLastCommit: true)
+        else {
+            return error
+        }
+        if (try? withWriteLock({ cut(file, toLastCommit: true) })) == true { return error }
+        let unknown =
+            failure
+            ?? SQLiteError(
+                extendedCode: SQLiteError.Code.truncateFailed,
+                message: "a commit had no room (\(error.message)), and what it left in the -wal cannot be cut off")
+        note(unknown)
+        return unknown
     }
 }

@@ -244,7 +244,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             try connection.commitAtOnce { () throws(SQLiteError) in try run(commitStatement) }
         } catch {
             note(error)
-            throw error
+            throw error.isFull ? cutUnfinishedCommit(after: error) : error
         }
         if seesDraft { announceSchema() }
         let now = MonotonicClock.now
@@ -289,10 +289,12 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     package func rollback() {
         failInSchema = nil
         endSnapshot()
-        // ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
-        if !connection.isAutocommit { try? run(rollbackStatement) }
+        endTransaction()
         cutLongWAL(.rollback)
     }
+
+    /// ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
+    func endTransaction() { if !connection.isAutocommit { try? run(rollbackStatement) } }
 
     /// Nothing is waited for, and nothing written.
     func withWriteLock<Result>(_ work: () -> Result) throws(SQLiteError) -> Result {

@@ -24,8 +24,9 @@ extension SQLiteError {
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
         /// Which operation on a file has failed: SQLITE_IOERR_READ, _SHORT_READ and _WRITE.
         public static let readFailed = SQLITE_IOERR | (1 << 8), shortRead = SQLITE_IOERR | (2 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
-        /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_MMAP.
-        public static let syncFailed = SQLITE_IOERR | (4 << 8), memoryMapFailed = SQLITE_IOERR | (24 << 8)
+        /// SQLITE_IOERR_FSYNC, _TRUNCATE and _MMAP.
+        public static let syncFailed = SQLITE_IOERR | (4 << 8), truncateFailed = SQLITE_IOERR | (6 << 8)
+        public static let memoryMapFailed = SQLITE_IOERR | (24 << 8)
     }
 
     /// Which kind of rule a row breaks. https://www.sqlite.org/rescode.html#extrc

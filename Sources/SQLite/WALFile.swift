@@ -58,7 +58,23 @@ public struct WALFile: @unchecked Sendable {
     }
 
     /// Only for whoever has the write lock, and not into what was committed.
-    public func truncate(to bytes: Int64) { _ = walpool_wal_truncate(methods, file, bytes) }
+    ///
+    /// - Returns: false when that has failed.
+    @discardableResult
+    public func truncate(to bytes: Int64) -> Bool { walpool_wal_truncate(methods, file, bytes) == SQLITE_OK }
+
+    /// Whether nothing but zeros stands there; false also when it cannot be read.
+    public func isZero(from start: Int64, upTo end: Int64) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: Self.zeros.count)
+        var position = start
+        while position < end {
+            let count = Int(min(Int64(buffer.count), end - position))
+            let isRead = buffer.withUnsafeMutableBytes { resultOfReading(.init(rebasing: $0[..<count]), at: position) == SQLITE_OK }
+            guard isRead, buffer[..<count].allSatisfy({ $0 == 0 }) else { return false }
+            position += Int64(count)
+        }
+        return true
+    }
 
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }

@@ -155,9 +155,12 @@ extension Connection {
     ///
     /// - Parameter whileNobodyWrites: done before, and nobody writes or checkpoints meanwhile.
     /// - Returns: false when another connection writes or checkpoints just now; nothing has happened then.
-    public func forgetWALIndex(_ whileNobodyWrites: () -> Void) -> Bool {
+    public func forgetWALIndex<Failure: Error>(_ whileNobodyWrites: () throws(Failure) -> Void) throws(Failure) -> Bool {
         guard let file = walpool_shared_file(handle), walpool_wal_index_lock(file) == SQLITE_OK else { return false }
-        whileNobodyWrites()
+        do { try whileNobodyWrites() } catch {
+            walpool_wal_index_unlock(file)
+            throw error
+        }
         walpool_wal_index_clear_and_unlock(file)
         return true
     }

@@ -1,10 +1,14 @@
-"""bench/crash in its short form, without pgbench."""
+"""bench/crash in its short form, without pgbench, and what a killed process has left."""
 
 import os
 import re
 import subprocess
 
-from daemon import REPOSITORY, binary
+import pytest
+
+import wire
+from daemon import REPOSITORY, binary, eventually
+from service import Stalls
 
 
 def test_crash():
@@ -14,3 +18,30 @@ def test_crash():
         command, capture_output=True, text=True, env={**os.environ, "WALPOOLD": str(binary())}, timeout=80)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^[1-9][\d,]* acknowledged transactions of witnesses$", done.stdout, re.M), done.stdout
+
+
+@pytest.mark.parametrize("mode", ["full", "pipelined"])
+def test_what_a_killed_commit_left_is_on_the_disk_before_it_is_read(start_daemon, tmp_path, monkeypatch, mode):
+    """
+    committer                               | who looks
+    INSERT: its frames are written, its     |
+    sync hangs, and the daemon is killed    |
+                                            | sees the row, which a power failure does not take back
+    """
+    stalls = Stalls(tmp_path)
+    for name, value in stalls.environment.items():
+        monkeypatch.setenv(name, value)
+    daemon = start_daemon(options=["--synchronous", mode])
+    daemon.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
+    with daemon.client() as committer:
+        stalls.arm("sync")
+        committer.send(wire.query("INSERT INTO t VALUES (2)"))
+        eventually(lambda: stalls.calls > 0, "the sync")
+        daemon.kill()
+    # They are only counted.
+    stalls.arm("sync", milliseconds=0.001)
+    daemon.restart()
+    before = stalls.calls
+    assert daemon.client().query("SELECT x FROM t ORDER BY x").texts == [("1",), ("2",)]
+    assert before >= 1 and stalls.calls == before
+    stalls.release()

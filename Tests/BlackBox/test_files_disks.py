@@ -53,6 +53,34 @@ def stored(client):
 
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+@pytest.mark.parametrize("free_pages", [4, 7, 13])
+def test_a_commit_that_ends_in_zeros(small_disk, start_daemon, synchronous, free_pages):
+    """What there is no room for is zeros, as what stands there already, or comes there as room ahead: its frames would be a commit to who
+    makes the index anew."""
+    daemon = start_daemon(small_disk / "app.db", options=["--synchronous", synchronous])
+    client = daemon.client()
+    client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y); INSERT INTO t VALUES (1, zeroblob(3000))").check()
+    there = os.statvfs(small_disk)
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes((there.f_bavail - free_pages) * there.f_frsize))
+    for refused in range(2, 1000):
+        reply = client.query(f"INSERT INTO t VALUES ({refused}, zeroblob(3900))")
+        if reply.errors:
+            break
+    assert reply.state == "53100"
+    acknowledged = list(range(1, refused))
+    daemon.kill()
+    ballast.unlink()
+    daemon.restart()
+    with daemon.client() as another:
+        assert stored(another) == acknowledged
+        another.query("BEGIN; INSERT INTO t VALUES (1000, 'is never committed')").check()
+        daemon.kill()
+    daemon.restart()
+    assert stored(daemon.client()) == acknowledged
+
+
+@pytest.mark.parametrize("synchronous", ["full", "pipelined"])
 def test_a_full_disk(small_disk, start_daemon, synchronous):
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(1_000_000))

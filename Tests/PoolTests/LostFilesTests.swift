@@ -101,7 +101,7 @@ import Testing
         #expect(try !DatabaseFiles.isToBeMade(test.path))
         try files.moveItem(atPath: test.path, toPath: test.path + ".away")
         #expect(throws: SQLiteError.self) { try DatabaseFiles.isToBeMade(test.path) }
-        Pool.forgetCachedWAL(test.path, ConnectionSettings())
+        try Pool.forgetCachedWAL(test.path, ConnectionSettings())
         #expect(!files.fileExists(atPath: test.path))
         #expect(try DatabaseFiles.isToBeMade(test.directory + "/new.db"))
     }

@@ -46,6 +46,30 @@ import Testing
         #expect(try scratch.connection.firstText("SELECT n FROM t") == "1")
     }
 
+    /// It may be a commit that was cut short, which zeros would make whole.
+    @Test func noneBehindWhatAnotherHasLeft() throws {
+        let scratch = try Scratch()
+        let index = try #require(scratch.connection.walIndex())
+        let file = try #require(scratch.connection.walFile())
+        let wal = scratch.path + "-wal"
+        let handle = try #require(FileHandle(forWritingAtPath: wal))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data([0, 0, 1]))
+        let length = Self.length(wal)
+        var room = WALRoom(file: file, pageBytes: 4096)
+        room.make(behind: index.frames, upTo: 4_000)
+        #expect(Self.length(wal) == length && !file.isZero(from: Int64(length - 3), upTo: Int64(length)))
+        #expect(file.isZero(from: Int64(length - 3), upTo: Int64(length - 1)) && !file.isZero(from: 0, upTo: Int64(length) + 1))
+        // A commit writes over it, and zeros are nothing.
+        try scratch.connection.executeInternal("INSERT INTO t VALUES (1)")
+        room.make(behind: index.frames, upTo: 4_000)
+        #expect(Self.length(wal) > length + Int(WALRoom.aheadBytes))
+        let extended = Self.length(wal)
+        room = WALRoom(file: file, pageBytes: 4096)
+        room.make(behind: (extended - Int(WALRoom.aheadBytes)) / 4_120 + 1, upTo: 4_000)
+        #expect(Self.length(wal) > extended)
+    }
+
     /// Whoever opens the database after a crash reads the WAL from its beginning, and finds the zeros behind the last
     /// commit.
     @Test func recoveryEndsAtTheZeros() throws {
