@@ -169,6 +169,18 @@ def test_nowait(counter, holder):
         client.reply().check()
 
 
+def test_nowait_behind_an_outsider(counter, outsider):
+    other = outsider(counter.database)
+    other("BEGIN IMMEDIATE")
+    with counter.client() as client:
+        for begin in "", "BEGIN; ":
+            reply = client.query(f"{begin}{ONE} NOWAIT")
+            assert reply.state == "55P03" and "could not obtain" in reply.error["M"], reply.error
+        other("COMMIT")
+        client.query("ROLLBACK").check()
+        assert column(client.query(ONE + " NOWAIT").check()) == ["0"]
+
+
 def test_nowait_behind_a_pause(counter, holder):
     """It is no more patient for what it has waited before."""
     with counter.client() as client, console(counter) as admin:

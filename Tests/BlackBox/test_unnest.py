@@ -89,7 +89,7 @@ def test_many_side_by_side(client, table, count, how):
 
 
 @pytest.mark.parametrize("sql, state", [
-    ("SELECT * FROM unnest()", "42000"), ("SELECT * FROM walpool_unnest_2('[[1],[2]]', 2)", None), ("SELECT * FROM unnest('nonsense')", None), ("SELECT id, unnest('{1}'::int[]) FROM t", "42883"),
+    ("SELECT * FROM unnest()", "42883"), ("SELECT * FROM unnest('{\"a\":1}')", "42883"), ("SELECT * FROM unnest(x'5b5d')", "42883"), ("SELECT * FROM unnest(5)", "42883"), ("SELECT * FROM walpool_unnest_2('[[1],[2]]', 2)", None), ("SELECT * FROM unnest('nonsense')", None), ("SELECT id, unnest('{1}'::int[]) FROM t", "42883"),
     ("SELECT unnest('{1}'::int[]) FROM t", "42883"), ("SELECT * FROM unnest('{1}'::int[]) AS x(a, b)", "42601"),
     ("SELECT * FROM unnest('{1'::int[])", "42601"), ("SELECT * FROM unnest(" + ", ".join(["'{1}'::int[]"] * 101) + ")", None),
     ("SELECT * FROM unnest(" * 50 + "'{1}'::int[]" + ")" * 50, None)])

@@ -202,7 +202,7 @@ extension Session: GroupMember {
 
     func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) {
         member.isInCommit = false
-        let refusal = reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
+        let refusal = reason.map(waitError) ?? ErrorTranslation.wireError(error)
         if refusal.severity == .fatal {
             countError(refusal)
             out.error(refusal)

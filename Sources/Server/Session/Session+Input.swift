@@ -147,8 +147,7 @@ extension Session {
         // A member that was to run again, had the writer not failed.
         member.isInCommit = false
         forgetMark()
-        var error = reason == .snapshotTooOld ? stopError(forLoss: .walLimit) : ErrorTranslation.wireError(reason)
-        if reason == .lockTimeout, running.isImpatient { error.message = "could not obtain the writer, which is not free" }
+        let error = reason == .snapshotTooOld ? stopError(forLoss: .walLimit) : waitError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
         if reason == .snapshotTooOld { loseSnapshot(.walLimit) }

@@ -32,7 +32,7 @@ extension Session {
             return .parked
         case .stopped(let reason):
             closeParking()
-            throw ErrorTranslation.wireError(reason)
+            throw waitError(reason)
         case .granted:
             closeParking()
             accounting.parkedSince = 0
@@ -49,7 +49,7 @@ extension Session {
         do { try pool.writer.begin(self) } catch {
             let reason = pool.writer.wasStopped(by: error) ? pool.writer.stopReason : nil
             releaseWriter()
-            throw reason.map { ErrorTranslation.wireError($0) } ?? ErrorTranslation.wireError(error)
+            throw reason.map(waitError) ?? ErrorTranslation.wireError(error)
         }
         endWait()
         beginWriterTime()
@@ -64,6 +64,13 @@ extension Session {
             releaseReaderIfUnused()
         }
         try establishSavepoints()
+    }
+
+    /// Why it was not waited for any longer; NOWAIT has words of its own.
+    func waitError(_ reason: StopReason) -> WireError {
+        var error = ErrorTranslation.wireError(reason)
+        if reason == .lockTimeout, running.isImpatient { error.message = "could not obtain the writer, which is not free" }
+        return error
     }
 
     static let concurrentUpdate = WireError(

@@ -116,6 +116,7 @@ enum ErrorTranslation {
             ("at most 64 tables in a join", .programLimitExceeded), ("parser stack overflow", .statementTooComplex),
             ("Expression tree is too large", .statementTooComplex),
             ("stack depth limit exceeded", .statementTooComplex), ("malformed JSON", .invalidTextRepresentation),
+            ("unnest() needs", .undefinedFunction),
             ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
             ("invalid input syntax for ", .invalidTextRepresentation), ("relation \"", .undefinedTable),
             ("unit \"", .invalidParameterValue), ("field position must not be zero", .invalidParameterValue),
