@@ -177,7 +177,7 @@ def test_the_wal_of_another_database(committing, snapshot):
     assert (committing.directory / "app.db-wal.lost").read_bytes() == content
 
 
-@pytest.fixture(params=["full", "pipelined", "normal"])
+@pytest.fixture(params=["full", "pipelined", pytest.param("normal", marks=pytest.mark.optimised)])
 def growing(start_daemon, request, tmp_path):
     """A daemon that copies its -wal soon; the database has rows, and some more are in the -wal."""
     daemon = start_daemon(
