@@ -237,3 +237,14 @@ def test_dropped_table_under_a_prepared_statement(shared, client, table):
     assert client.ask(wire.bind(statement="s"), wire.execute()).state == "42P01"
     shared.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)", "INSERT INTO t VALUES (5, 'five')")
     assert client.ask(wire.bind(statement="s"), wire.execute()).texts == [("5", "five")]
+
+
+def test_texts_of_another_encoding_are_what_is_there(shared):
+    """In Latin-1, as an application may have stored it."""
+    client = shared.client()
+    for sql in "SELECT CAST(x'63616665e9' AS TEXT)", "SELECT json_extract('[\"\\ud834\"]', '$[0]')":
+        value = client.query(sql).check().rows[0][0]
+        with pytest.raises(UnicodeDecodeError):
+            value.decode()
+        assert client.query(sql.replace("SELECT ", "SELECT CAST(") + " AS BLOB)").check().texts == [("\\x" + value.hex(),)]
+    assert client.extended("SELECT $1::text", [b"caf\xe9"]).state == "22021"
