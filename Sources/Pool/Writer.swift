@@ -20,6 +20,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     /// As the index was when `hasCommittedAnew` was asked last.
     private var knownHeader = WALIndex.Header()
+    /// When this connection had copied all of the -wal, and brought it onto the disk, or somebody else's copy.
+    private var headerOfOwnCopy = WALIndex.Header()
     private let path: String
     private let log: Logger
     private let work: ThreadAtWork
@@ -96,6 +98,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] in self.waitForOutsider(attempt: $0) }
+        // Now, and not in somebody's first commit.
+        try syncCopyOfOthers()
     }
 
     /// Another process has the lock. False: it is not waited for any longer.
@@ -183,7 +187,10 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             counters.outsiderWaitHasEnded()
         }
         try lookAtDatabaseBeforeFirstCommit()
-        do { try takeWriteLock() } catch {
+        do {
+            try takeWriteLock()
+            try syncCopyOfOthers()
+        } catch {
             // SQLite asks the progress handler once more when a statement has done everything, and then calls it
             // interrupted: the lock may have been taken. What gives it back is nobody's to stop.
             endRun()
@@ -201,6 +208,18 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         }
         firstFailure = problem
         throw problem
+    }
+
+    /// Somebody else has copied all of the -wal, perhaps with `synchronous = OFF`, and then it may not be on the disk; the commit that begins
+    /// the -wal anew writes over what a power failure would leave to read. Asked with the write lock, for that is decided when the
+    /// transaction begins.
+    private func syncCopyOfOthers() throws(SQLiteError) {
+        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, !walIndex.matches(headerOfOwnCopy) else { return }
+        do { try connection.syncDatabase() } catch {
+            note(error)
+            throw error
+        }
+        headerOfOwnCopy = walIndex.copyHeader()
     }
 
     /// Each transaction would begin with a read transaction of its own: four of its six file locks are for that, and they cost
@@ -277,6 +296,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             if let problem = files.problemOfCopying { throw problem }
             result = try connection.checkpoint(mode)
         }
+        if result.isComplete, let walIndex { headerOfOwnCopy = walIndex.copyHeader() }
         files.wereCheckpointed()
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         _ = files.problem()

@@ -218,6 +218,12 @@ public final class Connection: @unchecked Sendable {
     private static let withOwnColumns: StaticString =
         "SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND coalesce(rootpage, 0) = 0) ORDER BY rowid DESC"
 
+    /// Brings onto the disk what was copied into the database's file, by whomever.
+    public func syncDatabase() throws(SQLiteError) {
+        guard let file = walpool_shared_file(handle), case let code = walpool_database_sync(file), code != SQLITE_OK else { return }
+        throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+    }
+
     /// Views, which have the columns of tables.
     public func viewCount() throws(SQLiteError) -> Int {
         let count = try prepareInternal("SELECT count(*) FROM sqlite_schema WHERE type = 'view'")

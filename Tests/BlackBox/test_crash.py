@@ -45,3 +45,33 @@ def test_what_a_killed_commit_left_is_on_the_disk_before_it_is_read(start_daemon
     assert daemon.client().query("SELECT x FROM t ORDER BY x").texts == [("1",), ("2",)]
     assert before >= 1 and stalls.calls == before
     stalls.release()
+
+
+@pytest.mark.parametrize("mode", ["full", "normal"])
+def test_what_an_outsider_has_copied_is_on_the_disk_before_it_is_written_over(start_daemon, outsider, tmp_path, monkeypatch, mode):
+    """With `synchronous = OFF` a checkpoint says that frames are in the database which the disk has not got, and the next commit begins the
+    -wal anew."""
+    stalls = Stalls(tmp_path)
+    for name, value in stalls.environment.items():
+        monkeypatch.setenv(name, value)
+    daemon = start_daemon(options=["--synchronous", mode])
+    daemon.run("CREATE TABLE t (x)")
+    client, admin, other = daemon.client(), daemon.client(database="walpool"), outsider(daemon.database)
+    other("PRAGMA synchronous = OFF")
+
+    def syncs_of_an_insert():
+        stalls.arm("sync", milliseconds=0.001)
+        client.query("INSERT INTO t VALUES (1)").check()
+        return stalls.calls
+
+    syncs_of_an_insert()
+    usual = syncs_of_an_insert()
+    admin.query("CHECKPOINT").check()
+    behind_its_own = syncs_of_an_insert()
+    # Readers keep no snapshot behind that.
+    admin.query("PAUSE").check()
+    admin.query("RESUME").check()
+    busy, frames, copied = other("PRAGMA wal_checkpoint(PASSIVE)")[0]
+    assert (busy, copied) == (0, frames) and frames > 0
+    assert syncs_of_an_insert() == behind_its_own + 1
+    assert syncs_of_an_insert() <= usual

@@ -359,9 +359,9 @@ def test_the_catalogs_forget_a_definition_that_is_lost(faulty):
             holder.reply()
             lost = (reader.query(RELATIONS).texts, reader.value("PRAGMA schema_version"))
             holder.query("COMMIT")
-            control.disarm()
             insert = f"INSERT INTO t VALUES ({2 * attempt + 1})"
             eventually(lambda: definer.query(insert).tag == "INSERT 0 1", "the daemon goes on")
+            control.disarm()
             definer.query(f"CREATE TABLE other{attempt} (y)").check()
             tables = reader.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1").texts
             assert (f"other{attempt}",) in tables and reader.query(RELATIONS).texts == tables
