@@ -166,29 +166,39 @@ extension Pool {
     /// From here on the -wal is read as it is on the disk: who looks what became of a commit must not see what a power failure takes back.
     ///
     /// What waits to be written, as a process has left it that ended in its COMMIT, is brought onto the disk. What could not be brought
-    /// there may still stand in the kernel's cache as if it were; that is dropped, also what such a process has left. PostgreSQL does the
-    /// same: "fsync the whole data directory … before starting crash recovery" (SyncDataDirectory in
+    /// there may still stand in the kernel's cache as if it were; that is dropped, also what such a process has left. PostgreSQL syncs its data
+    /// directory before it recovers from a crash (SyncDataDirectory in
     /// https://github.com/postgres/postgres/blob/REL_15_STABLE/src/backend/storage/file/fd.c).
     ///
     /// The -wal carries no locks, so that opening it beside SQLite (another process may have it open) drops none.
-    static func settleWAL(of fileName: String) throws(SQLiteError) {
+    ///
+    /// - Parameter mayDrop: nobody writes meanwhile, and the index is made anew.
+    static func settleWAL(of fileName: String, mayDrop: Bool = true) throws(SQLiteError) {
         let descriptor = open(fileName + "-wal", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw notOnDisk(fileName, errno)
+        }
         defer { Glibc.close(descriptor) }
-        var reason = ""
+        var number: Int32 = 0
         for _ in 0..<PoolLimits.settlingSyncs {
             let isOnDisk = fdatasync(descriptor) == 0
-            if !isOnDisk { reason = String(cString: strerror(errno)) }
-            posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            if !isOnDisk { number = errno }
+            if mayDrop { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
             if isOnDisk { return }
         }
-        throw SQLiteError(
-            extendedCode: SQLiteError.Code.syncFailed, message: "\(fileName)-wal cannot be brought onto the disk (\(reason))")
+        throw notOnDisk(fileName, number)
+    }
+
+    private static func notOnDisk(_ fileName: String, _ number: Int32) -> SQLiteError {
+        SQLiteError(
+            extendedCode: SQLiteError.Code.syncFailed,
+            message: "\(fileName)-wal cannot be brought onto the disk (\(String(cString: strerror(number))))")
     }
 
     /// At the start. The process before may have ended between a failed sync and its recovery, and what the kernel has cached of the
     /// -wal, and an index that other processes keep, may then say what the disk has not got. Where another process writes all the
-    /// while neither is touched: one without the other would be worse than nothing.
+    /// while neither is dropped: one without the other would be worse than nothing.
     ///
     /// Throws when it cannot be brought onto the disk.
     static func forgetCachedWAL(_ path: String, _ settings: ConnectionSettings) throws(SQLiteError) {
@@ -198,7 +208,8 @@ extension Pool {
                 path: path, mode: .readWrite, settings: settings, creates: false, whenOpened: { $0.keepWALWhenClosed() }),
             connection.walIndex() != nil
         else { return }
-        _ = try forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        let isForgotten = try forgetIndex(of: connection, withinMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
+        if !isForgotten { try settleWAL(of: connection.fileName, mayDrop: false) }
     }
 
     private static func isSymbolicLink(_ path: String) -> Bool {

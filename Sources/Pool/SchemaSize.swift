@@ -1,5 +1,3 @@
-import SQLite
-
 /// What memory the schema takes, without a walk through it for each definition: with ten thousand tables that takes 40 ms.
 package struct SchemaSize: Sendable {
     /// What it takes at most; nil: nobody has looked.
@@ -7,6 +5,8 @@ package struct SchemaSize: Sendable {
     /// What the columns of views and virtual tables take at most, which SQLite keeps from when somebody asks for them until the schema is
     /// read again, as after each definition that was undone: so what is measured has them sometimes. nil: nobody has counted.
     private var columnsAtMostBytes: Int?
+    /// Views of what is not there, which get columns when it comes. nil: nobody has counted, or something was dropped since.
+    private var waitingViews: Int?
     /// Somebody has tried to count them, and had no time.
     private var isUncountable = false
 
@@ -15,14 +15,17 @@ package struct SchemaSize: Sendable {
     /// What the schema itself may be measured with beside its limit.
     package var columnBytes: Int { columnsAtMostBytes ?? 0 }
 
+    /// Something was dropped: views of it wait for another.
+    package mutating func loses() { waitingViews = nil }
+
+    /// Definitions were rolled back, and what was dropped before is there again.
+    package mutating func forget() { (atMostBytes, columnsAtMostBytes, waitingViews) = (nil, nil, nil) }
+
     /// More than any definition takes in memory for a byte of its text, but for those whose `textBytes` is nil; the most that was seen is
     /// 54, of `CHECK (1 IN (1,1,1,…))`.
     static let bytesPerByteOfText = 200
     /// And besides, whatever its text is: an index of a table without rowids has its key, of up to 2,000 columns, too, with 30 kB.
     static let bytesPerDefinition = 64 << 10
-
-    /// "Maximum Number Of Tables In A Join" (https://www.sqlite.org/limits.html). Each may be the same one.
-    private static let tablesInJoin = 64
 
     /// A definition is about to run.
     ///
@@ -46,39 +49,56 @@ package struct SchemaSize: Sendable {
         return bytes + added > limitBytes ? bytes : nil
     }
 
-    /// A view or a virtual table has got columns, which SQLite keeps beside its definition.
+    /// What may give columns to views and virtual tables.
+    package enum Columns {
+        /// One was made, with so much of them; nil: it waits for what is not there.
+        case made(bytes: Int?)
+        /// A table was made, for which views may wait, and others for those.
+        case table
+        /// A table was altered, which any view may be of.
+        case altered
+    }
+
+    /// What was found by counting them.
+    package struct Count {
+        package var bytes: Int
+        package var waitingViews: Int
+        package init(bytes: Int, waitingViews: Int) { (self.bytes, self.waitingViews) = (bytes, waitingViews) }
+    }
+
+    /// A definition has run.
     ///
-    /// - Parameters:
-    ///   - columnBytes: what these take.
-    ///   - counted: counts those of all; nil: there is no time for that.
+    /// - Parameter counted: counts the columns of all; nil: there is no time for that. Then a table is not refused, and none that comes
+    ///   after it is counted.
     /// - Returns: whether they take more than `limitBytes` together, which is for columns alone.
     package mutating func isFull<Failure>(
-        withColumnBytes columnBytes: Int, limitBytes: Int, counted: () throws(Failure) -> Int?
+        with columns: Columns, limitBytes: Int, counted: () throws(Failure) -> Count?
     ) throws(Failure) -> Bool {
-        if let known = columnsAtMostBytes, known + columnBytes <= limitBytes {
-            columnsAtMostBytes = known + columnBytes
+        let added = added(columns)
+        if case .made(nil) = columns { waitingViews = waitingViews.map { $0 + 1 } }
+        if added == 0 { return false }
+        if let added, let known = columnsAtMostBytes, known + added <= limitBytes {
+            columnsAtMostBytes = known + added
             return false
         }
-        guard let bytes = try counted() else {
+        let isOfTable = if case .made = columns { false } else { true }
+        guard !isOfTable || !isUncountable else { return false }
+        guard let count = try counted() else {
             isUncountable = true
-            return columnsAtMostBytes != nil
+            return !isOfTable && columnsAtMostBytes != nil
         }
         isUncountable = false
-        columnsAtMostBytes = bytes
-        return bytes > limitBytes
+        (columnsAtMostBytes, waitingViews) = (count.bytes, count.waitingViews)
+        return count.bytes > limitBytes
     }
 
-    /// A table was made or altered, and views of it have its columns, too. What they get is at most what all of them would have of a
-    /// definition of so many bytes and columns; nil: what columns it has, its text does not say.
-    ///
-    /// Where they cannot be counted in time, and nothing is known of them, that is not tried for each table.
-    package mutating func isFull<Failure>(
-        withViews views: Int, ofTable text: (bytes: Int, columns: Int)?, limitBytes: Int, counted: () throws(Failure) -> Int?
-    ) throws(Failure) -> Bool {
-        guard views > 0, columnsAtMostBytes != nil || !isUncountable else { return false }
-        let each = text.map { $0.bytes + $0.columns * Connection.bytesBesideColumnTexts }
-        let columnBytes = each.map { views * Self.tablesInJoin * $0 } ?? limitBytes + 1
-        return try isFull(withColumnBytes: columnBytes, limitBytes: limitBytes, counted: counted)
+    /// nil: that is not known.
+    private func added(_ columns: Columns) -> Int? {
+        switch columns {
+        case .made(let bytes?): waitingViews == 0 || isUncountable ? bytes : nil
+        case .made(nil): 0
+        case .table: waitingViews == 0 ? 0 : nil
+        case .altered: nil
+        }
     }
-
 }

@@ -66,21 +66,45 @@ extension Writer {
     /// A COMMIT had no room, and is none. But its frames may be in the file, all but the end of the last, and where that is zeros, as those
     /// that are made ahead, whoever makes the index anew takes them for a commit. So they are cut off before anybody is told.
     ///
-    /// - Returns: why it has failed: where they cannot be cut off, nobody knows what will be there.
+    /// SQLite has given back the write lock by then, and another process may have taken it. What that commits is written over the frames; what
+    /// it rolls back is not.
+    ///
+    /// - Returns: why it has failed: where they could not be cut off, nobody knows what will be there.
     func cutUnfinishedCommit(after error: SQLiteError) -> SQLiteError {
         endSnapshot()
         endTransaction()
-        guard let walIndex, let file = connection.walFile(), let length = file.bytes, length > keptBytes(walIndex, toLastCommit: true)
-        else {
-            return error
+        hasUnfinishedCommit = true
+        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.unfinishedCommitMilliseconds)
+        while failure == nil {
+            if (try? withWriteLock({ removeUnfinishedCommit() })) == true { return error }
+            guard MonotonicClock.now < end else { break }
+            MonotonicClock.sleep(milliseconds: 1)
         }
-        if (try? withWriteLock({ cut(file, toLastCommit: true) })) == true { return error }
-        let unknown =
-            failure
-            ?? SQLiteError(
-                extendedCode: SQLiteError.Code.truncateFailed,
-                message: "a commit had no room (\(error.message)), and what it left in the -wal cannot be cut off")
-        note(unknown)
-        return unknown
+        // The next transaction begins with it.
+        return SQLiteError(
+            extendedCode: SQLiteError.Code.truncateFailed,
+            message: "a commit had no room (\(error.message)), and what it left in the -wal could not be cut off yet")
+    }
+
+    /// With the write lock, before anything is written.
+    ///
+    /// - Returns: false when that has failed, and nothing more is to be written.
+    func removeUnfinishedCommit() -> Bool {
+        guard hasUnfinishedCommit else { return true }
+        guard let walIndex, let file = connection.walFile(), let length = file.bytes else { return couldNotCut() }
+        if length > keptBytes(walIndex, toLastCommit: true) {
+            guard cut(file, toLastCommit: true) else { return couldNotCut() }
+            // On a disk that never writes over what it has, what was cut off may still be what it has.
+            if room != nil { do { try file.sync() } catch { note(error) } }
+        }
+        hasUnfinishedCommit = failure != nil
+        return failure == nil
+    }
+
+    private func couldNotCut() -> Bool {
+        note(
+            SQLiteError(
+                extendedCode: SQLiteError.Code.truncateFailed, message: "what a commit without room left in the -wal cannot be cut off"))
+        return false
     }
 }

@@ -12,7 +12,11 @@ extension Writer {
     package func beginDraft() { schemaVersion = schema.draft() }
 
     /// A savepoint was rolled back, and with it perhaps definitions.
-    package func schemaMayBeAnother() { if seesDraft { beginDraft() } }
+    package func schemaMayBeAnother() {
+        guard seesDraft else { return }
+        schemaSize.forget()
+        beginDraft()
+    }
 
     /// The write lock was taken, and the statement that pins the snapshot stands on its row: nobody else can commit now.
     func noteSchema() throws(SQLiteError) {

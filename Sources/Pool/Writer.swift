@@ -26,7 +26,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private let log: Logger
     private let work: ThreadAtWork
     private(set) var files: OpenFiles
-    private var room: WALRoom?
+    private(set) var room: WALRoom?
     let changeable: ChangeableLimits
     let schema: CommittedSchema
     let pageBytes: Int
@@ -40,6 +40,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private var firstFailure: SQLiteError?
     /// Since `cutLongWAL` was called last something had no room.
     var isDiskFull = false
+    /// What a COMMIT left that had no room has not been cut off yet.
+    var hasUnfinishedCommit = false
     /// With synchronous = pipelined. Set when the connection has been opened.
     private(set) var pipelinedSync: PipelinedSync?
     /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
@@ -187,8 +189,9 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             counters.outsiderWaitHasEnded()
         }
         try lookAtDatabaseBeforeFirstCommit()
-        do {
+        do throws(SQLiteError) {
             try takeWriteLock()
+            if !removeUnfinishedCommit(), let failure { throw failure }
             try syncCopyOfOthers()
         } catch {
             // SQLite asks the progress handler once more when a statement has done everything, and then calls it
@@ -308,6 +311,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// error, and the write lock, until nothing on this connection reads.
     package func rollback() {
         failInSchema = nil
+        if seesDraft { schemaSize.forget() }
         endSnapshot()
         endTransaction()
         cutLongWAL(.rollback)

@@ -224,28 +224,24 @@ public final class Connection: @unchecked Sendable {
         throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
     }
 
-    /// Views, which have the columns of tables.
-    public func viewCount() throws(SQLiteError) -> Int {
-        let count = try prepareInternal("SELECT count(*) FROM sqlite_schema WHERE type = 'view'")
-        return try count.step() == .row ? Int(count.integer(0)) : 0
-    }
-
     /// What the columns of all of them take; not those of one that cannot be used, and none behind those that are more than the limit.
-    public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> Int {
+    /// And how many cannot be used, as a view of what is not there.
+    public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> (bytes: Int, waiting: Int) {
         var names: [String] = []
         let found = try prepareInternal(Self.withOwnColumns)
         while try found.step() == .row { names.append(String(decoding: found.text(0), as: UTF8.self)) }
-        var bytes = 0
+        var (bytes, waiting) = (0, 0)
         for name in names where bytes <= limitBytes {
             do { bytes += try columnBytes(of: name) } catch {
                 if error.isInterrupt || error.isOfCircumstances || error.mayBeStoppedPreparation { throw error }
+                waiting += 1
             }
         }
-        return bytes
+        return (bytes, waiting)
     }
 
     /// Of a column, beside its name and its declared type: its structure, of 24 bytes at most, and what malloc rounds up of three blocks.
-    public static let bytesBesideColumnTexts = 64
+    private static let bytesBesideColumnTexts = 64
 
     /// What the columns take that SQLite keeps of a view or a virtual table.
     public func columnBytes(of name: String) throws(SQLiteError) -> Int {

@@ -135,6 +135,7 @@ LONG = "x" * 60_000
     ("SELECT * FROM t", f'ALTER TABLE t RENAME COLUMN a TO "{LONG}"', "ALTER TABLE t RENAME COLUMN a TO c"),
     ("SELECT * FROM late", f'CREATE TABLE late (a, "{LONG}")', "CREATE TABLE late (a, b)"),
     ("SELECT * FROM late", "CREATE TABLE late AS SELECT * FROM wide", "CREATE TABLE late AS SELECT a FROM t"),
+    ("SELECT * FROM late", "CREATE VIEW late AS SELECT * FROM wide", "CREATE TABLE late AS SELECT a FROM t"),
 ])
 def test_views_get_what_their_table_has(db, view, sql, less):
     client = db.client()
@@ -148,6 +149,21 @@ def test_views_get_what_their_table_has(db, view, sql, less):
         client.query("DROP TABLE IF EXISTS late; ALTER TABLE t ADD COLUMN more").check()
         client.query("DROP TABLE t; CREATE TABLE t (a)").check()
     assert db.value("SELECT count(*) FROM information_schema.tables") == "42"
+
+
+@pytest.mark.parametrize("undo", ["ROLLBACK", "ROLLBACK TO s; COMMIT"])
+def test_what_a_rollback_brings_back_counts(db, undo):
+    """Counted while it is gone, it would be there for nothing."""
+    client = db.client()
+    for number in range(3):
+        client.query(f'CREATE TABLE wide{number} ("{number}{LONG}")').check()
+    made = 0
+    while (reply := client.query(f"CREATE VIEW v{made} AS SELECT * FROM wide{made % 3}")).state is None:
+        made += 1
+    assert reply.state == "54000" and made > 20
+    for _ in range(3):
+        client.query(f"BEGIN; SAVEPOINT s; DROP TABLE wide0; DROP TABLE wide1; DROP TABLE wide2; CREATE TABLE new AS SELECT 1 AS a; {undo}").check()
+        assert client.query(f"CREATE VIEW more AS SELECT * FROM wide0").state == "54000"
 
 
 def test_columns_are_counted_apart(db):

@@ -32,6 +32,8 @@ def rows(reply):
     ("SELECT * FROM unnest(ARRAY[1, 2], ARRAY[true, false]) AS x(a, b)", ["1 1", "2 0"]),
     ("SELECT unnest.unnest, unnest.unnest_2 FROM unnest('{3}'::int8[], '{4}'::int8[])", ["3 4"]),
     ("SELECT unnest.unnest FROM json_each('[[1,2]]') j, unnest(j.value)", ["1", "2"]),
+    ("SELECT x.unnest FROM unnest('[1]') 'x' WHERE '1'::int = 1", ["1"]), ("SELECT * FROM unnest('[1]') WHERE '1'::int = 1", ["1"]),
+    ("SELECT unnest.unnest, v FROM unnest('[1]') LEFT JOIN (SELECT '1'::int AS v) ON v = unnest", ["1 1"]),
     ("SELECT * FROM unnest(('{1,2}'::int2[])::integer[], (('{a,b}'))::varchar[], ('{c}'::text[])::varchar[])", ["1 a c", "2 b NULL"]),
     ("SELECT * FROM unnest('{a,b}'::text[]) WITH ORDINALITY", ["a 1", "b 2"]),
     ("SELECT place, word FROM unnest('{a,b}'::text[]) WITH ORDINALITY AS w(word, place)", ["1 a", "2 b"]),

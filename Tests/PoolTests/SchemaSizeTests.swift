@@ -24,55 +24,62 @@ import Testing
         #expect(before(1, takes: 6_000) == nil && looks == 6)
     }
 
+    private final class Counter { var counts = 0 }
+
+    private func isFull(
+        _ size: inout SchemaSize, with columns: SchemaSize.Columns, counted bytes: Int?, waiting: Int = 0, _ counter: Counter = Counter()
+    ) -> Bool {
+        size.isFull(with: columns, limitBytes: 100_000) {
+            counter.counts += 1
+            return bytes.map { SchemaSize.Count(bytes: $0, waitingViews: waiting) }
+        }
+    }
+
     /// A view's columns count with those that are known, and where these are not, or may be too many, all are counted.
     @Test func columns() {
         var size = SchemaSize()
-        var counts = 0
-        func isFull(_ columnBytes: Int, counted bytes: Int?) -> Bool {
-            size.isFull(withColumnBytes: columnBytes, limitBytes: 100_000) {
-                counts += 1
-                return bytes
-            }
-        }
-        #expect(!isFull(10, counted: 40_000) && counts == 1)
-        #expect(!isFull(50_000, counted: 0) && counts == 1)
+        let counter = Counter()
+        #expect(!isFull(&size, with: .made(bytes: 10), counted: 40_000, counter) && counter.counts == 1)
+        #expect(!isFull(&size, with: .made(bytes: 50_000), counted: 0, counter) && counter.counts == 1)
         // 90,000 at most, of which some are gone.
-        #expect(!isFull(20_000, counted: 50_000) && counts == 2)
-        #expect(isFull(50_001, counted: 120_000) && counts == 3)
+        #expect(!isFull(&size, with: .made(bytes: 20_000), counted: 50_000, counter) && counter.counts == 2)
+        #expect(isFull(&size, with: .made(bytes: 50_001), counted: 120_000, counter) && counter.counts == 3)
         // That one was undone, and who tries again is not believed without a count.
-        #expect(isFull(0, counted: 100_001) && counts == 4)
-        #expect(!isFull(10_000, counted: 90_000) && counts == 5)
+        #expect(isFull(&size, with: .made(bytes: 1), counted: 100_001, counter) && counter.counts == 4)
+        #expect(!isFull(&size, with: .made(bytes: 10_000), counted: 90_000, counter) && counter.counts == 5)
     }
 
-    /// Where there is no time to count, what is known decides.
+    /// Where there is no time to count, what is known decides of views, and no table is refused.
     @Test func columnsThatTakeLong() {
         var size = SchemaSize()
-        #expect(!size.isFull(withColumnBytes: 1, limitBytes: 100) { nil })
-        #expect(!size.isFull(withColumnBytes: 1, limitBytes: 100) { 90 })
-        #expect(size.isFull(withColumnBytes: 11, limitBytes: 100) { nil })
-        #expect(!size.isFull(withColumnBytes: 10, limitBytes: 100) { nil })
+        let counter = Counter()
+        #expect(!isFull(&size, with: .made(bytes: 1), counted: nil))
+        #expect(!isFull(&size, with: .made(bytes: 1), counted: 90_000))
+        #expect(isFull(&size, with: .made(bytes: 10_001), counted: nil))
+        #expect(!isFull(&size, with: .made(bytes: 10_000), counted: nil))
+        for _ in 0..<2 { #expect(!isFull(&size, with: .altered, counted: nil, counter)) }
+        size.loses()
+        #expect(!isFull(&size, with: .table, counted: nil, counter) && counter.counts == 0)
+        #expect(!isFull(&size, with: .made(bytes: 0), counted: nil, counter) && counter.counts == 0)
     }
 
-    /// Views have what their tables get.
+    /// Views get what they wait for, and what their tables get.
     @Test func columnsOfTables() {
         var size = SchemaSize()
-        var counts = 0
-        func isFull(_ views: Int, _ text: (bytes: Int, columns: Int)?, counted bytes: Int?) -> Bool {
-            size.isFull(withViews: views, ofTable: text, limitBytes: 100_000) {
-                counts += 1
-                return bytes
-            }
-        }
-        #expect(!isFull(0, nil, counted: 200_000) && counts == 0)
-        #expect(!isFull(2, (36, 1), counted: nil) && counts == 1)
-        // There was no time for it, and nothing is known.
-        #expect(!isFull(2, (36, 1), counted: 200_000) && counts == 1)
-        #expect(!size.isFull(withColumnBytes: 1, limitBytes: 100_000) { 80_000 } && size.columnBytes == 80_000)
-        // Each may be in a join 64 times.
-        #expect(!isFull(2, (36, 1), counted: 0) && counts == 1 && size.columnBytes == 92_800)
-        #expect(!isFull(2, (36, 1), counted: 90_000) && counts == 2 && size.columnBytes == 90_000)
-        #expect(isFull(1, nil, counted: 100_001) && counts == 3)
-        #expect(isFull(1_000, (1_000_000, 2_000), counted: nil) && counts == 4)
+        let counter = Counter()
+        #expect(!isFull(&size, with: .table, counted: 80_000, counter) && counter.counts == 1)
+        #expect(!isFull(&size, with: .table, counted: 0, counter) && counter.counts == 1 && size.columnBytes == 80_000)
+        #expect(!isFull(&size, with: .altered, counted: 85_000, counter) && counter.counts == 2 && size.columnBytes == 85_000)
+        // One waits, for a table or for another view.
+        #expect(!isFull(&size, with: .made(bytes: nil), counted: 0, counter) && counter.counts == 2)
+        #expect(!isFull(&size, with: .made(bytes: 10), counted: 85_010, waiting: 1, counter) && counter.counts == 3)
+        #expect(isFull(&size, with: .table, counted: 200_000, counter) && counter.counts == 4)
+        // What was dropped may be waited for; and what was rolled back is there again.
+        #expect(!isFull(&size, with: .table, counted: 70_000, counter) && counter.counts == 4)
+        size.loses()
+        #expect(!isFull(&size, with: .table, counted: 70_000, counter) && counter.counts == 5)
+        size.forget()
+        #expect(!isFull(&size, with: .made(bytes: 1), counted: 90_000, counter) && counter.counts == 6 && size.columnBytes == 90_000)
     }
 
     /// Made so by another process: each definition is looked at.

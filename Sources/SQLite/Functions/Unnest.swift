@@ -104,9 +104,9 @@ public enum Unnest {
     private static let open:
         @convention(c) (
             UnsafeMutablePointer<sqlite3_vtab>?, UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?
-        ) -> Int32 = { _, cursor in
+        ) -> Int32 = { table, cursor in
             guard let memory = sqlite3_malloc(Int32(MemoryLayout<Cursor>.size)) else { return SQLITE_NOMEM }
-            let scan = Unmanaged.passRetained(UnnestScan()).toOpaque()
+            let scan = Unmanaged.passRetained(UnnestScan(isToStop: stopper(of: of(table)))).toOpaque()
             memory.bindMemory(to: Cursor.self, capacity: 1).initialize(to: Cursor(base: sqlite3_vtab_cursor(), scan: scan))
             cursor?.pointee = memory.assumingMemoryBound(to: sqlite3_vtab_cursor.self)
             return SQLITE_OK
@@ -120,10 +120,6 @@ public enum Unnest {
         return SQLITE_OK
     }
 
-    /// What takes longer than a look whether the statement may go on: SQLite itself asks every thousand instructions, and each may begin a
-    /// scan of millions of elements.
-    private static let largeBytes = 32 << 10
-
     private static let filter:
         @convention(c) (
             UnsafeMutablePointer<sqlite3_vtab_cursor>?, Int32, UnsafePointer<CChar>?, Int32,
@@ -131,12 +127,8 @@ public enum Unnest {
         ) -> Int32 = { cursor, _, _, _, values in
             guard let value = values?[0] else { return SQLITE_ERROR }
             let table = of(cursor?.pointee.pVtab)
-            if sqlite3_value_type(value) == SQLITE_TEXT, sqlite3_value_bytes(value) > largeBytes, callbacks(of: table).onProgress?() == true
-            {
-                return SQLITE_INTERRUPT
-            }
             do throws(UnnestScan.Failure) { try scan(cursor).begin(value, columns: Int(table.pointee.count)) } catch {
-                guard error != .outOfMemory else { return SQLITE_NOMEM }
+                if error == .outOfMemory || error == .isStopped { return error == .isStopped ? SQLITE_INTERRUPT : SQLITE_NOMEM }
                 sqlite3_free(table.pointee.base.zErrMsg)
                 table.pointee.base.zErrMsg = walpool_message(error == .isNoArray ? needsArray : "malformed JSON")
                 return SQLITE_ERROR
@@ -160,9 +152,11 @@ public enum Unnest {
         return Unmanaged<UnnestScan>.fromOpaque(cursor.pointee.scan).takeUnretainedValue()
     }
 
-    /// SQLite calls a table's methods for as long as its connection is open, and that owns its callbacks.
-    private static func callbacks(of table: UnsafeMutablePointer<Table>) -> Callbacks {
-        Unmanaged<Callbacks>.fromOpaque(table.pointee.callbacks).takeUnretainedValue()
+    /// SQLite asks by itself every thousand instructions, and each may begin a scan of millions of elements. It calls a table's methods for as
+    /// long as its connection is open, and that owns its callbacks.
+    private static func stopper(of table: UnsafeMutablePointer<Table>) -> () -> Bool {
+        let callbacks = Unmanaged<Callbacks>.fromOpaque(table.pointee.callbacks).takeUnretainedValue()
+        return { [unowned(unsafe) callbacks] in callbacks.onProgress?() ?? false }
     }
 
     private static func of(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> UnsafeMutablePointer<Table> {

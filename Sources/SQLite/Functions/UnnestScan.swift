@@ -5,7 +5,14 @@ import CSQLite
 /// They are read here and not by statements with json_each(): each of those would keep all that it reads twice, and "out of memory" in one
 /// would end its transaction, as it is a statement of the same connection.
 final class UnnestScan {
-    enum Failure: Error { case isNoArray, isMalformed, outOfMemory }
+    enum Failure: Error { case isNoArray, isMalformed, outOfMemory, isStopped }
+
+    /// What a long array is read for before it is asked whether the statement may go on: half a millisecond.
+    private static let bytesPerCheck = 64 << 10
+    /// True: it is to stop.
+    private let isToStop: () -> Bool
+
+    init(isToStop: @escaping () -> Bool) { self.isToStop = isToStop }
 
     private struct Array {
         var elements: JSONElements
@@ -58,7 +65,10 @@ final class UnnestScan {
 
     /// All of it is looked at first: a statement that is content with the beginning of an array is told of what is wrong behind it.
     private func array(_ text: UnsafeRawBufferPointer) throws(Failure) -> Array {
-        guard JSONSyntax.isValid(text) else { throw .isMalformed }
+        let isValid = try JSONSyntax.isValid(text, askingEvery: Self.bytesPerCheck) { () throws(Failure) in
+            if isToStop() { throw .isStopped }
+        }
+        guard isValid else { throw .isMalformed }
         return Array(elements: try elements(of: text))
     }
 

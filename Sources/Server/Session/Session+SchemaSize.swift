@@ -10,21 +10,29 @@ extension Session {
     struct SchemaBefore {
         /// What the schema takes; nil: the definition cannot make it too large.
         var bytes: Int?
-        /// Another view or virtual table may come, whose columns its text does not tell.
-        var mayHaveOwnColumns = false
-        /// The one that was made last.
-        var newest: String?
-        /// Views may get columns: nil: none do; otherwise see `SchemaSize`.
-        var table: Table?
-    }
+        /// nil: no view or virtual table gets columns by it.
+        var gives: Gives?
 
-    enum Table { case ofItsText, ofAnother }
+        /// To whom a definition may give columns.
+        enum Gives {
+            /// To a view or a virtual table that is made, and to views that wait for it. `newest` is the one that was made last.
+            case toItself(newest: String?)
+            /// To views that wait for a table.
+            case asTable
+            /// To views of a table.
+            case asAltered
+        }
+    }
 
     /// nil where there is nothing to look at: without a limit, and for what makes nothing.
     func schemaBefore(_ query: Query) throws(WireError) -> SchemaBefore? {
-        let isAlter = query.head.main == .alter
-        guard isAlter || query.head.main == .create, let limit = server.configuration.memory.schemaBytes else { return nil }
+        guard let limit = server.configuration.memory.schemaBytes else { return nil }
         let writer = pool.writer
+        let isAlter = query.head.main == .alter
+        guard isAlter || query.head.main == .create else {
+            if query.head.main == .drop { writer.schemaSize.loses() }
+            return nil
+        }
         let isVirtual = makesTable(query, with: "virtual")
         // FTS4's may be another one's index. No other table has a SELECT.
         let hasOthersColumns = isVirtual || makesTable(query, with: "select") || makesTable(query, with: "without", "unique")
@@ -32,13 +40,14 @@ extension Session {
         var before = SchemaBefore()
         before.bytes = writer.schemaSize.bytesBefore(textBytes: textBytes, limitBytes: limit) { writer.connection.schemaBytes }
         if isVirtual || query.head.creates("CREATE VIEW") {
-            before.mayHaveOwnColumns = true
-            before.newest =
-                try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
-                    try writer.connection.newestWithOwnColumns()
-                } ?? nil
-        } else if isAlter || query.head.creates("CREATE TABLE") {
-            before.table = makesTable(query, with: "select") ? .ofAnother : .ofItsText
+            let newest = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
+                try writer.connection.newestWithOwnColumns()
+            }
+            before.gives = .toItself(newest: newest ?? nil)
+        } else if isAlter {
+            before.gives = .asAltered
+        } else if query.head.creates("CREATE TABLE") {
+            before.gives = .asTable
         }
         return before
     }
@@ -56,8 +65,15 @@ extension Session {
         {
             throw schemaTooLarge(limit)
         }
-        if before.mayHaveOwnColumns, try hasTooManyColumns(query, before, limit) { throw schemaTooLarge(limit) }
-        if let table = before.table, try haveTooManyColumns(query, table, limit) { throw schemaTooLarge(limit) }
+        guard let gives = before.gives, let columns = try columns(of: query, gives) else { return }
+        let isFull = try pool.writer.schemaSize.isFull(with: columns, limitBytes: limit) { () throws(WireError) in
+            let connection = pool.writer.connection
+            return try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
+                let (bytes, waitingViews) = try connection.columnBytesOfAll(limitBytes: limit)
+                return SchemaSize.Count(bytes: bytes, waitingViews: waitingViews)
+            }
+        }
+        if isFull { throw schemaTooLarge(limit) }
     }
 
     private func schemaTooLarge(_ limit: Int) -> WireError {
@@ -69,42 +85,28 @@ extension Session {
             hint: "Views, triggers, CHECK constraints and defaults count with all they consist of.")
     }
 
+    /// What it may have given; nil: nothing was made.
+    private func columns(of query: Query, _ gives: SchemaBefore.Gives) throws(WireError) -> SchemaSize.Columns? {
+        switch gives {
+        case .toItself(let newest): try columnsOfNewest(query, before: newest)
+        case .asTable: .table
+        case .asAltered: .altered
+        }
+    }
+
     /// SQLite finds a view's columns when somebody asks, and keeps them: `CREATE VIEW v AS SELECT * FROM t` may have two thousand. Who has
     /// just made it asks, for a moment; one that takes longer counts as many. A view of what is not there has none yet.
-    private func hasTooManyColumns(_ query: Query, _ before: SchemaBefore, _ limit: Int) throws(WireError) -> Bool {
+    private func columnsOfNewest(_ query: Query, before newest: String?) throws(WireError) -> SchemaSize.Columns? {
         let writer = pool.writer
         let connection = writer.connection
-        let own = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) -> Int? in
-            guard let made = try connection.newestWithOwnColumns(), made != before.newest else { return nil }
-            do throws(SQLiteError) { return try connection.columnBytes(of: made) } catch {
+        let found = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) -> SchemaSize.Columns? in
+            guard let made = try connection.newestWithOwnColumns(), made != newest else { return nil }
+            do throws(SQLiteError) { return .made(bytes: try connection.columnBytes(of: made)) } catch {
                 guard !writer.wasStopped(by: error), !error.isOfCircumstances else { throw error }
-                return 0
+                return .made(bytes: nil)
             }
         }
-        // Nothing was made.
-        if case .some(.none) = own { return false }
-        return try writer.schemaSize.isFull(
-            withColumnBytes: (own ?? nil) ?? SessionLimits.slowViewColumnBytes, limitBytes: limit
-        ) { () throws(WireError) in try columnsOfAll(query, limit) }
-    }
-
-    /// Views of the table that was made or altered, be they older than it.
-    private func haveTooManyColumns(_ query: Query, _ table: Table, _ limit: Int) throws(WireError) -> Bool {
-        let writer = pool.writer
-        let views = try atColumns(query, SessionLimits.viewColumnsMilliseconds) { () throws(SQLiteError) in
-            try writer.connection.viewCount()
-        }
-        let text = (bytes: query.text.bytes.count, columns: query.text.bytes.count { $0 == UInt8(ascii: ",") } + 1)
-        return try writer.schemaSize.isFull(
-            withViews: views ?? 1, ofTable: views != nil && table == .ofItsText ? text : nil, limitBytes: limit
-        ) { () throws(WireError) in try columnsOfAll(query, limit) }
-    }
-
-    private func columnsOfAll(_ query: Query, _ limit: Int) throws(WireError) -> Int? {
-        let connection = pool.writer.connection
-        return try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
-            try connection.columnBytesOfAll(limitBytes: limit)
-        }
+        return found ?? SchemaSize.Columns.made(bytes: SessionLimits.slowViewColumnBytes)
     }
 
     /// nil: there was no time for it.

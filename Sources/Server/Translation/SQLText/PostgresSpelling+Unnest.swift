@@ -51,8 +51,9 @@ extension PostgresSpelling {
             text = Array("(SELECT ".utf8) + columns.joined(separator: ", ".utf8) + Array(" FROM ".utf8) + text + Array(")".utf8)
             if !alias.name.isEmpty { text += Array(" AS ".utf8) + alias.name }
         }
-        // That of the function.
-        if alias.name.isEmpty { text += Array(" AS unnest".utf8) }
+        // That of the function. Where something else follows it may be a name that is not known for one.
+        var behind = lexer.moved(to: end)
+        if alias.name.isEmpty, Self.endsTable(behind.next()) { text += Array(" AS unnest".utf8) }
         take(text, word, upTo: end)
         return true
     }
@@ -108,6 +109,16 @@ extension PostgresSpelling {
     private static let behindTables: [StaticString] = [
         "cross", "full", "inner", "join", "left", "natural", "outer", "right", "using", "window", "returning", "offset", "union", "except",
         "intersect", "for", "with",
+    ]
+
+    private static func endsTable(_ next: SQLToken?) -> Bool {
+        guard let next else { return true }
+        return [.rightParenthesis, .comma, .semicolon].contains(next.kind) || behindCall.contains(where: next.matches)
+    }
+
+    private static let behindCall: [StaticString] = [
+        "where", "group", "order", "limit", "on", "using", "join", "inner", "left", "cross", "natural", "union", "except", "intersect",
+        "returning", "having",
     ]
 
     // MARK: In a select list
