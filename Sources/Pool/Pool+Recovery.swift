@@ -181,7 +181,8 @@ extension Pool {
         }
         defer { Glibc.close(descriptor) }
         var number: Int32 = 0
-        for _ in 0..<PoolLimits.settlingSyncs {
+        // What a failed sync has lost must be dropped before another one is believed.
+        for _ in 0..<(mayDrop ? PoolLimits.settlingSyncs : 1) {
             let isOnDisk = fdatasync(descriptor) == 0
             if !isOnDisk { number = errno }
             if mayDrop { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }

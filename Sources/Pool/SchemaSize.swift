@@ -18,8 +18,9 @@ package struct SchemaSize: Sendable {
     /// Something was dropped: views of it wait for another.
     package mutating func loses() { waitingViews = nil }
 
-    /// Definitions were rolled back, and what was dropped before is there again.
-    package mutating func forget() { (atMostBytes, columnsAtMostBytes, waitingViews) = (nil, nil, nil) }
+    /// Definitions were rolled back, and what was dropped before is there again; or another process has made some. What is known of columns
+    /// counts where they cannot be counted again.
+    package mutating func forget() { (atMostBytes, waitingViews) = (nil, nil) }
 
     /// More than any definition takes in memory for a byte of its text, but for those whose `textBytes` is nil; the most that was seen is
     /// 54, of `CHECK (1 IN (1,1,1,…))`.

@@ -94,8 +94,9 @@ extension Writer {
         guard let walIndex, let file = connection.walFile(), let length = file.bytes else { return couldNotCut() }
         if length > keptBytes(walIndex, toLastCommit: true) {
             guard cut(file, toLastCommit: true) else { return couldNotCut() }
-            // On a disk that never writes over what it has, what was cut off may still be what it has.
-            if room != nil { do { try file.sync() } catch { note(error) } }
+            // On a disk that never writes over what it has, what was cut off may still be what it has. With `pipelined` it would take the error
+            // of a sync that others wait for.
+            if room != nil, pipelinedSync == nil { do { try file.sync() } catch { note(error) } }
         }
         hasUnfinishedCommit = failure != nil
         return failure == nil

@@ -20,8 +20,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     /// As the index was when `hasCommittedAnew` was asked last.
     private var knownHeader = WALIndex.Header()
-    /// When this connection had copied all of the -wal, and brought it onto the disk, or somebody else's copy.
-    private var headerOfOwnCopy = WALIndex.Header()
+    /// All of the -wal had been copied then, and was brought onto the disk.
+    private var headerOfSyncedCopy = WALIndex.Header()
     private let path: String
     private let log: Logger
     private let work: ThreadAtWork
@@ -95,13 +95,13 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             room = WALRoom(file: file, pageBytes: pageBytes)
         }
         try connection.gatherCommitFrames()
-        connection.keepWALWhenClosed(false)
         super.init(connection: connection, limits: limits, counters: counters)
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] in self.waitForOutsider(attempt: $0) }
         // Now, and not in somebody's first commit.
         try syncCopyOfOthers()
+        connection.keepWALWhenClosed(false)
     }
 
     /// Another process has the lock. False: it is not waited for any longer.
@@ -216,13 +216,19 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// Somebody else has copied all of the -wal, perhaps with `synchronous = OFF`, and then it may not be on the disk; the commit that begins
     /// the -wal anew writes over what a power failure would leave to read. Asked with the write lock, for that is decided when the
     /// transaction begins.
-    private func syncCopyOfOthers() throws(SQLiteError) {
-        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, !walIndex.matches(headerOfOwnCopy) else { return }
+    ///
+    /// Also behind a checkpoint of this connection: where somebody else has copied everything, SQLite has nothing to copy, syncs nothing, and
+    /// says that all is done.
+    func syncCopyOfOthers() throws(SQLiteError) {
+        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, !walIndex.matches(headerOfSyncedCopy) else {
+            return
+        }
+        let header = walIndex.copyHeader()
         do { try connection.syncDatabase() } catch {
             note(error)
             throw error
         }
-        headerOfOwnCopy = walIndex.copyHeader()
+        headerOfSyncedCopy = header
     }
 
     /// Each transaction would begin with a read transaction of its own: four of its six file locks are for that, and they cost
@@ -242,11 +248,14 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try run(beginStatement)
         _ = try pin.step()
         keepsSnapshot = true
+        let before = schemaVersion
         do { try noteSchema() } catch {
             note(error)
             endSnapshot()
             throw error
         }
+        // Another process has defined something.
+        if schemaVersion != before { schemaSize.forget() }
     }
 
     /// What needs the connection to itself (definitions, PRAGMAs, VACUUM, checkpoints) comes after this. May be called inside a
@@ -291,6 +300,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     }
 
     private func copy(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
+        // It may empty the -wal.
+        try syncCopyOfOthers()
         files.willBeCheckpointed()
         let result: Connection.Checkpoint
         if let pipelinedSync {
@@ -299,7 +310,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             if let problem = files.problemOfCopying { throw problem }
             result = try connection.checkpoint(mode)
         }
-        if result.isComplete, let walIndex { headerOfOwnCopy = walIndex.copyHeader() }
         files.wereCheckpointed()
         // Nothing is to be acknowledged now; if something is wrong, the next commit will find it.
         _ = files.problem()

@@ -68,7 +68,7 @@ extension Session {
         guard let gives = before.gives, let columns = try columns(of: query, gives) else { return }
         let isFull = try pool.writer.schemaSize.isFull(with: columns, limitBytes: limit) { () throws(WireError) in
             let connection = pool.writer.connection
-            return try atColumns(query, SessionLimits.allColumnsMilliseconds) { () throws(SQLiteError) in
+            return try atColumns(query, SessionLimits.allColumnsMilliseconds, orWithoutMemory: true) { () throws(SQLiteError) in
                 let (bytes, waitingViews) = try connection.columnBytesOfAll(limitBytes: limit)
                 return SchemaSize.Count(bytes: bytes, waitingViews: waitingViews)
             }
@@ -109,9 +109,9 @@ extension Session {
         return found ?? SchemaSize.Columns.made(bytes: SessionLimits.slowViewColumnBytes)
     }
 
-    /// nil: there was no time for it.
+    /// nil: there was no time for it, or no memory where that may be.
     private func atColumns<Result>(
-        _ query: Query, _ milliseconds: Int64, _ work: () throws(SQLiteError) -> Result
+        _ query: Query, _ milliseconds: Int64, orWithoutMemory: Bool = false, _ work: () throws(SQLiteError) -> Result
     ) throws(WireError) -> Result? {
         let writer = pool.writer
         let patience = BriefPatience(milliseconds: milliseconds)
@@ -120,7 +120,7 @@ extension Session {
         do { return try work() } catch {
             // An error of the disk may have ended the transaction.
             try requireOpenTransaction()
-            if writer.wasStopped(by: error) { return nil }
+            if writer.wasStopped(by: error) || (orWithoutMemory && error.code == SQLiteError.outOfMemory.code) { return nil }
             // Nothing of the definition stays.
             if writerMode == .group { member.leftovers = .possible }
             throw stepError(error, writer, query, hasParameters: false)
