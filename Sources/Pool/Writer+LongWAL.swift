@@ -96,7 +96,7 @@ extension Writer {
             guard cut(file, toLastCommit: true) else { return couldNotCut() }
             // On a disk that never writes over what it has, what was cut off may still be what it has. With `pipelined` it would take the error
             // of a sync that others wait for.
-            if room != nil, pipelinedSync == nil { do { try file.sync() } catch { note(error) } }
+            if waitsForDisk, pipelinedSync == nil { do { try file.sync() } catch { note(error) } }
         }
         hasUnfinishedCommit = failure != nil
         return failure == nil

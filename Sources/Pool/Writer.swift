@@ -26,7 +26,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private let log: Logger
     private let work: ThreadAtWork
     private(set) var files: OpenFiles
-    private(set) var room: WALRoom?
+    private var room: WALRoom?
     let changeable: ChangeableLimits
     let schema: CommittedSchema
     let pageBytes: Int
@@ -336,6 +336,9 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         defer { try? run(rollbackStatement) }
         return work()
     }
+
+    /// Commits wait for the disk; with `normal` none does, and no room is made for any.
+    var waitsForDisk: Bool { room != nil }
 
     /// The file has been made shorter.
     func forgetRoom() { room?.isCut() }

@@ -20,6 +20,8 @@ public enum Unnest {
     }
 
     private static let namePrefix = "walpool_unnest_"
+    /// What a call of one array is rewritten to.
+    public static let nameOfOne: StaticString = "walpool_unnest_1"
 
     /// That of one array has its own name, too, for who calls it in a view. A statement is rewritten to the other, which no table has.
     private static func names(of count: Int) -> [String] { ["\(namePrefix)\(count)"] + (count == 1 ? ["unnest"] : []) }
@@ -113,9 +115,7 @@ public enum Unnest {
         }
 
     private static let close: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 = { cursor in
-        if let scan = cursor.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self).pointee.scan }) {
-            Unmanaged<UnnestScan>.fromOpaque(scan!).release()
-        }
+        Unmanaged.passUnretained(scan(cursor)).release()
         sqlite3_free(cursor)
         return SQLITE_OK
     }
@@ -128,10 +128,14 @@ public enum Unnest {
             guard let value = values?[0] else { return SQLITE_ERROR }
             let table = of(cursor?.pointee.pVtab)
             do throws(UnnestScan.Failure) { try scan(cursor).begin(value, columns: Int(table.pointee.count)) } catch {
-                if error == .outOfMemory || error == .isStopped { return error == .isStopped ? SQLITE_INTERRUPT : SQLITE_NOMEM }
-                sqlite3_free(table.pointee.base.zErrMsg)
-                table.pointee.base.zErrMsg = walpool_message(error == .isNoArray ? needsArray : "malformed JSON")
-                return SQLITE_ERROR
+                switch error {
+                case .outOfMemory: return SQLITE_NOMEM
+                case .isStopped: return SQLITE_INTERRUPT
+                case .isNoArray, .isMalformed:
+                    sqlite3_free(table.pointee.base.zErrMsg)
+                    table.pointee.base.zErrMsg = walpool_message(error == .isNoArray ? needsArray : "malformed JSON")
+                    return SQLITE_ERROR
+                }
             }
             return SQLITE_OK
         }

@@ -14,7 +14,7 @@ final class UnnestScan {
 
     init(isToStop: @escaping () -> Bool) { self.isToStop = isToStop }
 
-    private struct Array {
+    private struct Column {
         var elements: JSONElements
         var current: JSONElements.Element?
     }
@@ -22,7 +22,7 @@ final class UnnestScan {
     /// A copy, for SQLite's own is only good until the scan has begun.
     private(set) var argument: OpaquePointer?
     /// nil: NULL, which has no elements.
-    private var arrays: [Array?] = []
+    private var arrays: [Column?] = []
     /// Arrays without their escapes, in SQLite's memory, which is counted.
     private var unescaped: [UnsafeMutableRawPointer] = []
     private(set) var row: Int64 = 0
@@ -58,41 +58,43 @@ final class UnnestScan {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
 
-    private func array(_ value: OpaquePointer) throws(Failure) -> Array? {
+    private func array(_ value: OpaquePointer) throws(Failure) -> Column? {
         guard let text = try text(value) else { return nil }
         return try array(text)
     }
 
     /// All of it is looked at first: a statement that is content with the beginning of an array is told of what is wrong behind it.
-    private func array(_ text: UnsafeRawBufferPointer) throws(Failure) -> Array {
+    private func array(_ text: UnsafeRawBufferPointer) throws(Failure) -> Column {
         let isValid = try JSONSyntax.isValid(text, askingEvery: Self.bytesPerCheck) { () throws(Failure) in
             if isToStop() { throw .isStopped }
         }
         guard isValid else { throw .isMalformed }
-        return Array(elements: try elements(of: text))
+        return Column(elements: try elements(of: text))
     }
 
     private func elements(of text: UnsafeRawBufferPointer) throws(Failure) -> JSONElements {
         do { return try JSONElements(text) } catch { throw Self.failure(error) }
     }
 
+    private func next(of elements: inout JSONElements) throws(Failure) -> JSONElements.Element? {
+        do { return try elements.next() } catch { throw Self.failure(error) }
+    }
+
     private static func failure(_ error: JSONElements.Failure) -> Failure { error == .isNoArray ? .isNoArray : .isMalformed }
 
     /// json_array() has made it of arrays that are texts, or its own.
-    private func split(_ value: OpaquePointer, _ columns: Int) throws(Failure) -> [Array?] {
+    private func split(_ value: OpaquePointer, _ columns: Int) throws(Failure) -> [Column?] {
         guard let text = try text(value) else { throw .isNoArray }
         var outer = try elements(of: text)
-        var arrays: [Array?] = []
-        do {
-            while let element = try outer.next() {
-                switch element {
-                case .null: arrays.append(nil)
-                case .nested(let text), .text(let text): arrays.append(try array(text))
-                case .escapedText(let written): arrays.append(try array(try unescape(written)))
-                case .integer, .real: throw Failure.isNoArray
-                }
+        var arrays: [Column?] = []
+        while let element = try next(of: &outer) {
+            switch element {
+            case .null: arrays.append(nil)
+            case .nested(let text), .text(let text): arrays.append(try array(text))
+            case .escapedText(let written): arrays.append(try array(try unescape(written)))
+            case .integer, .real: throw .isNoArray
             }
-        } catch let error as JSONElements.Failure { throw Self.failure(error) } catch { throw error as! Failure }
+        }
         guard arrays.count == columns else { throw .isNoArray }
         return arrays
     }

@@ -1,3 +1,5 @@
+import SQLite
+
 /// What stands around a parameter, as far as it decides what class the parameter's value must have.
 ///
 /// SQLite compares an integer and a text without converting either unless one side is a column or a CAST
@@ -228,8 +230,7 @@ private struct ParameterReader {
         if before.matches("in") { return member(of: opener) }
         guard before.kind == .identifier, !before.isReservedWord, before.bytes.count < 24 else { return .undecided }
         if before.matches("json_each"), parameter.ordinal == 0 { return .array }
-        // As it is written, and as it is rewritten: see `Unnest`.
-        if before.matches("unnest") || before.matches("walpool_unnest_1") { return .array }
+        if before.matches("unnest") || before.matches(Unnest.nameOfOne) { return .array }
         if before.matches("generate_series") || before.matches("pg_sleep") { return .number }
         switch ExpressionClass.argument(of: before.name, at: parameter.ordinal) {
         case .text, .textOrBytes: return .text
