@@ -27,6 +27,8 @@ struct GroupCommit {
         /// Members the group had no time for, or could not run on a connection that has failed: they are as they were
         /// before, and go back to the head of the queue.
         var postponed: [any GroupMember] = []
+        /// How often a member's commit was refused, or it could not begin.
+        fileprivate var refusals = 0
     }
 
     func run(_ members: [any GroupMember]) -> Result {
@@ -134,10 +136,15 @@ struct GroupCommit {
                 member.returnToQueue()
                 result.postponed.append(member)
             } else {
-                member.commitFailed(error)
+                refuse(member, error, &result)
                 result.finished.append(member)
             }
         }
+    }
+
+    private func refuse(_ member: any GroupMember, _ error: SQLiteError, _ result: inout Result) {
+        result.refusals += 1
+        member.commitFailed(error)
     }
 
     /// A statement that was undone has changed pages and changed them back, and COMMIT would write and sync them for nothing.
@@ -174,15 +181,22 @@ struct GroupCommit {
         result.postponed += waiting[index...]
     }
 
-    /// The member has its error, which may come of what those before it had written. If their commit fails now, it runs again, too, when
-    /// the database has been opened anew.
+    /// The member has its error, which may come of what those before it had written. If that is not committed now, as their commit is
+    /// refused, or they cannot begin, or fail this time, the member runs again, too: with the next group, or when the database has been
+    /// opened anew.
     private func finish(
         _ member: any GroupMember, after others: ArraySlice<any GroupMember>, _ result: inout Result, running: (inout Result) -> Void
     ) {
         // A cancel is for what it was sent for, and takes no second one.
         let isOfOthers = !others.isEmpty && writer.failure == nil && writer.stopReason == nil
+        let refusals = result.refusals
+        let leftNothing = others.map(\.leavesNothing)
         running(&result)
-        if isOfOthers, writer.failure != nil {
+        // Who could not begin is answered by now, and another thread's.
+        let endedOtherwise =
+            writer.failure != nil || result.refusals > refusals
+            || zip(others, leftNothing).contains { other, leftNothing in other.leavesNothing && !leftNothing }
+        if isOfOthers, endedOtherwise {
             member.returnToQueue()
             result.postponed.append(member)
         } else {
@@ -208,7 +222,7 @@ struct GroupCommit {
             } else {
                 do { try commitWhatIsLeft(of: [member]) } catch {
                     writer.rollback()
-                    member.commitFailed(error)
+                    refuse(member, error, &result)
                 }
             }
             result.finished.append(member)
@@ -230,6 +244,7 @@ struct GroupCommit {
                 var patient: [any GroupMember] = []
                 for member in waiting {
                     if error.isBusy, let reason = member.reasonToStopWaiting(now: now) {
+                        result.refusals += 1
                         member.couldNotBegin(reason, error)
                         if let answer { answer(member) } else { result.finished.append(member) }
                     } else {
@@ -240,6 +255,7 @@ struct GroupCommit {
                 if patient.count < waiting.count {
                     waiting = patient[...]
                 } else {
+                    result.refusals += waiting.count
                     for member in waiting { member.couldNotBegin(nil, error) }
                     result.finished.append(contentsOf: waiting)
                     return []
