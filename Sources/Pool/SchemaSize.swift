@@ -86,7 +86,11 @@ package struct SchemaSize: Sendable {
         guard !isOfTable || !isUncountable else { return false }
         guard let count = try counted() else {
             isUncountable = true
-            return !isOfTable && columnsAtMostBytes != nil
+            // Of a view is known what it adds, and it counts as those that come after it.
+            guard let added = self.added(columns), let known = columnsAtMostBytes else { return false }
+            guard known + added <= limitBytes else { return true }
+            columnsAtMostBytes = known + added
+            return false
         }
         isUncountable = false
         (columnsAtMostBytes, waitingViews) = (count.bytes, count.waitingViews)

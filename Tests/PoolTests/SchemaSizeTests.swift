@@ -63,6 +63,17 @@ import Testing
         #expect(!isFull(&size, with: .made(bytes: 0), counted: nil, counter) && counter.counts == 0)
     }
 
+    /// Something was dropped, so all are to be counted, and a busy machine has no time for that: a view counts as it does from then on.
+    @Test func aViewBehindADropThatTakesLong() {
+        for (bytes, isFull) in [(10_000, false), (10_001, true)] {
+            var size = SchemaSize()
+            #expect(!self.isFull(&size, with: .made(bytes: 1), counted: 90_000))
+            size.loses()
+            #expect(self.isFull(&size, with: .made(bytes: bytes), counted: nil) == isFull)
+            #expect(size.columnBytes == (isFull ? 90_000 : 100_000))
+        }
+    }
+
     /// Views get what they wait for, and what their tables get.
     @Test func columnsOfTables() {
         var size = SchemaSize()
