@@ -5,6 +5,8 @@ package struct SchemaSize: Sendable {
     /// What the columns of views and virtual tables take at most, which SQLite keeps from when somebody asks for them until the schema is
     /// read again, as after each definition that was undone: so what is measured has them sometimes. nil: nobody has counted.
     private var columnsAtMostBytes: Int?
+    /// The most of it that was known before a count found less, which a rollback may bring back.
+    private var columnsBeforeBytes = 0
     /// Views of what is not there, which get columns when it comes. nil: nobody has counted, or something was dropped since.
     private var waitingViews: Int?
     /// Somebody has tried to count them, and had no time.
@@ -20,7 +22,11 @@ package struct SchemaSize: Sendable {
 
     /// Definitions were rolled back, and what was dropped before is there again; or another process has made some. What is known of columns
     /// counts where they cannot be counted again.
-    package mutating func forget() { (atMostBytes, waitingViews) = (nil, nil) }
+    package mutating func forget() {
+        (atMostBytes, waitingViews) = (nil, nil)
+        columnsAtMostBytes = columnsAtMostBytes.map { max($0, columnsBeforeBytes) }
+        columnsBeforeBytes = 0
+    }
 
     /// More than any definition takes in memory for a byte of its text, but for those whose `textBytes` is nil; the most that was seen is
     /// 54, of `CHECK (1 IN (1,1,1,…))`.
@@ -93,6 +99,7 @@ package struct SchemaSize: Sendable {
             return false
         }
         isUncountable = false
+        columnsBeforeBytes = max(columnsBeforeBytes, columnsAtMostBytes ?? 0)
         (columnsAtMostBytes, waitingViews) = (count.bytes, count.waitingViews)
         return count.bytes > limitBytes
     }

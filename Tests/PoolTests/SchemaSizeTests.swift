@@ -74,6 +74,16 @@ import Testing
         }
     }
 
+    /// What was found smaller was so in a transaction that has gone back, and the schema may be measured with all of it.
+    @Test func columnsThatComeBack() {
+        var size = SchemaSize()
+        #expect(!isFull(&size, with: .made(bytes: 1), counted: 90_000))
+        for less in [0, 10_000] { #expect(!isFull(&size, with: .altered, counted: less) && size.columnBytes == less) }
+        size.forget()
+        #expect(size.columnBytes == 90_000)
+        #expect(!isFull(&size, with: .made(bytes: 1), counted: 80_000) && size.columnBytes == 80_000)
+    }
+
     /// Views get what they wait for, and what their tables get.
     @Test func columnsOfTables() {
         var size = SchemaSize()
