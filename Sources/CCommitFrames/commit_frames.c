@@ -28,6 +28,8 @@ struct walpool_commit_frames {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
     sqlite3_file *file;
+    /* What the -wal's frames are copied into. */
+    sqlite3_file *database;
     /* What SQLite writes next, if it is kept. */
     enum { WHATEVER, HEADER, PAGE } next;
     /* The frame whose page comes is the commit's last. */
@@ -46,6 +48,10 @@ struct walpool_commit_frames {
     sqlite3_int64 header;
     /* One was written since COMMIT began. */
     int has_header;
+    /* The commit's last frame, or a part of it, may be in the file. */
+    int has_mark;
+    /* They begin with a page, whose header is in the file. */
+    int begins_with_page;
     /* Where they belong, and how many bytes they are. */
     sqlite3_int64 offset;
     int count;
@@ -64,11 +70,37 @@ static int write_original(struct walpool_commit_frames *frames, const void *byte
     return number == EDQUOT || number == EFBIG ? SQLITE_FULL : code;
 }
 
+/* A COMMIT that had no room is none. But all of it may be in the file, up to the end of its last frame; and where zeros are there already,
+   or are written later, that whoever makes the index anew takes for the rest, it is one. So the first of the frames that were just
+   written is made none, with the write lock, which SQLite gives back as COMMIT fails. */
+static int unmake(struct walpool_commit_frames *frames) {
+    static const unsigned char zeros[FRAME_HEADER_BYTES];
+    unsigned char there[FRAME_HEADER_BYTES];
+    const sqlite3_io_methods *methods = frames->original;
+    sqlite3_int64 offset = frames->begins_with_page ? frames->offset - FRAME_HEADER_BYTES : frames->offset, size = 0;
+    int code = methods->xFileSize(frames->file, &size);
+    if (code != SQLITE_OK) return code;
+    int count = size - offset < FRAME_HEADER_BYTES ? (int)(size - offset) : FRAME_HEADER_BYTES;
+    if (count > 0) code = methods->xRead(frames->file, there, count, offset);
+    if (code != SQLITE_OK) return code;
+    /* What differs was there before. */
+    if (count > 0 && (frames->begins_with_page || memcmp(there, frames->bytes, count) == 0)
+        && methods->xWrite(frames->file, zeros, count, offset) != SQLITE_OK) {
+        /* Where nothing is ever written over, that needs room, too. */
+        code = methods->xTruncate(frames->file, offset);
+        if (code != SQLITE_OK) return code;
+    }
+    frames->has_mark = 0;
+    return SQLITE_FULL;
+}
+
 static int write_kept(struct walpool_commit_frames *frames) {
     int count = frames->count;
     if (count == 0 || frames->failure != SQLITE_OK) return frames->failure;
     frames->count = 0;
+    if (frames->is_last) frames->has_mark = 1;
     frames->failure = write_original(frames, frames->bytes, count, frames->offset);
+    if (frames->failure == SQLITE_FULL && frames->is_last) frames->failure = unmake(frames);
     if (frames->failure != SQLITE_OK) frames->next = WHATEVER;
     return frames->failure;
 }
@@ -86,17 +118,24 @@ static int is_expected(struct walpool_commit_frames *frames, int count, sqlite3_
                                   : frames->next == PAGE && count >= LEAST_PAGE_BYTES && count <= MOST_BYTES;
 }
 
+static int marks_commit(const unsigned char *header) {
+    static const unsigned char is_no_commit[4];
+    return memcmp(header + 4, is_no_commit, sizeof is_no_commit) != 0;
+}
+
 static int keep(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
     if (frames->count + count > MOST_BYTES) {
         int code = write_kept(frames);
         if (code != SQLITE_OK) return code;
     }
-    if (frames->count == 0) frames->offset = offset;
+    if (frames->count == 0) {
+        frames->offset = offset;
+        frames->begins_with_page = frames->next == PAGE;
+    }
     memcpy(frames->bytes + frames->count, bytes, count);
     frames->count += count;
     if (frames->next == HEADER) {
-        static const unsigned char is_no_commit[4];
-        frames->is_last = memcmp((const unsigned char *)bytes + 4, is_no_commit, sizeof is_no_commit) != 0;
+        frames->is_last = marks_commit(bytes);
         frames->next = PAGE;
         return SQLITE_OK;
     }
@@ -132,6 +171,12 @@ static void note(struct walpool_commit_frames *frames, const void *bytes, int co
     }
 }
 
+/* The -wal is about to be begun anew, emptied or closed, which may be to delete it, and what it held is in the database by then. But somebody
+   else may have copied it, with `synchronous = OFF`, and the disk may not have it. SQLite syncs only what it has copied itself. */
+static int sync_database(struct walpool_commit_frames *frames) {
+    return frames->database->pMethods->xSync(frames->database, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct walpool_commit_frames *frames = frames_of(file);
     note(frames, bytes, count, offset);
@@ -140,6 +185,8 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     if (code != SQLITE_OK) return code;
     /* A frame elsewhere. */
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
+    if (offset == 0 && (code = sync_database(frames)) != SQLITE_OK) return code;
+    if (count == FRAME_HEADER_BYTES && marks_commit(bytes)) frames->has_mark = 1;
     return write_original(frames, bytes, count, offset);
 }
 
@@ -232,6 +279,7 @@ static int read_frames(sqlite3_file *file, void *bytes, int count, sqlite3_int64
 
 static int truncate_frames(sqlite3_file *file, sqlite3_int64 bytes) {
     int code = write_before_others(frames_of(file));
+    if (code == SQLITE_OK && bytes == 0) code = sync_database(frames_of(file));
     return code == SQLITE_OK ? frames_of(file)->original->xTruncate(file, bytes) : code;
 }
 
@@ -250,7 +298,16 @@ static int control_frames(sqlite3_file *file, int operation, void *argument) {
     return code == SQLITE_OK ? frames_of(file)->original->xFileControl(file, operation, argument) : code;
 }
 
-struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
+static int close_frames(sqlite3_file *file) {
+    struct walpool_commit_frames *frames = frames_of(file);
+    /* Nobody asks what became of it. */
+    sync_database(frames);
+    file->pMethods = frames->original;
+    free(frames);
+    return file->pMethods->xClose(file);
+}
+
+struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal, sqlite3_file *database) {
     struct walpool_commit_frames *frames = malloc(sizeof *frames);
     if (!frames) return 0;
     frames->original = wal->pMethods;
@@ -261,7 +318,9 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
     frames->methods.xSync = sync_frames;
     frames->methods.xFileSize = size_of_frames;
     frames->methods.xFileControl = control_frames;
+    frames->methods.xClose = close_frames;
     frames->file = wal;
+    frames->database = database;
     frames->next = WHATEVER;
     frames->is_last = 0;
     frames->failure = SQLITE_OK;
@@ -272,6 +331,8 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal) {
     frames->end = 0;
     frames->header = 0;
     frames->has_header = 0;
+    frames->has_mark = 0;
+    frames->begins_with_page = 0;
     wal->pMethods = &frames->methods;
     return frames;
 }
@@ -280,19 +341,18 @@ void walpool_commit_frames_begin(struct walpool_commit_frames *frames) {
     frames->next = HEADER;
     frames->is_last = 0;
     frames->has_header = 0;
+    frames->has_mark = 0;
     frames->failure = SQLITE_OK;
     frames->count = 0;
 }
 
-int walpool_commit_frames_end(struct walpool_commit_frames *frames) {
-    int is_whole = frames->failure == SQLITE_OK && frames->count == 0 && !(frames->has_header && frames->unsummed != 0);
+struct walpool_commit_in_file walpool_commit_frames_end(struct walpool_commit_frames *frames) {
+    struct walpool_commit_in_file in_file = {
+        .is_whole = frames->failure == SQLITE_OK && frames->count == 0 && !(frames->has_header && frames->unsummed != 0),
+        .has_mark = frames->has_mark,
+    };
     frames->next = WHATEVER;
     frames->failure = SQLITE_OK;
     frames->count = 0;
-    return is_whole;
-}
-
-void walpool_commit_frames_release(struct walpool_commit_frames *frames) {
-    frames->file->pMethods = frames->original;
-    free(frames);
+    return in_file;
 }

@@ -17,8 +17,6 @@ extension Pool {
             if !mayAnotherBeWrittenInto, try whileNobodyWrites({ () throws(SQLiteError) in writer.connection.holdsWholeWAL() }),
                 !mayAnotherBeWrittenInto
             {
-                // Others may have copied some of it, and not brought it onto the disk.
-                try writer.connection.syncDatabase()
                 let result = try writer.connection.checkpoint(.truncate)
                 isCopied = places.hasWAL && result.frames >= 0 && result.frames == result.copiedFrames
                 // The file that came in the database's place may be on the disk already.

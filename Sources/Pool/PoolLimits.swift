@@ -60,9 +60,6 @@ package struct PoolLimits: Sendable {
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000
-    /// How long the write lock is waited for to cut off what a COMMIT has left that had no room, with the writer kept meanwhile. Another
-    /// process has it for a moment; one that has it for long is not waited for.
-    static let unfinishedCommitMilliseconds: Int64 = 200
     /// How often a sync of what an earlier process has left is tried. After one that fails, what is not on the disk is forgotten, and the
     /// next one is about the rest; a disk that takes none of them is not served from.
     static let settlingSyncs = 3

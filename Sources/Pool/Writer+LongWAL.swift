@@ -63,49 +63,17 @@ extension Writer {
         return true
     }
 
-    /// A COMMIT had no room, and is none. But its frames may be in the file, all but the end of the last, and where that is zeros, as those
-    /// that are made ahead, whoever makes the index anew takes them for a commit. So they are cut off before anybody is told.
-    ///
-    /// SQLite has given back the write lock by then, and another process may have taken it. What that commits is written over the frames; what
-    /// it rolls back is not.
-    ///
-    /// - Returns: why it has failed: where they could not be cut off, nobody knows what will be there.
-    func cutUnfinishedCommit(after error: SQLiteError) -> SQLiteError {
-        endSnapshot()
-        endTransaction()
-        hasUnfinishedCommit = true
-        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.unfinishedCommitMilliseconds)
-        while failure == nil {
-            if (try? withWriteLock({ removeUnfinishedCommit() })) == true { return error }
-            guard MonotonicClock.now < end else { break }
-            MonotonicClock.sleep(milliseconds: 1)
+    /// What a COMMIT without room had written was made none (see commit_frames.h), and the disk may still have it, or get it from somebody's
+    /// sync that is under way. Nobody is told that it was refused before the disk knows, too. By a descriptor of its own: with
+    /// `pipelined` SQLite's would take the error of a sync that others wait for.
+    func settleCommitWithoutRoom() throws(SQLiteError) {
+        forgetRoom()
+        do throws(SQLiteError) {
+            guard places.hasWAL else { throw DatabaseFiles.lost("its -wal was deleted or moved away") }
+            try Pool.settleWAL(of: connection.fileName, mayDrop: false)
+        } catch {
+            note(error)
+            throw error
         }
-        // The next transaction begins with it.
-        return SQLiteError(
-            extendedCode: SQLiteError.Code.truncateFailed,
-            message: "a commit had no room (\(error.message)), and what it left in the -wal could not be cut off yet")
-    }
-
-    /// With the write lock, before anything is written.
-    ///
-    /// - Returns: false when that has failed, and nothing more is to be written.
-    func removeUnfinishedCommit() -> Bool {
-        guard hasUnfinishedCommit else { return true }
-        guard let walIndex, let file = connection.walFile(), let length = file.bytes else { return couldNotCut() }
-        if length > keptBytes(walIndex, toLastCommit: true) {
-            guard cut(file, toLastCommit: true) else { return couldNotCut() }
-            // On a disk that never writes over what it has, what was cut off may still be what it has. With `pipelined` it would take the error
-            // of a sync that others wait for.
-            if waitsForDisk, pipelinedSync == nil { do { try file.sync() } catch { note(error) } }
-        }
-        hasUnfinishedCommit = failure != nil
-        return failure == nil
-    }
-
-    private func couldNotCut() -> Bool {
-        note(
-            SQLiteError(
-                extendedCode: SQLiteError.Code.truncateFailed, message: "what a commit without room left in the -wal cannot be cut off"))
-        return false
     }
 }

@@ -20,8 +20,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private(set) var walIndex: WALIndex?
     /// As the index was when `hasCommittedAnew` was asked last.
     private var knownHeader = WALIndex.Header()
-    /// All of the -wal had been copied then, and was brought onto the disk.
-    private var headerOfSyncedCopy = WALIndex.Header()
     private let path: String
     private let log: Logger
     private let work: ThreadAtWork
@@ -40,8 +38,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     private var firstFailure: SQLiteError?
     /// Since `cutLongWAL` was called last something had no room.
     var isDiskFull = false
-    /// What a COMMIT left that had no room has not been cut off yet.
-    var hasUnfinishedCommit = false
     /// With synchronous = pipelined. Set when the connection has been opened.
     private(set) var pipelinedSync: PipelinedSync?
     /// See Writer+Conflicts. A version that was rolled back may come again with another schema.
@@ -99,8 +95,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         connection.sleepLimitMilliseconds = limits.writerIdleMilliseconds
         // It lives in the connection this object owns, so it must not retain it.
         connection.callbacks.onBusy = { [unowned(unsafe) self] in self.waitForOutsider(attempt: $0) }
-        // Now, and not in somebody's first commit.
-        try syncCopyOfOthers()
         connection.keepWALWhenClosed(false)
     }
 
@@ -189,11 +183,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             counters.outsiderWaitHasEnded()
         }
         try lookAtDatabaseBeforeFirstCommit()
-        do throws(SQLiteError) {
-            try takeWriteLock()
-            if !removeUnfinishedCommit(), let failure { throw failure }
-            try syncCopyOfOthers()
-        } catch {
+        do { try takeWriteLock() } catch {
             // SQLite asks the progress handler once more when a statement has done everything, and then calls it
             // interrupted: the lock may have been taken. What gives it back is nobody's to stop.
             endRun()
@@ -211,24 +201,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         }
         firstFailure = problem
         throw problem
-    }
-
-    /// Somebody else has copied all of the -wal, perhaps with `synchronous = OFF`, and then it may not be on the disk; the commit that begins
-    /// the -wal anew writes over what a power failure would leave to read. Asked with the write lock, for that is decided when the
-    /// transaction begins.
-    ///
-    /// Also behind a checkpoint of this connection: where somebody else has copied everything, SQLite has nothing to copy, syncs nothing, and
-    /// says that all is done.
-    func syncCopyOfOthers() throws(SQLiteError) {
-        guard failure == nil, let walIndex, walIndex.frames == walIndex.backfilledFrames, !walIndex.matches(headerOfSyncedCopy) else {
-            return
-        }
-        let header = walIndex.copyHeader()
-        do { try connection.syncDatabase() } catch {
-            note(error)
-            throw error
-        }
-        headerOfSyncedCopy = header
     }
 
     /// Each transaction would begin with a read transaction of its own: four of its six file locks are for that, and they cost
@@ -275,7 +247,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             try connection.commitAtOnce { () throws(SQLiteError) in try run(commitStatement) }
         } catch {
             note(error)
-            throw error.isFull ? cutUnfinishedCommit(after: error) : error
+            if error.isFull { try settleCommitWithoutRoom() }
+            throw error
         }
         if seesDraft { announceSchema() }
         let now = MonotonicClock.now
@@ -300,8 +273,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     }
 
     private func copy(_ mode: Connection.CheckpointMode) throws(SQLiteError) -> Connection.Checkpoint {
-        // It may empty the -wal.
-        try syncCopyOfOthers()
         files.willBeCheckpointed()
         let result: Connection.Checkpoint
         if let pipelinedSync {
@@ -336,9 +307,6 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         defer { try? run(rollbackStatement) }
         return work()
     }
-
-    /// Commits wait for the disk; with `normal` none does, and no room is made for any.
-    var waitsForDisk: Bool { room != nil }
 
     /// The file has been made shorter.
     func forgetRoom() { room?.isCut() }

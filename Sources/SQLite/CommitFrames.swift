@@ -7,25 +7,25 @@ struct CommitFrames {
     let file: WALFile
     private let frames: OpaquePointer
 
-    /// nil: there is no memory.
-    init?(file: WALFile) {
-        guard let frames = walpool_commit_frames_of(file.file) else { return nil }
+    /// Until SQLite closes the file. nil: there is no memory.
+    init?(file: WALFile, database: UnsafeMutablePointer<sqlite3_file>) {
+        guard let frames = walpool_commit_frames_of(file.file, database) else { return nil }
         self.file = file
         self.frames = frames
     }
 
-    /// To be called before the connection is closed.
-    func release() { walpool_commit_frames_release(frames) }
-
-    /// Runs a COMMIT. When it throws and the transaction is still open, that has to be rolled back.
+    /// Runs a COMMIT. When it throws and the transaction is still open, that has to be rolled back. When it throws anything but an I/O error,
+    /// nothing of it is in the file that may be taken for a commit.
+    @inline(__always)
     func gather(_ commit: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         walpool_commit_frames_begin(frames)
-        var isWhole = false
-        do {
-            defer { isWhole = walpool_commit_frames_end(frames) != 0 }
-            try commit()
+        do { try commit() } catch {
+            guard walpool_commit_frames_end(frames).has_mark != 0, !error.isInputOutput else { throw error }
+            throw SQLiteError(
+                extendedCode: SQLiteError.Code.writeFailed,
+                message: "a commit failed when it was in the -wal file already (\(error.message))")
         }
-        guard isWhole else {
+        guard walpool_commit_frames_end(frames).is_whole != 0 else {
             throw SQLiteError(extendedCode: SQLiteError.Code.writeFailed, message: "a part of a commit was not written to the -wal file")
         }
     }

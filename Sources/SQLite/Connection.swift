@@ -71,7 +71,6 @@ public final class Connection: @unchecked Sendable {
 
     deinit {
         fileMap?.release()
-        commitFrames?.release()
         sqlite3_close_v2(handle)
     }
 
@@ -218,12 +217,6 @@ public final class Connection: @unchecked Sendable {
     private static let withOwnColumns: StaticString =
         "SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND coalesce(rootpage, 0) = 0) ORDER BY rowid DESC"
 
-    /// Brings onto the disk what was copied into the database's file, by whomever.
-    public func syncDatabase() throws(SQLiteError) {
-        guard let file = walpool_shared_file(handle), case let code = walpool_database_sync(file), code != SQLITE_OK else { return }
-        throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
-    }
-
     /// What the columns of all of them take; not those of one that cannot be used, and none behind those that are more than the limit.
     /// And how many cannot be used, as a view of what is not there.
     public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> (bytes: Int, waiting: Int) {
@@ -261,15 +254,16 @@ public final class Connection: @unchecked Sendable {
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
     public func walFile() -> WALFile? { commitFrames?.file ?? WALFile(connection: handle) }
 
-    /// From here on what `commit` writes leaves by one write. To be called once, in WAL mode, which is never left: SQLITE_MISUSE in
+    /// From here on what `commit` writes leaves by one write, and the -wal is never begun anew or emptied before the database is on the
+    /// disk. To be called once, in WAL mode, which is never left: SQLITE_MISUSE in
     /// another.
     public func gatherCommitFrames() throws(SQLiteError) {
         precondition(commitFrames == nil, "a file's methods are replaced once")
-        guard let file = walFile() else {
+        guard let file = walFile(), let database = walpool_shared_file(handle) else {
             throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "the database is not in WAL mode")
         }
         // Commits without would be slow, and before SQLite 3.50.2 some of them would not be found again.
-        guard let frames = CommitFrames(file: file) else { throw .outOfMemory }
+        guard let frames = CommitFrames(file: file, database: database) else { throw .outOfMemory }
         commitFrames = frames
     }
 

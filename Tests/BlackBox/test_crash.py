@@ -74,6 +74,6 @@ def test_what_an_outsider_has_copied_is_on_the_disk_before_it_is_written_over(st
     admin.query("RESUME").check()
     busy, frames, copied = other("PRAGMA wal_checkpoint(PASSIVE)")[0]
     assert (busy, copied) == (0, frames) and frames > 0
-    # The -wal's header is the other one.
-    assert syncs_of_an_insert(*between) == usual + 2
+    # The -wal's header is the other one. A checkpoint syncs by itself.
+    assert syncs_of_an_insert(*between) >= usual + 2
     assert min(syncs_of_an_insert() for _ in range(3)) == usual

@@ -200,6 +200,7 @@ def test_a_statement_that_is_stopped_keeps_none(client, four):
     run(client, "BEGIN", "INSERT INTO t VALUES (5, 'n')", endless)
     reply = client.query("COMMIT")
     assert reply.state == "57014" and reply.status == "I"
+    run(client, "SET statement_timeout = 0")
     assert is_gone(client)
     assert run(client, IDS) == ["1", "2", "3", "4"]
 

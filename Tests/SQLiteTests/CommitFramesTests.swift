@@ -16,24 +16,40 @@ import Testing
 
         private let layout = UnsafeMutablePointer<Layout>.allocate(capacity: 1)
         private let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        private weak var wal: RecordedFile?
         var calls: [String] = []
         /// Its bytes, as far as they were written.
         var bytes: [UInt8] = []
-        /// Writes fail from this one on.
+        /// Writes have no room from this one on.
         var writesThatSucceed = Int.max
+        /// The first that has none leaves so many of its bytes.
+        var bytesThatFit = 0
+        /// Of those that come after it.
+        var laterWritesSucceed = false
+        var canBeCut = true
+        private let name: String
 
-        init() {
+        /// - Parameter wal: whose database it is, and who remembers what is asked of it.
+        init(databaseOf wal: RecordedFile? = nil) {
+            self.wal = wal
+            name = wal == nil ? "" : "database "
             methods.initialize(to: sqlite3_io_methods())
             layout.initialize(to: Layout(recorded: Unmanaged.passUnretained(self)))
             layout.pointee.file.pMethods = UnsafePointer(methods)
             methods.pointee.xWrite = { file, bytes, count, offset in
                 RecordedFile.of(file).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: Int(offset))
             }
-            methods.pointee.xRead = { file, _, count, offset in RecordedFile.of(file).note("read \(count)@\(offset)") }
+            methods.pointee.xRead = { file, buffer, count, offset in
+                RecordedFile.of(file).read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: Int(offset))
+            }
             methods.pointee.xSync = { file, _ in RecordedFile.of(file).note("sync") }
-            methods.pointee.xTruncate = { file, count in RecordedFile.of(file).note("truncate \(count)") }
-            methods.pointee.xFileSize = { file, _ in RecordedFile.of(file).note("size") }
+            methods.pointee.xTruncate = { file, count in RecordedFile.of(file).truncate(Int(count)) }
+            methods.pointee.xFileSize = { file, size in
+                size?.pointee = Int64(RecordedFile.of(file).bytes.count)
+                return RecordedFile.of(file).note("size")
+            }
             methods.pointee.xFileControl = { file, operation, _ in RecordedFile.of(file).note("control \(operation)") }
+            methods.pointee.xClose = { file in RecordedFile.of(file).note("close") }
         }
 
         deinit {
@@ -51,17 +67,31 @@ import Testing
         }
 
         private func note(_ call: String) -> Int32 {
-            calls.append(call)
+            (wal ?? self).calls.append(name + call)
             return SQLITE_OK
         }
 
+        private func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int32 {
+            let there = bytes.dropFirst(offset).prefix(buffer.count)
+            buffer.copyBytes(from: there)
+            return note("read \(buffer.count)@\(offset)")
+        }
+
+        private func truncate(_ count: Int) -> Int32 {
+            guard canBeCut else { return SQLiteError.Code.truncateFailed }
+            bytes.removeLast(max(0, bytes.count - count))
+            return note("truncate \(count)")
+        }
+
         private func write(_ new: UnsafeRawBufferPointer, at offset: Int) -> Int32 {
-            calls.append("write \(new.count)@\(offset)")
-            guard writesThatSucceed > 0 else { return SQLITE_FULL }
-            writesThatSucceed -= 1
-            bytes += [UInt8](repeating: 0, count: max(0, offset + new.count - bytes.count))
-            bytes.replaceSubrange(offset..<offset + new.count, with: new)
-            return SQLITE_OK
+            _ = note("write \(new.count)@\(offset)")
+            let count = writesThatSucceed > 0 ? new.count : bytesThatFit
+            let hasRoom = writesThatSucceed > 0
+            writesThatSucceed = !hasRoom && laterWritesSucceed ? .max : max(0, writesThatSucceed - 1)
+            bytesThatFit = 0
+            bytes += [UInt8](repeating: 0, count: max(0, offset + count - bytes.count))
+            bytes.replaceSubrange(offset..<offset + count, with: new[..<count])
+            return hasRoom ? SQLITE_OK : SQLITE_FULL
         }
     }
 
@@ -71,7 +101,8 @@ import Testing
         case page(Int, at: Int)
         case other(Int, at: Int)
         case read(at: Int)
-        case sync, truncate, size, control
+        case truncate(to: Int)
+        case sync, size, control, close
     }
 
     /// A frame of a commit, as SQLite writes it.
@@ -98,7 +129,8 @@ import Testing
             var bytes: [UInt8] = [0, 0]
             return table.xRead(file, &bytes, 2, Int64(offset))
         case .sync: return table.xSync(file, SQLITE_SYNC_NORMAL)
-        case .truncate: return table.xTruncate(file, 5)
+        case .truncate(let count): return table.xTruncate(file, Int64(count))
+        case .close: return table.xClose(file)
         case .size:
             var bytes: Int64 = 0
             return table.xFileSize(file, &bytes)
@@ -112,7 +144,7 @@ import Testing
         ("synced", frame(0) + frame(1, commits: true) + [.sync], ["write 8240@32", "sync"]),
         (
             "behind the header of the file", [.other(32, at: 0), .sync] + frame(0) + frame(1, commits: true),
-            ["write 32@0", "sync", "write 8240@32"]
+            ["database sync", "write 32@0", "sync", "write 8240@32"]
         ),
         (
             "a page that is in the file already", frame(5) + [.other(4096, at: 56)] + frame(6) + frame(7, commits: true),
@@ -154,77 +186,184 @@ import Testing
             "something else is read", frame(0) + [.read(at: 30), .read(at: 4152)] + frame(1, commits: true),
             ["read 2@30", "read 2@4152", "write 8240@32"]
         ),
-        ("other calls", frame(0) + [.truncate, .size, .control], ["write 4120@32", "truncate 5", "size", "control 5"]),
+        ("other calls", frame(0) + [.truncate(to: 5), .size, .control], ["write 4120@32", "truncate 5", "size", "control 5"]),
     ])
     private func aCommit(name: String, calls: [Call], written: [String]) throws {
         let kept = RecordedFile()
+        let database = RecordedFile(databaseOf: kept)
+        defer { withExtendedLifetime(database) {} }
         let direct = RecordedFile()
-        let frames = try #require(walpool_commit_frames_of(kept.file))
+        let frames = try #require(walpool_commit_frames_of(kept.file, database.file))
         walpool_commit_frames_begin(frames)
         for call in calls {
             #expect(code(of: call, kept.file, kept.table) == SQLITE_OK)
             #expect(code(of: call, direct.file, direct.table) == SQLITE_OK)
         }
-        #expect(walpool_commit_frames_end(frames) != 0)
-        walpool_commit_frames_release(frames)
+        #expect(walpool_commit_frames_end(frames).is_whole != 0)
         #expect(kept.calls == written)
         #expect(kept.bytes == direct.bytes)
     }
 
     @Test func outsideOfACommitEverythingLeavesAsItComes() throws {
         let recorded = RecordedFile()
-        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
         let calls = Self.frame(0) + Self.frame(1, commits: true)
         for call in calls { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
         walpool_commit_frames_begin(frames)
-        #expect(walpool_commit_frames_end(frames) != 0)
+        #expect(walpool_commit_frames_end(frames).is_whole != 0)
         for call in calls { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
         let asTheyCome = ["write 24@32", "write 4096@56", "write 24@4152", "write 4096@4176"]
         #expect(recorded.calls == asTheyCome + asTheyCome)
-        walpool_commit_frames_release(frames)
+        #expect(recorded.table.xClose(recorded.file) == SQLITE_OK)
+        #expect(recorded.calls.suffix(2) == ["database sync", "close"])
         #expect(code(of: calls[0], recorded.file, recorded.table) == SQLITE_OK)
         #expect(recorded.calls.last == "write 24@32")
     }
 
     @Test func whatFailsIsTheLastPage() throws {
         let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
         recorded.writesThatSucceed = 0
-        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
         walpool_commit_frames_begin(frames)
         let codes = (Self.frame(0) + Self.frame(1, commits: true)).map { code(of: $0, recorded.file, recorded.table) }
         #expect(codes == [SQLITE_OK, SQLITE_OK, SQLITE_OK, SQLITE_FULL])
-        #expect(walpool_commit_frames_end(frames) == 0)
-        walpool_commit_frames_release(frames)
-        #expect(recorded.calls == ["write 8240@32"])
+        #expect(walpool_commit_frames_end(frames).is_whole == 0)
+        #expect(recorded.calls == ["write 8240@32", "size"])
+    }
+
+    // MARK: A COMMIT without room
+
+    /// Of its last write so much fits, and what is behind that may be zeros already. Nobody takes it for a commit by then, and what was there
+    /// before stays as it was.
+    @Test(arguments: [
+        ("nothing of it", frame(0) + frame(1, commits: true), 0, 0, ["write 8240@32", "size"]),
+        ("all but a byte", frame(0) + frame(1, commits: true), 0, 8239, ["write 8240@32", "size", "read 24@32", "write 24@32"]),
+        ("half a header", frame(0, commits: true), 0, 12, ["write 4120@32", "size", "read 12@32", "write 12@32"]),
+        (
+            "the second part of a long one", (0..<40).flatMap { frame($0, commits: $0 == 39) }, 1, 37055,
+            ["write 127744@32", "write 37056@127776", "size", "read 24@127752", "write 24@127752"]
+        ),
+        (
+            "a last page without its header", frame(0, page: 65_536) + frame(1, page: 65_536, commits: true), 1, 65_000,
+            ["write 65584@32", "write 65536@65616", "size", "read 24@65592", "write 24@65592"]
+        ),
+        (
+            "the first part of a long one", (0..<40).flatMap { frame($0, commits: $0 == 39) }, 0, 127_743,
+            ["write 127744@32"]
+        ),
+    ])
+    private func aCommitWithoutRoom(name: String, calls: [Call], writes: Int, fits: Int, expected: [String]) throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        (recorded.writesThatSucceed, recorded.bytesThatFit, recorded.laterWritesSucceed) = (writes, fits, true)
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        walpool_commit_frames_begin(frames)
+        let codes = calls.map { code(of: $0, recorded.file, recorded.table) }
+        #expect(codes.contains(SQLITE_FULL) && codes.allSatisfy { [SQLITE_OK, SQLITE_FULL].contains($0) })
+        let end = walpool_commit_frames_end(frames)
+        #expect(end.is_whole == 0 && end.has_mark == 0)
+        #expect(recorded.calls == expected)
+        if let zeros = expected.last.flatMap({ $0.hasPrefix("write 24@") ? Int($0.dropFirst(9)) : nil }) {
+            #expect(recorded.bytes[zeros..<zeros + 24].allSatisfy { $0 == 0 })
+        }
+    }
+
+    /// What is there is somebody else's, or of a WAL before.
+    @Test func whatWasThereBeforeACommitWithoutRoom() throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        recorded.bytes = [UInt8](repeating: 7, count: 10_000)
+        recorded.writesThatSucceed = 0
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        walpool_commit_frames_begin(frames)
+        for call in Self.frame(0, commits: true) { _ = code(of: call, recorded.file, recorded.table) }
+        #expect(walpool_commit_frames_end(frames).has_mark == 0)
+        #expect(recorded.bytes.allSatisfy { $0 == 7 })
+    }
+
+    /// On a disk that writes over nothing; and where it cannot be cut off either, nobody knows what will be there.
+    @Test(arguments: [true, false]) func whatCannotBeWrittenOverIsCutOff(canBeCut: Bool) throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        (recorded.writesThatSucceed, recorded.bytesThatFit, recorded.canBeCut) = (0, 4119, canBeCut)
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        walpool_commit_frames_begin(frames)
+        let codes = Self.frame(0, commits: true).map { code(of: $0, recorded.file, recorded.table) }
+        #expect(codes == [SQLITE_OK, canBeCut ? SQLITE_FULL : SQLiteError.Code.truncateFailed])
+        #expect(walpool_commit_frames_end(frames).has_mark == (canBeCut ? 0 : 1))
+        #expect(recorded.bytes.count == (canBeCut ? 32 : 32 + 4119))
+    }
+
+    /// SQLite may fail behind the last write, as where it has no memory to name the frames: then it is no refusal.
+    @Test func aCommitThatFailsBehindItsFrames() throws {
+        let database = try TemporaryDatabase()
+        let connection = try database.open()
+        try connection.gatherCommitFrames()
+        let file = try #require(connection.walFile()).file
+        for (writes, isInputOutput) in [(false, false), (true, true)] {
+            let error = #expect(throws: SQLiteError.self) {
+                try connection.commitAtOnce { () throws(SQLiteError) in
+                    if writes { for call in Self.frame(0, commits: true) { _ = code(of: call, file, file.pointee.pMethods.pointee) } }
+                    throw SQLiteError.outOfMemory
+                }
+            }
+            #expect(error?.isInputOutput == isInputOutput)
+        }
+    }
+
+    // MARK: What others have copied
+
+    /// It is on the disk before the -wal is written over, emptied or closed, and only then.
+    @Test(
+        arguments: [
+            (.other(32, at: 0), ["database sync", "write 32@0"]), (.truncate(to: 0), ["database sync", "truncate 0"]),
+            (.truncate(to: 5), ["truncate 5"]), (.other(32, at: 32), ["write 32@32"]), (.close, ["database sync", "close"]),
+        ] as [(Call, [String])])
+    private func theDatabaseIsOnTheDisk(before call: Call, _ expected: [String]) throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        _ = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK)
+        #expect(recorded.calls == expected)
     }
 
     /// Whoever reads may make nothing of it, and then the frame that makes it a commit must not be written.
     @Test func whatFailsInAReadFailsTheCommit() throws {
         let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
         recorded.writesThatSucceed = 0
-        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
         walpool_commit_frames_begin(frames)
         let calls = Self.frame(0) + [.read(at: 40)] + Self.frame(1, commits: true) + [.sync]
         let codes = calls.map { code(of: $0, recorded.file, recorded.table) }
         #expect(codes == [SQLITE_OK, SQLITE_OK, SQLITE_FULL, SQLITE_FULL, SQLITE_FULL, SQLITE_FULL])
-        #expect(walpool_commit_frames_end(frames) == 0)
+        #expect(walpool_commit_frames_end(frames).is_whole == 0)
         walpool_commit_frames_begin(frames)
-        #expect(walpool_commit_frames_end(frames) != 0, "the next commit is another one")
-        walpool_commit_frames_release(frames)
+        #expect(walpool_commit_frames_end(frames).is_whole != 0, "the next commit is another one")
         #expect(recorded.calls == ["write 4120@32"])
     }
 
     /// A commit that is given up leaves nothing for the next one.
     @Test func whatIsLeftIsForgotten() throws {
         let recorded = RecordedFile()
-        let frames = try #require(walpool_commit_frames_of(recorded.file))
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
         walpool_commit_frames_begin(frames)
         for call in Self.frame(0) + Self.frame(1) { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
-        #expect(walpool_commit_frames_end(frames) == 0)
+        #expect(walpool_commit_frames_end(frames).is_whole == 0)
         walpool_commit_frames_begin(frames)
         for call in Self.frame(0, commits: true) { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
-        #expect(walpool_commit_frames_end(frames) != 0)
-        walpool_commit_frames_release(frames)
+        #expect(walpool_commit_frames_end(frames).is_whole != 0)
         #expect(recorded.calls == ["write 4120@32"])
     }
 

@@ -18,22 +18,30 @@
    frame, and from then on frames get no checksum; the commit gives them theirs, from the first one that was written over
    (walRewriteChecksums). When that one is undone by ROLLBACK TO, or by a statement that fails, frames come in front of it that the
    commit does not come to. Whoever reads the -wal anew, after a crash for one, stops there: every commit from that on is lost, though
-   it was on the disk. So those frames are given their checksums here, where the commit begins to look for the one in front of its own. */
+   it was on the disk. So those frames are given their checksums here, where the commit begins to look for the one in front of its own.
+
+   Two more things can be done only amid a call of SQLite's, with its locks. A commit that had no room is made none in the file, too
+   (`unmake`). And before the -wal is begun anew or emptied the database is brought onto the disk, whoever has copied into it. */
 #pragma once
 #include <sqlite3.h>
 
 struct walpool_commit_frames;
 
-/* For the -wal file of a connection that writes; NULL, and it is as it was, when there is no memory. The connection is used
-   by one thread at a time. */
-struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal);
+/* For the -wal file of a connection that writes, until SQLite closes it; NULL, and it is as it was, when there is no memory. The
+   connection is used by one thread at a time. */
+struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal, sqlite3_file *database);
 
 /* Before COMMIT is run. */
 void walpool_commit_frames_begin(struct walpool_commit_frames *frames);
 
-/* After it. Whether all of it was written, and has its checksums: a COMMIT that succeeded without has left a hole behind, and that is
-   not known to be possible. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
-int walpool_commit_frames_end(struct walpool_commit_frames *frames);
+/* What became of a COMMIT in the file. */
+struct walpool_commit_in_file {
+    /* All of it was written, and has its checksums: a COMMIT that succeeded without has left a hole behind, and that is not known to be
+       possible. */
+    int is_whole;
+    /* Its last frame may be there: one that failed all the same may be found when the index is made anew. */
+    int has_mark;
+};
 
-/* To be called before the connection is closed. */
-void walpool_commit_frames_release(struct walpool_commit_frames *frames);
+/* After it. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
+struct walpool_commit_in_file walpool_commit_frames_end(struct walpool_commit_frames *frames);
