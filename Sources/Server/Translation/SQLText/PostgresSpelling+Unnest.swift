@@ -234,9 +234,9 @@ extension PostgresSpelling {
         guard depth <= Self.depthLimit, let inner = uncast(Array(text[parts.inner]), depth + 1) else { return nil }
         guard let outer = parts.type else { return inner }
         switch inner.withUnsafeBytes({ Self.ownType(of: $0) }) {
-        case .none: return nil
-        case .some(.none): return inner + text[parts.typeStart..<text.count]
-        case .some(.some(let own)): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
+        case .notAlone: return nil
+        case .untyped: return inner + text[parts.typeStart..<text.count]
+        case .one(let own): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
         }
     }
 
@@ -262,15 +262,23 @@ extension PostgresSpelling {
         return nil
     }
 
-    /// The type of a parameter or a literal that stands alone, `.some(nil)` without one; nil for everything else.
-    private static func ownType(of value: UnsafeRawBufferPointer) -> TypeOID?? {
+    /// What type a value has beside the one of a cast around it.
+    private enum OwnType {
+        /// It is more than a parameter or a literal, or something else.
+        case notAlone
+        case untyped
+        case one(TypeOID)
+    }
+
+    /// The type of a parameter or a literal that stands alone.
+    private static func ownType(of value: UnsafeRawBufferPointer) -> OwnType {
         var spelling = PostgresSpelling(sql: value, lexer: SQLLexer(value))
-        guard let token = spelling.lexer.next() else { return nil }
+        guard let token = spelling.lexer.next() else { return .notAlone }
         var type: TypeOID?
         if token.kind == .parameter, case .numbered(_, let name) = ParameterName(token.bytes) {
             if let name {
                 guard let found = spelling.extended(String(decoding: token.bytes[name].map(lowerASCII), as: UTF8.self), token.end) else {
-                    return nil
+                    return .notAlone
                 }
                 type = found.type
                 spelling.lexer = spelling.lexer.moved(to: found.end)
@@ -278,9 +286,10 @@ extension PostgresSpelling {
         } else if token.kind == .string {
             type = spelling.oneTypeName(token.end)?.type
         } else {
-            return nil
+            return .notAlone
         }
-        return spelling.lexer.next() == nil ? .some(type) : nil
+        guard spelling.lexer.next() == nil else { return .notAlone }
+        return type.map(OwnType.one) ?? .untyped
     }
 
     /// Whether elements of one are written as those of the other.
