@@ -52,22 +52,8 @@ struct TableDefinition {
                 generated[column.foldedName] = String(decoding: Self.inside(Self.skip(&cursor), sql), as: UTF8.self)
                 continue
             }
-            let kind: Constraint.Kind? =
-                cursor.accept("primary")
-                ? .primaryKey
-                : cursor.accept("unique")
-                    ? .unique
-                    : cursor.accept("check")
-                        ? .check
-                        : cursor.accept("foreign") ? .foreignKey : column != nil && cursor.sees("references") ? .foreignKey : nil
-            guard let kind else {
-                if cursor.accept("deferrable"), !constraints.isEmpty {
-                    constraints[constraints.count - 1].isDeferrable = true
-                } else if cursor.accept("deferred"), !constraints.isEmpty {
-                    constraints[constraints.count - 1].isDeferred = true
-                } else {
-                    Self.skip(&cursor)
-                }
+            guard let kind = Self.acceptKind(&cursor, isColumn: column != nil) else {
+                readDeferral(&cursor)
                 continue
             }
             _ = cursor.accept("key")
@@ -83,6 +69,27 @@ struct TableDefinition {
                 }
             }
             constraints.append(constraint)
+        }
+    }
+
+    /// Which constraint begins here, passing over its first word; nil: none.
+    private static func acceptKind(_ cursor: inout TokenCursor, isColumn: Bool) -> Constraint.Kind? {
+        if cursor.accept("primary") { return .primaryKey }
+        if cursor.accept("unique") { return .unique }
+        if cursor.accept("check") { return .check }
+        if cursor.accept("foreign") { return .foreignKey }
+        // Behind a column FOREIGN KEY is left out.
+        return isColumn && cursor.sees("references") ? .foreignKey : nil
+    }
+
+    /// What a word says of the constraint before it; every other is passed over, with what it has in parentheses.
+    private mutating func readDeferral(_ cursor: inout TokenCursor) {
+        if !constraints.isEmpty, cursor.accept("deferrable") {
+            constraints[constraints.count - 1].isDeferrable = true
+        } else if !constraints.isEmpty, cursor.accept("deferred") {
+            constraints[constraints.count - 1].isDeferred = true
+        } else {
+            Self.skip(&cursor)
         }
     }
 
