@@ -127,11 +127,7 @@ public final class Connection: @unchecked Sendable {
     public func prepareInternal(_ sql: String) throws(SQLiteError) -> Statement {
         callbacks.isInternal = true
         defer { callbacks.isInternal = false }
-        var copy = sql
-        let prepared = copy.withUTF8 { bytes in
-            Result { () throws(SQLiteError) -> Statement? in try prepare(UnsafeRawBufferPointer(bytes)).statement }
-        }
-        guard let statement = try prepared.get() else {
+        guard let statement = try sql.withBytes({ bytes throws(SQLiteError) in try prepare(bytes).statement }) else {
             throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
         }
         return statement

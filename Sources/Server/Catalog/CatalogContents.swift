@@ -79,10 +79,7 @@ struct CatalogContents: Sendable {
 
     /// The OID of a table, view or index by a name as a client writes it, perhaps with a schema and quotes. There is one schema.
     func oid(ofRelation name: String) -> UInt32? {
-        var bytes = name
-        let parts = bytes.withUTF8 { bytes in
-            SQLLexer(UnsafeRawBufferPointer(bytes)).filter(\.isIdentifierLike).map(\.name)
-        }
+        let parts = name.withBytes { SQLLexer($0).filter(\.isIdentifierLike).map(\.name) }
         guard parts.count == 1 || parts.count > 1 && parts[parts.count - 2] == "main", let last = parts.last.map(ExactName.init)
         else { return nil }
         if let oid = relationOIDs[last] { return oid }

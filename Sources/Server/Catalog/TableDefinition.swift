@@ -1,3 +1,5 @@
+import SQLite
+
 /// What a CREATE TABLE says that SQLite's pragmas do not: the names of constraints, and CHECKs.
 struct TableDefinition {
     struct Constraint: Equatable {
@@ -15,10 +17,7 @@ struct TableDefinition {
     /// By column: the expression that it is calculated by, as written.
     private(set) var generated: [FoldedName: String] = [:]
 
-    init(_ sql: String) {
-        var sql = sql
-        sql.withUTF8 { read(UnsafeRawBufferPointer($0)) }
-    }
+    init(_ sql: String) { sql.withBytes { read($0) } }
 
     private mutating func read(_ sql: UnsafeRawBufferPointer) {
         var cursor = TokenCursor(sql)

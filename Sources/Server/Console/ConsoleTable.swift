@@ -1,4 +1,5 @@
 import PostgresWire
+import SQLite
 
 /// A small result of the console's: columns and rows.
 struct ConsoleTable {
@@ -58,7 +59,6 @@ struct ConsoleTable {
     }
 
     private static func send(_ text: String, to out: OutputBuffer) {
-        var text = text
-        text.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
+        text.withBytes { out.fieldText($0) }
     }
 }
