@@ -1,5 +1,11 @@
 // Fields of a DataRow in the text format, written straight into the buffer.
 extension OutputBuffer {
+    /// A text that was made for the row. One that lies in memory already is `fieldText(_:)` of its bytes.
+    @inlinable public func fieldText(_ text: String) {
+        var text = text
+        text.withUTF8 { fieldText(UnsafeRawBufferPointer($0)) }
+    }
+
     /// A bool as PostgreSQL writes it: "t" or "f".
     @inlinable public func fieldBoolText(_ value: Bool) {
         fieldByte(value ? UInt8(ascii: "t") : UInt8(ascii: "f"))

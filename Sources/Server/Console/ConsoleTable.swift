@@ -1,5 +1,4 @@
 import PostgresWire
-import SQLite
 
 /// A small result of the console's: columns and rows.
 struct ConsoleTable {
@@ -53,12 +52,8 @@ struct ConsoleTable {
         switch value {
         case .null: out.fieldNull()
         case .integer(let number) where format == .binary: out.fieldBinary(number)
-        case .integer(let number): send(String(number), to: out)
-        case .text(let text): send(text, to: out)
+        case .integer(let number): out.fieldText(String(number))
+        case .text(let text): out.fieldText(text)
         }
-    }
-
-    private static func send(_ text: String, to out: OutputBuffer) {
-        text.withBytes { out.fieldText($0) }
     }
 }
