@@ -20,9 +20,9 @@ struct PostgresSpelling {
     /// And the one before that.
     private(set) var beforeLast: SQLToken?
     /// Where the name begins that is being read, with what stands before its dots.
-    private var nameStart: Int?
+    private(set) var nameStart: Int?
     /// The token before that.
-    private var beforeName: SQLToken?
+    private(set) var beforeName: SQLToken?
     /// For each open parenthesis: the token before it.
     var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
@@ -249,76 +249,6 @@ struct PostgresSpelling {
         case .int2 where isInteger, .int4 where isInteger, .int8 where isInteger, .numeric: replace(token.end..<type.end, by: [])
         case .float4, .float8: replace(token.start..<type.end, by: Array("CAST(\(token.text) AS REAL)".utf8))
         default: break
-        }
-    }
-
-    // MARK: Columns
-
-    /// `"book"."title"::text`, as Django writes it for LIKE: CAST does the same of texts and integers. Of other types it does not: PostgreSQL
-    /// rounds where SQLite cuts, and knows what is a date.
-    private mutating func castName(_ token: SQLToken) -> Bool {
-        guard byte(token.end) == UInt8(ascii: ":"), !token.isReservedWord, !token.matches("true"), !token.matches("false")
-        else { return false }
-        let before = lexer
-        guard let type = typeName(token.end), type.type == .text || type.type == .varchar, sql[type.end - 1] != UInt8(ascii: ")") else {
-            lexer = before
-            return false
-        }
-        let isPart = last?.isSymbol(".") == true
-        let (start, leading) = isPart ? (nameStart ?? token.start, beforeName) : (token.start, last)
-        var text = Array("CAST(".utf8) + sql[start..<token.end] + Array(" AS TEXT)".utf8)
-        if isWholeItem(behind: leading) { text += Array(" AS ".utf8) + token.bytes }
-        replace(start..<type.end, by: text)
-        return true
-    }
-
-    /// Whether what is between this token and the lexer is a column of a result, and has no other name: then it is called as before.
-    private func isWholeItem(behind before: SQLToken?) -> Bool {
-        guard let before, let place = places.last, place.openCases == 0, place.clause == .select || place.clause == .returning,
-            before.kind == .comma || ["select", "distinct", "returning"].contains(where: before.matches)
-        else { return false }
-        var ahead = lexer
-        guard let next = ahead.next() else { return true }
-        return next.kind == .comma || next.kind == .rightParenthesis || next.kind == .semicolon || next.matches("from")
-    }
-
-    // MARK: Parameters
-
-    /// `$1::int8` is one token of SQLite's; `[]`, `precision` and `with time zone` behind it are not part of it, and with a space in it
-    /// (`numeric(10, 2)`) there is none.
-    private mutating func parameter(_ token: SQLToken) {
-        guard case .numbered(let number, let range?) = ParameterName(token.bytes) else { return }
-        let word = String(decoding: token.bytes[range].map(lowerASCII), as: UTF8.self)
-        guard let type = extended(word, token.end), type.end > token.end || token.bytes.contains(where: isSpace),
-            let name = Self.plainName(type.type)
-        else { return }
-        replace(token.start..<type.end, by: Array("$\(number)::\(name)".utf8))
-        lexer = lexer.moved(to: type.end)
-    }
-
-    /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.
-    private mutating func boolean(_ cast: SQLToken) {
-        var ahead = lexer
-        guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), NumericCoercion.isNumbered(operand),
-            ahead.next()?.matches("as") == true, let type = ahead.next(), NumericCoercion.isBoolean(type),
-            let close = ahead.next(), close.kind == .rightParenthesis
-        else { return }
-        replace(cast.start..<close.end, by: Array("\(operand.text)::boolean".utf8))
-        lexer = ahead
-    }
-
-    /// A name of the type that is one word.
-    private static func plainName(_ type: TypeOID) -> String? {
-        if let element = type.element { return plainName(element).map { "_" + $0 } }
-        switch type {
-        case .float8: return "float8"
-        case .varchar: return "varchar"
-        case .bpchar: return "bpchar"
-        case .timestamp: return "timestamp"
-        case .timestamptz: return "timestamptz"
-        case .time: return "time"
-        case .timetz: return "timetz"
-        default: return type.sqlName.contains(" ") ? nil : type.sqlName
         }
     }
 }
