@@ -15,7 +15,7 @@ package struct StartSettings: Sendable {
     /// Lines of lower levels are not written.
     package var logLevel = LogLevel.info
     /// The socket's directory is to be made, and to be this user's alone.
-    package private(set) var mustMakeSocketDirectory = false
+    private(set) var mustMakeSocketDirectory = false
     /// Nothing names a database and nothing needs to: the service manager will. Only when settings are checked without it.
     package private(set) var databaseOfService: String?
     /// The keys that the file or the command line has.

@@ -28,13 +28,7 @@ extension OutputBuffer {
     public func copyHexadecimal(_ bytes: UnsafeRawBufferPointer, prefix: StaticString) {
         append(prefix)
         guard let place = claim(2 * bytes.count) else { return }
-        let digits: StaticString = "0123456789abcdef"
-        var output = place.assumingMemoryBound(to: UInt8.self)
-        for byte in bytes {
-            output[0] = digits.utf8Start[Int(byte >> 4)]
-            output[1] = digits.utf8Start[Int(byte & 15)]
-            output += 2
-        }
+        HexText.write(bytes, to: place)
     }
 
     /// A value in the text format: what would end it, and backslashes, behind a backslash.

@@ -1,5 +1,11 @@
 // Fields of a DataRow in the text format, written straight into the buffer.
 extension OutputBuffer {
+    /// A text that was made for the row. One that lies in memory already is `fieldText(_:)` of its bytes.
+    @inlinable public func fieldText(_ text: String) {
+        var text = text
+        text.withUTF8 { fieldText(UnsafeRawBufferPointer($0)) }
+    }
+
     /// A bool as PostgreSQL writes it: "t" or "f".
     @inlinable public func fieldBoolText(_ value: Bool) {
         fieldByte(value ? UInt8(ascii: "t") : UInt8(ascii: "f"))
@@ -30,14 +36,7 @@ extension OutputBuffer {
         place.storeBytes(of: Int32(truncatingIfNeeded: length).bigEndian, as: Int32.self)
         place.storeBytes(of: UInt8(ascii: "\\"), toByteOffset: 4, as: UInt8.self)
         place.storeBytes(of: UInt8(ascii: "x"), toByteOffset: 5, as: UInt8.self)
-        let digits: StaticString = "0123456789abcdef"
-        let digit = digits.utf8Start
-        var output = (place + 6).assumingMemoryBound(to: UInt8.self)
-        for byte in bytes {
-            output[0] = digit[Int(byte >> 4)]
-            output[1] = digit[Int(byte & 15)]
-            output += 2
-        }
+        HexText.write(bytes, to: place + 6)
     }
 
     /// A number inside other text, such as the count of a command tag.

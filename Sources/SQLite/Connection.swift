@@ -1,6 +1,5 @@
 import CFileMap
 import CSQLite
-import CWriteOut
 
 /// One connection to a database file, opened without SQLite's own mutex.
 ///
@@ -127,11 +126,7 @@ public final class Connection: @unchecked Sendable {
     public func prepareInternal(_ sql: String) throws(SQLiteError) -> Statement {
         callbacks.isInternal = true
         defer { callbacks.isInternal = false }
-        var copy = sql
-        let prepared = copy.withUTF8 { bytes in
-            Result { () throws(SQLiteError) -> Statement? in try prepare(UnsafeRawBufferPointer(bytes)).statement }
-        }
-        guard let statement = try prepared.get() else {
+        guard let statement = try sql.withBytes({ bytes throws(SQLiteError) in try prepare(bytes).statement }) else {
             throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "empty statement")
         }
         return statement
@@ -181,68 +176,12 @@ public final class Connection: @unchecked Sendable {
 
     /// "This parameter returns zero for the current value if and only if all foreign key constraints (deferred or
     /// immediate) have been resolved." https://www.sqlite.org/c3ref/c_dbstatus_options.html
-    public var hasUnresolvedForeignKeys: Bool {
-        var current: Int32 = 0
-        var highest: Int32 = 0
-        sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
-        return current != 0
-    }
+    public var hasUnresolvedForeignKeys: Bool { status(SQLITE_DBSTATUS_DEFERRED_FKS, reset: false) != 0 }
 
     /// Pages SQLite has written so far on this connection, into the -wal and into an attached temporary database
     /// (SQLITE_DBSTATUS_CACHE_WRITE, https://www.sqlite.org/c3ref/c_dbstatus_options.html). It only reads counters, so
     /// the progress handler may ask.
-    public var pagesWritten: Int {
-        var current: Int32 = 0
-        var highest: Int32 = 0
-        sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 0)
-        return Int(current)
-    }
-
-    /// What the schema takes that is in memory. To find that out takes as long as to walk through it.
-    /// https://www.sqlite.org/c3ref/c_dbstatus_options.html#sqlitedbstatusschemaused
-    public var schemaBytes: Int {
-        var current: Int32 = 0
-        var highest: Int32 = 0
-        sqlite3_db_status(handle, SQLITE_DBSTATUS_SCHEMA_USED, &current, &highest, 0)
-        return Int(current)
-    }
-
-    /// The name of the view or the virtual table that was made last.
-    public func newestWithOwnColumns() throws(SQLiteError) -> String? {
-        try firstText(Self.withOwnColumns)
-    }
-
-    /// Views and virtual tables, the newest first: "the sqlite_schema.rootpage … is 0 or NULL for views, triggers, and virtual tables"
-    /// (https://www.sqlite.org/schematab.html).
-    private static let withOwnColumns: StaticString =
-        "SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND coalesce(rootpage, 0) = 0) ORDER BY rowid DESC"
-
-    /// What the columns of all of them take; not those of one that cannot be used, and none behind those that are more than the limit.
-    /// And how many cannot be used, as a view of what is not there.
-    public func columnBytesOfAll(limitBytes: Int) throws(SQLiteError) -> (bytes: Int, waiting: Int) {
-        var names: [String] = []
-        let found = try prepareInternal(Self.withOwnColumns)
-        while try found.step() == .row { names.append(String(decoding: found.text(0), as: UTF8.self)) }
-        var (bytes, waiting) = (0, 0)
-        for name in names where bytes <= limitBytes {
-            do { bytes += try columnBytes(of: name) } catch {
-                if error.isInterrupt || error.isOfCircumstances || error.mayBeStoppedPreparation { throw error }
-                waiting += 1
-            }
-        }
-        return (bytes, waiting)
-    }
-
-    /// Of a column, beside its name and its declared type: its structure, of 24 bytes at most, and what malloc rounds up of three blocks.
-    private static let bytesBesideColumnTexts = 64
-
-    /// What the columns take that SQLite keeps of a view or a virtual table.
-    public func columnBytes(of name: String) throws(SQLiteError) -> Int {
-        let columns = try prepareInternal("PRAGMA main.table_xinfo(\(SQLQuoting.literal(name)))")
-        var bytes = 0
-        while try columns.step() == .row { bytes += columns.text(1).count + columns.text(2).count + Self.bytesBesideColumnTexts }
-        return bytes
-    }
+    public var pagesWritten: Int { status(SQLITE_DBSTATUS_CACHE_WRITE, reset: false) }
 
     /// The WAL index, once a first read transaction has mapped it; nil for a database that is not in WAL mode.
     public func walIndex() -> WALIndex? {
@@ -283,43 +222,5 @@ public final class Connection: @unchecked Sendable {
     /// Closing this connection shall leave the WAL as it is, even if it is the last one.
     public func keepWALWhenClosed(_ keeps: Bool = true) {
         _ = walpool_db_config_int(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0)
-    }
-
-    /// The outcome row of a checkpoint. "busy" is no error: https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
-    public struct Checkpoint: Equatable, Sendable {
-        /// SQLITE_BUSY: another process checkpoints, or readers or a writer stood in the way of a TRUNCATE.
-        public var isBusy: Bool
-        /// `pnLog` of `sqlite3_wal_checkpoint_v2`: frames in the WAL, 0 once it is emptied; -1: nothing was done, so it is not known.
-        public var frames: Int
-        /// `pnCkpt` of it: how many of those are in the database file now, with those that were before; -1 as above.
-        public var copiedFrames: Int
-        /// Nothing is left in the WAL that is not in the database file too.
-        public var isComplete: Bool { !isBusy && frames == copiedFrames }
-
-        /// The same for people: SQLite says 0 of 0 when it has emptied the WAL, of which all there was has been copied then.
-        public func telling(framesBefore: Int) -> Checkpoint {
-            frames == 0 && isComplete ? Checkpoint(isBusy: false, frames: framesBefore, copiedFrames: framesBefore) : self
-        }
-    }
-
-    /// SQLite's PASSIVE, which waits for nobody, and TRUNCATE, which waits for readers and writers by the busy handler and
-    /// then empties the WAL. https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
-    public enum CheckpointMode: Sendable { case passive, truncate }
-
-    /// Copies what the WAL holds into the database file. Only ever call it on the writer connection: SQLite before
-    /// 3.51.3 may corrupt a database when one connection checkpoints while another restarts the WAL
-    /// (https://www.sqlite.org/wal.html#walresetbug).
-    public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
-        var frames: Int32 = -1
-        var copied: Int32 = -1
-        let rawMode = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-        // The disk begins with what is copied while more is.
-        walpool_write_out_begin()
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", rawMode, &frames, &copied)
-        walpool_write_out_end()
-        guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
-            throw SQLiteError(connection: handle, code: code)
-        }
-        return Checkpoint(isBusy: code != SQLITE_OK, frames: Int(frames), copiedFrames: Int(copied))
     }
 }

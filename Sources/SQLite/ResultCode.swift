@@ -19,14 +19,14 @@ extension SQLiteError {
         /// SQLITE_NOTADB: the file is no database, or an encrypted one.
         public static let notADatabase = SQLITE_NOTADB
         /// SQLITE_CORRUPT_VTAB: what a virtual table keeps is damaged.
-        public static let corruptVirtualTable = SQLITE_CORRUPT | (1 << 8)
+        static let corruptVirtualTable = SQLITE_CORRUPT | (1 << 8)
         /// SQLITE_BUSY_SNAPSHOT: another connection has written since this one's snapshot began.
         public static let busySnapshot = SQLITE_BUSY | (2 << 8)
         /// Which operation on a file has failed: SQLITE_IOERR_READ, _SHORT_READ and _WRITE.
         public static let readFailed = SQLITE_IOERR | (1 << 8), shortRead = SQLITE_IOERR | (2 << 8), writeFailed = SQLITE_IOERR | (3 << 8)
         /// SQLITE_IOERR_FSYNC, _TRUNCATE and _MMAP.
         public static let syncFailed = SQLITE_IOERR | (4 << 8), truncateFailed = SQLITE_IOERR | (6 << 8)
-        public static let memoryMapFailed = SQLITE_IOERR | (24 << 8)
+        static let memoryMapFailed = SQLITE_IOERR | (24 << 8)
     }
 
     /// Which kind of rule a row breaks. https://www.sqlite.org/rescode.html#extrc

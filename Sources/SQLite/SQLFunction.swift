@@ -10,6 +10,11 @@ public struct FunctionCall {
     /// Of the arguments, whose indexes start at 0.
     public let count: Int
 
+    /// Where there are no arguments there may be no array: an address that nothing is read from.
+    static var noValues: UnsafeMutablePointer<OpaquePointer?> {
+        UnsafeMutablePointer(bitPattern: MemoryLayout<OpaquePointer?>.alignment)!
+    }
+
     /// Of an argument; call it before any conversion.
     public func storageClass(_ index: Int) -> StorageClass {
         StorageClass(rawValue: sqlite3_value_type(values[index])) ?? .null
@@ -129,73 +134,10 @@ extension Connection {
                 handle, name, Int32(argumentCount), kind.flags, function,
                 { context, count, values in
                     let function = Unmanaged<Function>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
-                    // Without arguments there may be no array.
-                    let none = UnsafeMutablePointer<OpaquePointer?>(bitPattern: MemoryLayout<OpaquePointer>.alignment)!
                     let call = FunctionCall(
-                        context: context!, values: values ?? none, callbacks: function.callbacks, count: Int(count))
+                        context: context!, values: values ?? FunctionCall.noValues, callbacks: function.callbacks, count: Int(count))
                     if !call.isToStop { function.body(call) }
                 }, nil, nil, { Unmanaged<Function>.fromOpaque($0!).release() })
         }
-    }
-}
-
-/// Which aggregate it is: C's callbacks capture nothing, so this goes by way of the user data.
-private final class AggregateKind {
-    let make: () -> any AggregateState
-    /// The connection's: it lets go of its functions before it goes.
-    unowned(unsafe) let callbacks: Callbacks
-    init(_ callbacks: Callbacks, _ make: @escaping () -> any AggregateState) { (self.callbacks, self.make) = (callbacks, make) }
-}
-
-/// An aggregate's rows so far.
-public protocol AggregateState: AnyObject {
-    init()
-    func add(_ call: FunctionCall)
-    /// Answers the call. There was a row.
-    func finish(_ call: FunctionCall)
-}
-
-extension Connection {
-    /// Makes an aggregate known whose result is text.
-    public func register<State: AggregateState>(
-        aggregate name: StaticString, _ argumentCount: Int, _ state: State.Type
-    ) {
-        let kind = Unmanaged.passRetained(AggregateKind(callbacks) { State() }).toOpaque()
-        name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) { name in
-            _ = sqlite3_create_function_v2(
-                handle, name, Int32(argumentCount), FunctionKind.deterministic.flags, kind, nil,
-                { context, count, values in
-                    guard let slot = Connection.aggregateSlot(context, bytes: 8) else { return sqlite3_result_error_nomem(context) }
-                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
-                    let call = FunctionCall(context: context!, values: values!, callbacks: kind.callbacks, count: Int(count))
-                    guard !call.isToStop else { return }
-                    if slot.pointee == nil {
-                        slot.pointee = Unmanaged.passRetained(kind.make() as AnyObject).toOpaque()
-                    }
-                    let state = Unmanaged<AnyObject>.fromOpaque(slot.pointee!).takeUnretainedValue()
-                    (state as? any AggregateState)?.add(call)
-                },
-                { context in
-                    // Called exactly once for each group, after an error too, so nothing is left behind.
-                    let slot = Connection.aggregateSlot(context, bytes: 0)
-                    let kind = Unmanaged<AggregateKind>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
-                    let call = FunctionCall(
-                        context: context!, values: UnsafeMutablePointer(bitPattern: 8)!, callbacks: kind.callbacks, count: 0)
-                    guard let slot, let pointer = slot.pointee else { return call.answerNull() }
-                    slot.pointee = nil
-                    let state = Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue()
-                    // To put its rows together takes as long as to gather them.
-                    guard kind.callbacks.onProgress?() != true else { return call.fail(code: SQLITE_INTERRUPT) }
-                    (state as? any AggregateState)?.finish(call)
-                }, { Unmanaged<AggregateKind>.fromOpaque($0!).release() })
-        }
-    }
-
-    /// "The first time the sqlite3_aggregate_context(C,N) routine is called for a particular aggregate function, SQLite
-    /// allocates N bytes of memory, zeroes out that memory": https://www.sqlite.org/c3ref/aggregate_context.html
-    fileprivate static func aggregateSlot(
-        _ context: OpaquePointer?, bytes: Int32
-    ) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
-        sqlite3_aggregate_context(context, bytes)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 }

@@ -127,11 +127,7 @@ public final class Statement {
     }
     /// The same of a string.
     public func bindText(copying text: String, at index: Int) throws(SQLiteError) {
-        var text = text
-        let bound = text.withUTF8 { bytes in
-            Result { () throws(SQLiteError) in try bindText(copying: UnsafeRawBufferPointer(bytes), at: index) }
-        }
-        try bound.get()
+        try text.withBytes { bytes throws(SQLiteError) in try bindText(copying: bytes, at: index) }
     }
     /// Binds a copy of the blob.
     public func bindBlob(copying bytes: UnsafeRawBufferPointer, at index: Int) throws(SQLiteError) {

@@ -24,7 +24,8 @@ extension Connection {
 
     private func take(_ counter: Int32) -> Int { status(counter, reset: true) }
 
-    private func status(_ counter: Int32, reset: Bool) -> Int {
+    /// One of `sqlite3_db_status`'s numbers as it is now, set to zero behind that if the counter allows it.
+    func status(_ counter: Int32, reset: Bool) -> Int {
         var current: Int32 = 0
         var highest: Int32 = 0
         sqlite3_db_status(handle, counter, &current, &highest, reset ? 1 : 0)

@@ -13,42 +13,60 @@ extension Server {
 
     /// Does what is due, and has the timer set for what comes next.
     func lookAtDeadlines(_ worker: Worker, now: Instant) {
-        let (due, mayEvictReader) = takeDue(now: now)
-        let maintenanceLook = pool.nextMaintenanceLook
-        let isMaintenanceDue = maintenanceLook <= now
-        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
-        var next = isMaintenanceDue ? due.next : min(due.next, maintenanceLook)
-        if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
-        next = min(next, pool.writerSnapshotEnd)
-        for granted in pool.makeWay() { worker.enqueue(granted) }
-        let isFilesLookDue = pool.nextFilesLook <= now
-        if !isFilesLookDue { next = min(next, pool.nextFilesLook) }
-        if let look = heartbeat?.nextLook, look > now { next = min(next, look) }
-        let isHeapLookDue = freeHeap.isDue(now)
-        next = min(next, freeHeap.nextLook)
-        next = min(next, metrics.periodEnd, lookAtDrain(now: now))
-        let sessions = sessionsDue(due, now: now)
-        next = min(next, sessions.next)
-        next = min(next, eventLog.reportLeftOut(now: now))
+        let due = collectDue(worker, now: now)
         // Before anything is done about them, which may take its time.
-        deadlines.announce(next)
+        deadlines.announce(due.next)
         beat(now)
-        for client in due.expired {
+        for client in due.pool.expired {
             ready.enqueue(.stopped(client, client.reasonToStopWaiting(now: now) ?? .lockTimeout))
         }
-        for client in due.waiting { dropIfGone(client) }
-        for session in sessions.toNotify { session.notifyQueued(now: now) }
-        endSessions(sessions.toEnd, due, worker, now: now)
-        if mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
+        for client in due.pool.waiting { dropIfGone(client) }
+        for session in due.toNotify { session.notifyQueued(now: now) }
+        endSessions(due.toEnd, due.pool, worker, now: now)
+        if due.mayEvictReader { isEvictingReader.store(false, ordering: .sequentiallyConsistent) }
         // These last, because they may wait for the disk.
-        if isFilesLookDue {
+        if due.isFilesLook {
             lookAtSocketFiles()
             if let recovery = pool.lookAtFiles(now: now) { worker.enqueue(recovery) }
         }
-        if isMaintenanceDue, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
+        if due.isMaintenance, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }
-        if isHeapLookDue { freeHeap.look(willBeLong: worker.willBeLong) }
+        if due.isHeapLook { freeHeap.look(willBeLong: worker.willBeLong) }
+    }
+
+    /// What a look has found that is left to be done.
+    private struct Due {
+        var pool: Pool.Due
+        let mayEvictReader: Bool
+        let isMaintenance: Bool
+        let isFilesLook: Bool
+        let isHeapLook: Bool
+        let toNotify: [Session]
+        let toEnd: [Session]
+        /// When to look again, unless something is announced before.
+        let next: Instant
+    }
+
+    /// Looks what is due. What takes no time is done at once, because when to look again depends on it.
+    private func collectDue(_ worker: Worker, now: Instant) -> Due {
+        let (due, mayEvictReader) = takeDue(now: now)
+        let maintenanceLook = pool.nextMaintenanceLook
+        if metrics.periodEnd <= now { endStatisticsPeriod(worker, now: now) }
+        if pool.writerSnapshotEnd <= now, let granted = pool.endWriterSnapshot() { worker.enqueue(granted) }
+        let writerSnapshotEnd = pool.writerSnapshotEnd
+        for granted in pool.makeWay() { worker.enqueue(granted) }
+        let filesLook = pool.nextFilesLook
+        var next = min(due.next, writerSnapshotEnd)
+        // Of these what is due is done by whoever finds it, who then says when it is due again.
+        for look in [maintenanceLook, filesLook, heartbeat?.nextLook ?? .distantFuture] where look > now { next = min(next, look) }
+        let isHeapLook = freeHeap.isDue(now)
+        next = min(next, freeHeap.nextLook, metrics.periodEnd, lookAtDrain(now: now))
+        let sessions = sessionsDue(due, now: now)
+        next = min(next, sessions.next, eventLog.reportLeftOut(now: now))
+        return Due(
+            pool: due, mayEvictReader: mayEvictReader, isMaintenance: maintenanceLook <= now, isFilesLook: filesLook <= now,
+            isHeapLook: isHeapLook, toNotify: sessions.toNotify, toEnd: sessions.toEnd, next: next)
     }
 
     /// Whose notice or deadline has come, and when the next one's comes.

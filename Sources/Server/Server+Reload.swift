@@ -101,7 +101,7 @@ extension Server {
     func current<Value>(_ part: (ServerConfiguration) -> Value) -> Value { changeable.withLock { part($0) } }
 
     /// The keys of the configuration with the values in force.
-    package var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
+    var configurationRows: [ConfigurationRow] { reloading.rows.withLock { $0 } }
 
     /// Says what `configurationRows` are from now on: at the start, and after each reload.
     package func show(_ rows: [ConfigurationRow]) { reloading.rows.withLock { $0 = rows } }

@@ -15,7 +15,7 @@ enum Daemon {
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
-        let signals = blockSignals()
+        let signals = Signals()
         try writer.start()
         let log = Logger(label: "walpoold")
         var settings = settings
@@ -48,7 +48,7 @@ enum Daemon {
         notifications.stopping()
         // Of the console's SHUTDOWN there is a line that says who gave it.
         log.notice(.stopping, "stopping", metadata: signal.isOwn ? [:] : ["signal": "\(signal.name)"])
-        TimeoutExtension.during(notifications) { server.stop(atOnceWhen: { isAskedAgain(signals) }) }
+        TimeoutExtension.during(notifications) { server.stop(atOnceWhen: { signals.takeStop() }) }
         log.notice(.stopped, "stopped")
     }
 
@@ -138,67 +138,19 @@ enum Daemon {
         return Int(clamping: limit.rlim_cur)
     }
 
-    private static let stopSignals = [SIGTERM, SIGINT, SIGQUIT]
-    /// PgBouncer's PAUSE and RESUME (https://www.pgbouncer.org/usage.html#signals), which somebody may send who knows its console.
-    /// By default either would end the process without a word.
-    private static let pauseSignals = [SIGUSR1, SIGUSR2]
-
-    private static func blockSignals() -> sigset_t {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for signal in stopSignals + pauseSignals + [SIGHUP] { sigaddset(&signals, signal) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        signal(SIGPIPE, SIG_IGN)
-        // A limit of file sizes (RLIMIT_FSIZE) is an error of the write, and of one statement.
-        signal(SIGXFSZ, SIG_IGN)
-        return signals
-    }
-
-    /// Returns the signal that asks it to stop. SIGHUP reads the configuration again; a terminal that goes away sends it
-    /// too, and is no reason to stop serving.
-    private static func serve(until signals: sigset_t, _ server: Server, _ log: Logger) -> ReceivedSignal {
+    /// Returns the signal that asks it to stop.
+    private static func serve(until signals: Signals, _ server: Server, _ log: Logger) -> Signals.Received {
         while true {
-            let signal = wait(for: signals)
-            if signal.number == SIGHUP {
+            let signal = signals.next()
+            if signal.isToReload {
                 _ = server.reload()
-            } else if pauseSignals.contains(signal.number) {
+            } else if signal.isOfPgBouncer {
                 log.notice(
                     .paused, "a signal that means nothing here: the console has PAUSE and RESUME",
                     metadata: ["signal": "\(signal.name)"])
             } else {
                 return signal
             }
-        }
-    }
-
-    /// Whether another signal to stop has come meanwhile; does not wait.
-    private static func isAskedAgain(_ signals: sigset_t) -> Bool {
-        var signals = signals
-        var noTime = timespec()
-        while true {
-            let signal = sigtimedwait(&signals, nil, &noTime)
-            if signal < 0 { return false }
-            // The others have nobody to tell any more.
-            if stopSignals.contains(signal) { return true }
-        }
-    }
-
-    private struct ReceivedSignal {
-        var number: Int32
-        /// This process has sent it to itself.
-        var isOwn: Bool
-        var name: String { String(cString: strsignal(number)) }
-    }
-
-    private static func wait(for signals: sigset_t) -> ReceivedSignal {
-        var signals = signals
-        var information = siginfo_t()
-        while true {
-            let number = sigwaitinfo(&signals, &information)
-            // "Signals sent with kill(2) and sigqueue(3) fill in si_pid and si_uid": sigaction(2),
-            // https://man7.org/linux/man-pages/man2/sigaction.2.html
-            let isOwn = information.si_code == SI_USER && information._sifields._kill.si_pid == getpid()
-            if number > 0 { return ReceivedSignal(number: number, isOwn: isOwn) }
         }
     }
 }

@@ -1,7 +1,5 @@
-import Glibc
 import Journal
 import Logging
-import POSIX
 
 /// Where the program's log goes: swift-log's lines become records, and a thread of their own writes them.
 struct JournalLogHandler: LogHandler {
@@ -27,15 +25,5 @@ struct JournalLogHandler: LogHandler {
         writer.append(LogRecord(event, metadata: metadata, withFields: writer.wantsFields))
         // Whoever logs this is about to end the process.
         if event.level == .critical { writer.drain(withinMilliseconds: LogWriter.criticalDrainMilliseconds) }
-    }
-}
-
-extension StandardError {
-    /// Where the descriptors of the standard streams are closed, the next file that is opened would be one of them, and the log
-    /// would be written into it.
-    static func keepDescriptors() {
-        var opened = open("/dev/null", O_RDWR)
-        while opened >= 0, opened <= 2 { opened = open("/dev/null", O_RDWR) }
-        if opened >= 0 { close(opened) }
     }
 }

@@ -55,7 +55,7 @@ struct Walpoold: ParsableCommand {
 
     /// One clear line on stderr for each thing that is wrong, in place of the library's several.
     static func main() {
-        StandardError.keepDescriptors()
+        StandardStreams.openClosed()
         do {
             var command = try parseAsRoot()
             try command.run()

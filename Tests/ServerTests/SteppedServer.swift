@@ -74,3 +74,13 @@ final class SteppedServer {
         return count
     }
 }
+
+extension Worker {
+    /// What the thread has in hand comes next, and replies leave when there is nothing, as in `Worker.main`.
+    fileprivate func takePending() -> Poller.Event? {
+        if let event = batch.take() { return event }
+        sendReplies()
+        handOverIfAny()
+        return batch.take()
+    }
+}

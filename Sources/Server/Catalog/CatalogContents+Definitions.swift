@@ -11,9 +11,7 @@ extension CatalogContents {
 
     /// What a view selects: what stands behind AS.
     static func query(ofView sql: String) -> String {
-        var sql = sql
-        return sql.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
+        sql.withBytes { bytes in
             let start = SQLLexer(bytes).first { $0.matches("as") }?.end ?? 0
             let text = String(decoding: bytes[start...], as: UTF8.self)
             return " " + String(text.drop { $0.isWhitespace }) + ";"
@@ -23,8 +21,8 @@ extension CatalogContents {
     /// An index's keys as text: a column's name, or an expression as it was written.
     static func expressions(of index: ServedSchema.Index) -> [String] {
         let names = index.columns.map { $0.name.map(quoted) }
-        guard var sql = index.sql, names.contains(where: { $0 == nil }) else { return names.map { $0 ?? "" } }
-        let written = sql.withUTF8 { keys(of: UnsafeRawBufferPointer($0)) }
+        guard let sql = index.sql, names.contains(where: { $0 == nil }) else { return names.map { $0 ?? "" } }
+        let written = sql.withBytes { keys(of: $0) }
         return names.enumerated().map { position, name in name ?? (position < written.count ? written[position] : "") }
     }
 
@@ -44,9 +42,7 @@ extension CatalogContents {
 
     /// A partial index's condition.
     static func condition(of index: ServedSchema.Index) -> String? {
-        guard var sql = index.sql else { return nil }
-        return sql.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
+        index.sql?.withBytes { bytes in
             var depth = 0
             for token in SQLLexer(bytes) {
                 if token.kind == .leftParenthesis { depth += 1 }

@@ -11,15 +11,15 @@ struct CatalogContents: Sendable {
     static let operatorClass = 1978
 
     private(set) var rows: [(table: String, values: [String: CatalogValue])] = []
-    private(set) var relations: [UInt32: String] = [:]
+    var relations: [UInt32: String] = [:]
     private(set) var relationOIDs: [ExactName: UInt32] = [:]
     /// By their tables.
-    private(set) var sequences: [UInt32: IdentitySequence] = [:]
-    private(set) var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
+    var sequences: [UInt32: IdentitySequence] = [:]
+    var indexDefinitions: [UInt32: (whole: String, columns: [String], descending: [Bool])] = [:]
     var constraintDefinitions: [UInt32: String] = [:]
     /// By foreign key: the place, from 1, that each of its columns has in the key it refers to.
     var referredPositions: [UInt32: [Int?]] = [:]
-    private(set) var viewDefinitions: [UInt32: String] = [:]
+    var viewDefinitions: [UInt32: String] = [:]
     var triggerDefinitions: [UInt32: String] = [:]
 
     var tablesByName: [FoldedName: ServedSchema.Table] = [:]
@@ -41,31 +41,10 @@ struct CatalogContents: Sendable {
 
     /// - Parameter mustStop: asked for each table, which may have two thousand columns.
     init(_ schema: ServedSchema, mustStop: () -> Bool = { false }) {
-        var keys: [FoldedName: [CatalogKey]] = [:]
         var names = UniqueNames(schema.tables.map(\.name))
         for table in schema.tables { names.formUnion(table.indexes.filter { $0.origin == "c" }.map(\.name)) }
-        for table in schema.tables where !table.isView {
-            keys[table.name.foldedName] = CatalogKey.keys(of: table).map { key in
-                // A key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
-                guard key.kind == .primaryKey || key.kind == .unique else { return key }
-                var key = key
-                if names.all.contains(ExactName(key.name)) { key.name = table.name + "_" + key.name }
-                key.name = names.take(key.name)
-                return key
-            }
-        }
-        tablesByName = Dictionary(
-            schema.tables.map { ($0.name.foldedName, $0) }, uniquingKeysWith: { first, _ in first })
-        for (name, found) in keys {
-            keysByColumns[name] = Dictionary(
-                found.lazy.filter { $0.kind == .primaryKey || $0.kind == .unique }.map { (Set($0.columns.map { $0.foldedName }), $0) },
-                uniquingKeysWith: { first, _ in first })
-        }
-        for table in schema.tables {
-            columnPlaces[table.name.foldedName] = Dictionary(
-                table.columns.enumerated().map { ($1.name.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
-        }
-        tablesWithTriggers = Set(schema.triggers.map { $0.table.foldedName })
+        let keys = Self.keys(of: schema, &names)
+        fillLookups(schema, keys)
         relationOIDs = CatalogOID.assign(names.all)
         for (name, oid) in relationOIDs { relations[oid] = name.text }
         addFixed()
@@ -77,12 +56,39 @@ struct CatalogContents: Sendable {
         for trigger in schema.triggers { add(trigger) }
     }
 
+    /// By table. A primary or unique key has an index, whose name is nobody else's; SQLite lets many tables name their keys alike.
+    private static func keys(of schema: ServedSchema, _ names: inout UniqueNames) -> [FoldedName: [CatalogKey]] {
+        var keys: [FoldedName: [CatalogKey]] = [:]
+        for table in schema.tables where !table.isView {
+            keys[table.name.foldedName] = CatalogKey.keys(of: table).map { key in
+                guard key.hasIndex else { return key }
+                var key = key
+                if names.all.contains(ExactName(key.name)) { key.name = table.name + "_" + key.name }
+                key.name = names.take(key.name)
+                return key
+            }
+        }
+        return keys
+    }
+
+    /// What is asked for while rows are made: of names that only differ in case the first counts, as to SQLite there can be no second.
+    private mutating func fillLookups(_ schema: ServedSchema, _ keys: [FoldedName: [CatalogKey]]) {
+        tablesByName = Dictionary(
+            schema.tables.map { ($0.name.foldedName, $0) }, uniquingKeysWith: { first, _ in first })
+        for (name, found) in keys {
+            keysByColumns[name] = Dictionary(
+                found.lazy.filter(\.hasIndex).map { (Set($0.columns.map { $0.foldedName }), $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        for table in schema.tables {
+            columnPlaces[table.name.foldedName] = Dictionary(
+                table.columns.enumerated().map { ($1.name.foldedName, $0 + 1) }, uniquingKeysWith: { first, _ in first })
+        }
+        tablesWithTriggers = Set(schema.triggers.map { $0.table.foldedName })
+    }
+
     /// The OID of a table, view or index by a name as a client writes it, perhaps with a schema and quotes. There is one schema.
     func oid(ofRelation name: String) -> UInt32? {
-        var bytes = name
-        let parts = bytes.withUTF8 { bytes in
-            SQLLexer(UnsafeRawBufferPointer(bytes)).filter(\.isIdentifierLike).map(\.name)
-        }
+        let parts = name.withBytes { SQLLexer($0).filter(\.isIdentifierLike).map(\.name) }
         guard parts.count == 1 || parts.count > 1 && parts[parts.count - 2] == "main", let last = parts.last.map(ExactName.init)
         else { return nil }
         if let oid = relationOIDs[last] { return oid }
@@ -106,142 +112,5 @@ struct CatalogContents: Sendable {
     mutating func takeRows() -> [(table: String, values: [String: CatalogValue])] {
         defer { rows = [] }
         return rows
-    }
-
-    // MARK: Tables
-
-    mutating func add(_ table: ServedSchema.Table, _ keys: [CatalogKey], _ schema: ServedSchema) {
-        let oid = Int(relationOIDs[ExactName(table.name)]!)
-        let rowType = Int(CatalogOID.hash("row type of " + table.name))
-        let checks = keys.filter { $0.kind == .check }.count
-        add(
-            "pg_class",
-            relation(
-                oid, table.name, kind: table.isView ? "v" : "r", columns: table.columns.count,
-                with: [
-                    "reltype": .int(rowType), "relam": .int(table.isView ? 0 : Self.heap), "relchecks": .int(checks),
-                    "relhasindex": .int(keys.contains { $0.index != nil || $0.kind == .primaryKey } || !table.indexes.isEmpty ? 1 : 0),
-                    "relhastriggers": .int(
-                        tablesWithTriggers.contains(table.name.foldedName) || keys.contains { $0.foreign != nil } ? 1 : 0),
-                    "relhasrules": .int(table.isView ? 1 : 0),
-                ]))
-        add(
-            "pg_type",
-            [
-                "oid": .int(rowType), "typname": .text(table.name),
-                "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
-                "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
-            ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
-        if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
-        let identity = addSequence(of: table, oid)
-        let generated = table.columns.contains(where: \.isGenerated) ? TableDefinition(table.sql).generated : [:]
-        for (index, column) in table.columns.enumerated() {
-            let isIdentity = column.name.foldedName == identity?.foldedName
-            add(
-                column, number: index + 1, of: oid, isKey: isIdentity || (column.keyPosition > 0 && !table.hasRowid),
-                isIdentity: isIdentity,
-                generatedAs: column.isGenerated ? generated[column.name.foldedName] : nil)
-        }
-        for index in table.indexes where index.origin == "c" { add(index, named: index.name, of: table, isPrimary: false) }
-        for key in keys { add(key, of: table) }
-    }
-
-    /// Clients that have reflected a table leave the column to it and ask for what it got (`RETURNING`).
-    private mutating func addSequence(of table: ServedSchema.Table, _ relation: Int) -> String? {
-        guard let column = Self.rowidColumn(of: table)?.name else { return nil }
-        let oid = CatalogOID.hash("sequence of " + table.name)
-        let name = sequenceName(table.name, column)
-        sequences[UInt32(relation)] = IdentitySequence(name: name, oid: oid, column: column)
-        if relations[oid] == nil { relations[oid] = name }
-        add(
-            "pg_sequence",
-            [
-                "seqrelid": .int(Int(oid)), "seqtypid": 20, "seqstart": 1, "seqincrement": 1, "seqmax": .int(Int.max), "seqmin": 1,
-                "seqcache": 1,
-                "seqcycle": 0,
-            ])
-        return column
-    }
-
-    private func relation(
-        _ oid: Int, _ name: String, kind: String, columns: Int, with others: [String: CatalogValue]
-    ) -> [String: CatalogValue] {
-        var values: [String: CatalogValue] = [
-            "oid": .int(oid), "relname": .text(name), "relnamespace": .int(Self.schema), "relowner": .int(Self.owner),
-            "relkind": .text(kind), "relnatts": .int(columns), "relpersistence": "p", "relreplident": "d",
-            "reltuples": -1, "relispopulated": 1,
-        ]
-        values.merge(others) { $1 }
-        return values
-    }
-
-    mutating func add(
-        _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false,
-        generatedAs expression: String? = nil
-    ) {
-        let type = AttributeType(column.declared)
-        let entry = CatalogTypes.entry(type.oid)
-        // "pg_attrdef stores column default expressions and generation expressions."
-        // https://www.postgresql.org/docs/15/catalog-pg-attrdef.html
-        let standard = expression ?? column.defaultText.flatMap { DefaultExpression.spelled($0, for: type) }
-        add(
-            "pg_attribute",
-            [
-                "attrelid": .int(relation), "attname": .text(column.name), "atttypid": .int(type.oid),
-                "attnum": .int(number), "atttypmod": .int(type.modifier), "attnotnull": .int(column.isNotNull || isKey ? 1 : 0),
-                "atthasdef": .int(standard == nil ? 0 : 1), "attidentity": isIdentity ? "d" : "",
-                "attgenerated": .text(column.isGenerated ? "s" : ""), "attislocal": 1,
-                "attcollation": .int(entry?.collation ?? 0), "attlen": .int(entry?.length ?? -1),
-                "attbyval": .int(entry?.isByValue == true ? 1 : 0),
-                "attstattarget": -1, "attstorage": "p", "attcompression": "", "attcacheoff": -1, "attalign": "i",
-            ])
-        if let text = standard {
-            add(
-                "pg_attrdef",
-                [
-                    "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
-                ])
-        }
-    }
-
-    mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {
-        let oid = Int(relationOIDs[ExactName(name)]!), relation = Int(relationOIDs[ExactName(table.name)]!)
-        let numbers = index.columns.map { column in
-            column.name.flatMap { columnPlaces[table.name.foldedName]?[$0.foldedName] } ?? 0
-        }
-        let texts = Self.expressions(of: index)
-        let (condition, count) = (Self.condition(of: index), index.columns.count)
-        func vector(_ values: [Int]) -> CatalogValue { .text(values.map(String.init).joined(separator: " ")) }
-        add("pg_class", self.relation(oid, name, kind: "i", columns: count, with: ["relam": .int(Self.btree)]))
-        for (position, number) in numbers.enumerated() {
-            var column =
-                number > 0
-                ? table.columns[number - 1]
-                : ServedSchema.Column(
-                    name: position == 0 ? "expr" : "expr\(position)", declared: "", isNotNull: false, defaultText: nil,
-                    keyPosition: 0, isGenerated: false)
-            (column.isNotNull, column.defaultText) = (false, nil)
-            add(column, number: position + 1, of: oid, isKey: false)
-        }
-        add(
-            "pg_index",
-            [
-                "indexrelid": .int(oid), "indrelid": .int(relation), "indnatts": .int(count), "indnkeyatts": .int(count),
-                "indisunique": .int(index.isUnique ? 1 : 0), "indisprimary": .int(isPrimary ? 1 : 0), "indimmediate": 1,
-                "indisvalid": 1, "indisready": 1, "indislive": 1, "indkey": vector(numbers),
-                "indcollation": vector(numbers.map { _ in 0 }), "indclass": vector(numbers.map { _ in Self.operatorClass }),
-                // DESC and NULLS FIRST, or neither: PostgreSQL's defaults, which tools do not print. SQLite sorts NULLs the
-                // other way round, but an index with NULLS FIRST printed would be none that its own definition makes.
-                "indoption": vector(index.columns.map { $0.isDescending ? 3 : 0 }),
-                "indexprs": numbers.contains(0) ? .text(texts.joined(separator: ", ")) : .null,
-                "indpred": condition.map { .text($0) } ?? .null,
-            ])
-        let keys = zip(texts, index.columns).map { $1.isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
-        let unique = index.isUnique ? "UNIQUE " : ""
-        let end = condition.map { " WHERE " + $0 } ?? ""
-        indexDefinitions[UInt32(oid)] = (
-            "CREATE \(unique)INDEX \(Self.quoted(name)) ON \(Self.quoted(table.name)) USING btree (\(keys))\(end)", texts,
-            index.columns.map(\.isDescending)
-        )
     }
 }

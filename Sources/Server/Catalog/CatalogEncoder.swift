@@ -37,17 +37,12 @@ struct CatalogEncoder {
                     throw error
                 }
             } else {
-                Self.append(text(statement, column), to: out)
+                out.fieldText(text(statement, column))
             }
         }
         guard out.endDataRow(mark) else {
             throw .rowDoesNotFit(lacksMemory: out.hasLackedMemory)
         }
-    }
-
-    private static func append(_ text: String, to out: OutputBuffer) {
-        var text = text
-        text.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
     }
 
     private func text(_ statement: Statement, _ column: Int) -> String {

@@ -9,6 +9,8 @@ struct CatalogKey {
     var isDeferrable = false
     var isDeferred = false
 
+    var hasIndex: Bool { kind == .primaryKey || kind == .unique }
+
     static func keys(of table: ServedSchema.Table) -> [CatalogKey] {
         let declared = TableDefinition(table.sql).constraints
         var keys: [CatalogKey] = []

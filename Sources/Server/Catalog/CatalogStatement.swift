@@ -1,5 +1,6 @@
 import Pool
 import PostgresWire
+import SQLite
 
 /// A statement about the catalogs, as the private connection understands it.
 final class CatalogStatement: Sendable {
@@ -33,8 +34,7 @@ final class CatalogStatement: Sendable {
     }
 
     private init(_ result: CatalogRewriter.Result) {
-        var sql = result.sql
-        text = sql.withUTF8 { SQLText(copying: UnsafeRawBufferPointer($0)) }
+        text = result.sql.withBytes { SQLText(copying: $0) }
         columnTypes = result.columnTypes
         inference = result.inference
         parameterCount = min(result.parameterCount, 65_535)

@@ -9,9 +9,7 @@ enum DefaultExpression {
     /// nil: there is none. "If there is no default value for a column, then the default value is null", and PostgreSQL keeps no
     /// default for one that says so. https://www.postgresql.org/docs/current/ddl-default.html
     static func spelled(_ written: String, for type: AttributeType) -> String? {
-        var copy = written
-        return copy.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
+        written.withBytes { bytes in
             var tokens: [SQLToken] = []
             // More are an expression, which stays as it is.
             for token in SQLLexer(bytes) where tokens.count < 3 { tokens.append(token) }

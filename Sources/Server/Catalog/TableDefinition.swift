@@ -1,3 +1,5 @@
+import SQLite
+
 /// What a CREATE TABLE says that SQLite's pragmas do not: the names of constraints, and CHECKs.
 struct TableDefinition {
     struct Constraint: Equatable {
@@ -15,10 +17,7 @@ struct TableDefinition {
     /// By column: the expression that it is calculated by, as written.
     private(set) var generated: [FoldedName: String] = [:]
 
-    init(_ sql: String) {
-        var sql = sql
-        sql.withUTF8 { read(UnsafeRawBufferPointer($0)) }
-    }
+    init(_ sql: String) { sql.withBytes { read($0) } }
 
     private mutating func read(_ sql: UnsafeRawBufferPointer) {
         var cursor = TokenCursor(sql)
@@ -52,22 +51,8 @@ struct TableDefinition {
                 generated[column.foldedName] = String(decoding: Self.inside(Self.skip(&cursor), sql), as: UTF8.self)
                 continue
             }
-            let kind: Constraint.Kind? =
-                cursor.accept("primary")
-                ? .primaryKey
-                : cursor.accept("unique")
-                    ? .unique
-                    : cursor.accept("check")
-                        ? .check
-                        : cursor.accept("foreign") ? .foreignKey : column != nil && cursor.sees("references") ? .foreignKey : nil
-            guard let kind else {
-                if cursor.accept("deferrable"), !constraints.isEmpty {
-                    constraints[constraints.count - 1].isDeferrable = true
-                } else if cursor.accept("deferred"), !constraints.isEmpty {
-                    constraints[constraints.count - 1].isDeferred = true
-                } else {
-                    Self.skip(&cursor)
-                }
+            guard let kind = Self.acceptKind(&cursor, isColumn: column != nil) else {
+                readDeferral(&cursor)
                 continue
             }
             _ = cursor.accept("key")
@@ -83,6 +68,27 @@ struct TableDefinition {
                 }
             }
             constraints.append(constraint)
+        }
+    }
+
+    /// Which constraint begins here, passing over its first word; nil: none.
+    private static func acceptKind(_ cursor: inout TokenCursor, isColumn: Bool) -> Constraint.Kind? {
+        if cursor.accept("primary") { return .primaryKey }
+        if cursor.accept("unique") { return .unique }
+        if cursor.accept("check") { return .check }
+        if cursor.accept("foreign") { return .foreignKey }
+        // Behind a column FOREIGN KEY is left out.
+        return isColumn && cursor.sees("references") ? .foreignKey : nil
+    }
+
+    /// What a word says of the constraint before it; every other is passed over, with what it has in parentheses.
+    private mutating func readDeferral(_ cursor: inout TokenCursor) {
+        if !constraints.isEmpty, cursor.accept("deferrable") {
+            constraints[constraints.count - 1].isDeferrable = true
+        } else if !constraints.isEmpty, cursor.accept("deferred") {
+            constraints[constraints.count - 1].isDeferred = true
+        } else {
+            Self.skip(&cursor)
         }
     }
 

@@ -52,13 +52,8 @@ struct ConsoleTable {
         switch value {
         case .null: out.fieldNull()
         case .integer(let number) where format == .binary: out.fieldBinary(number)
-        case .integer(let number): send(String(number), to: out)
-        case .text(let text): send(text, to: out)
+        case .integer(let number): out.fieldText(String(number))
+        case .text(let text): out.fieldText(text)
         }
-    }
-
-    private static func send(_ text: String, to out: OutputBuffer) {
-        var text = text
-        text.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
     }
 }

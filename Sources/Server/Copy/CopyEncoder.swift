@@ -50,8 +50,7 @@ struct CopyEncoder {
         let mark = out.beginCopyData()
         for (index, name) in names.enumerated() {
             if index > 0 { out.append(options.delimiter) }
-            var name = name
-            name.withUTF8 { text(UnsafeRawBufferPointer($0), isQuoted: false, into: out) }
+            name.withBytes { text($0, isQuoted: false, into: out) }
         }
         out.append(UInt8(ascii: "\n"))
         _ = out.endMessage(mark)

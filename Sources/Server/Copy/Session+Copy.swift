@@ -58,13 +58,6 @@ extension Session {
     }
 
     func query(for sql: String) throws(WireError) -> Query {
-        var text = sql
-        var result: Result<Query, WireError>?
-        text.withUTF8 { bytes in
-            do throws(WireError) { result = .success(try server.registry.query(UnsafeRawBufferPointer(bytes))) } catch {
-                result = .failure(error)
-            }
-        }
-        return try result!.get()
+        try sql.withBytes { bytes throws(WireError) in try server.registry.query(bytes) }
     }
 }

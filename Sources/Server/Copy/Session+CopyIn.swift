@@ -46,9 +46,7 @@ extension Session {
                 if let wait = try insertRows(of: copy) { return wait }
                 try copy.decode(isLast: false)
             }
-            let frame = FrameDecoder.next(
-                in: input.bytes, at: copyPosition, maximumBodyLength: SessionLimits.messageBytes)
-            switch frame {
+            switch frame(at: copyPosition) {
             case .incomplete:
                 let now = MonotonicClock.now
                 countProgress(of: copy, now: now)

@@ -1,3 +1,5 @@
+import SQLite
+
 /// What in a plan is likely to be why a statement is slow, in plain words, and no more than the plan says: whether an index
 /// would be used, and whether it is worth its upkeep, it does not know.
 struct PlanFindings {
@@ -70,9 +72,7 @@ struct PlanFindings {
 
     /// A plan calls a table by its alias. Where the statement says `table AS alias`, the table's name goes with it.
     private static func name(_ alias: String, _ sql: String) -> String {
-        var sql = sql
-        let table = sql.withUTF8 { tableName(alias, UnsafeRawBufferPointer($0)) }
-        guard let table, table.lowercased() != alias.lowercased() else { return alias }
+        guard let table = sql.withBytes({ tableName(alias, $0) }), table.lowercased() != alias.lowercased() else { return alias }
         return "\(table) AS \(alias)"
     }
 

@@ -17,16 +17,14 @@ struct QueryPlan {
     /// Prepares the statement once more, as a client's: the authorizer is asked as for any. Nothing of it is run, so no
     /// parameter is needed.
     init?(of sql: String, on reader: Reader) {
-        var explanation = "EXPLAIN QUERY PLAN " + sql
+        let explanation = "EXPLAIN QUERY PLAN " + sql
         // A statement may be slow because its plan takes long to find.
         let patience = BriefPatience(milliseconds: LogLimits.planMilliseconds)
         reader.beginRun(patience)
         defer { withExtendedLifetime(patience) { reader.endRun() } }
         reader.connection.callbacks.denial = nil
         defer { reader.connection.callbacks.denial = nil }
-        let prepared = try? explanation.withUTF8 {
-            try reader.connection.prepare(UnsafeRawBufferPointer($0)).statement
-        }
+        let prepared = try? explanation.withBytes { bytes throws(SQLiteError) in try reader.connection.prepare(bytes).statement }
         guard let statement = prepared ?? nil, statement.explain == 2 else { return nil }
         var lines: [String] = []
         var bytes = 0

@@ -58,10 +58,7 @@ extension Session {
         }
         // Its Execute is long gone.
         if let copy = state.copyIn { return StatementAtHand(sql: copy.text.bytes) }
-        guard
-            case .message(let type, let range, _) = FrameDecoder.next(
-                in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
-        else { return nil }
+        guard case .message(let type, let range, _) = frame(at: state.inputPosition) else { return nil }
         return try? statement(of: type, UnsafeRawBufferPointer(rebasing: input.bytes[range]))
     }
 

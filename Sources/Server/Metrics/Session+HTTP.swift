@@ -55,12 +55,12 @@ extension Session {
         _ status: HTTPStatus, _ contentType: StaticString = "text/plain; charset=utf-8", body: String? = nil,
         isHead: Bool = false
     ) {
-        var body = body ?? "\(status.rawValue)\nMetrics are at /metrics.\n"
+        let body = body ?? "\(status.rawValue)\nMetrics are at /metrics.\n"
         var head = "HTTP/1.1 \(status.rawValue)\r\nContent-Type: \(contentType)\r\nContent-Length: \(body.utf8.count)\r\n"
         if status == .methodNotAllowed { head += "Allow: GET, HEAD\r\n" }
         head += "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
-        head.withUTF8 { out.append(UnsafeRawBufferPointer($0)) }
-        if !isHead { body.withUTF8 { out.append(UnsafeRawBufferPointer($0)) } }
+        out.append(head)
+        if !isHead { out.append(body) }
     }
 
     /// Sends the response, says that nothing follows, and waits until the client has closed its side: closing a socket with

@@ -104,14 +104,6 @@ extension Worker {
         handOverIfAny()
     }
 
-    /// For whoever calls `handle` without `main`: what this thread has in hand comes next, and replies leave when there is none.
-    func takePending() -> Poller.Event? {
-        if let event = batch.take() { return event }
-        sendReplies()
-        handOverIfAny()
-        return batch.take()
-    }
-
     /// The thread ends: sessions that are in its hands hear of it as those do that nobody is at.
     func endBatch() {
         sendReplies()

@@ -40,6 +40,12 @@ extension Session {
         settle(advance())
     }
 
+    /// What begins at this place of what has come.
+    @inline(__always)
+    func frame(at position: Int) -> Frame {
+        FrameDecoder.next(in: input.bytes, at: position, maximumBodyLength: SessionLimits.messageBytes)
+    }
+
     @inline(__always)
     private func goOn(after received: InputBuffer.Received, of bytes: Int) {
         switch received {

@@ -38,9 +38,7 @@ extension Session {
         if state.query != nil { return try continueQuery() }
         if isCopyingIn, let copy = state.copyIn { return try continueCopyIn(copy) }
         if let wait = try waitForClientToRead() { return wait }
-        let frame = FrameDecoder.next(
-            in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
-        switch frame {
+        switch frame(at: state.inputPosition) {
         case .incomplete:
             return .input
         case .invalid(let error):
@@ -158,9 +156,7 @@ extension Session {
             return writerMode == .group ? .transactionEnd : nil
         }
         // The message at hand is skipped by its length, never read as anything else (CVE-2015-0244).
-        if case .message(let type, _, let next) = FrameDecoder.next(
-            in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
-        {
+        if case .message(let type, _, let next) = frame(at: state.inputPosition) {
             state.inputPosition = next
             if type == .query || type == .functionCall || type == .sync {
                 state.skipsUntilSync = false

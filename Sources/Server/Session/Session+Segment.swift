@@ -91,10 +91,7 @@ extension Session {
         var portals = Named()
         var position = state.inputPosition
         for _ in 0..<SessionLimits.scannedMessages {
-            guard
-                case .message(let type, let range, let next) = FrameDecoder.next(
-                    in: input.bytes, at: position, maximumBodyLength: SessionLimits.messageBytes)
-            else { return .partial }
+            guard case .message(let type, let range, let next) = frame(at: position) else { return .partial }
             let body = UnsafeRawBufferPointer(rebasing: input.bytes[range])
             switch type {
             case .sync:

@@ -164,16 +164,9 @@ extension Session {
     var isLastOfItsReply: Bool {
         guard !isCopyingIn else { return false }
         if let query = state.query { return query.next >= query.statements.count - 1 }
-        guard
-            case .message(let type, _, let next) = FrameDecoder.next(
-                in: input.bytes, at: state.inputPosition, maximumBodyLength: SessionLimits.messageBytes)
-        else { return false }
+        guard case .message(let type, _, let next) = frame(at: state.inputPosition) else { return false }
         if type == .sync { return true }
-        guard
-            type == .execute,
-            case .message(.sync, _, _) = FrameDecoder.next(
-                in: input.bytes, at: next, maximumBodyLength: SessionLimits.messageBytes)
-        else { return false }
+        guard type == .execute, case .message(.sync, _, _) = frame(at: next) else { return false }
         return true
     }
 

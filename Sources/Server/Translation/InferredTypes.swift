@@ -20,55 +20,12 @@ enum InferredTypes {
         _ connection: Connection?
     ) -> [ParameterType] {
         guard count > 0 else { return [] }
-        var result = Array(repeating: ParameterType.undetermined, count: count)
         var indexes: [[Int]] = Array(repeating: [], count: count)
         for slot in slots { indexes[slot.number - 1].append(slot.index) }
-        if let program {
-            for number in 0..<count { result[number] = program.parameter(indexes[number]) }
-        }
-        let hidesArguments = program?.hidesArguments ?? false
-        // To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
-        let mayBeArray = result.contains(.text) && SQLWord.stands("json_each", in: sql)
-        let undeclared = Set((0..<count).filter { result[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false })
-        let digits = Set((0..<count).filter { result[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false })
-        guard hidesArguments || mayBeArray || !undeclared.isEmpty || !digits.isEmpty || result.contains(where: { !$0.isDetermined }) else {
-            return result
-        }
-        // Read only when there is a parameter that nothing else decides.
-        lazy var ofElements = connection.flatMap { programOfElements(sql, $0) }
-        lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
-        lazy var named = connection.flatMap { (try? VirtualColumns(sql, on: $0, isForAll: true)) ?? nil }
-        for (number, contexts) in contexts(sql, count: count).enumerated() {
-            if !result[number].isDetermined {
-                result[number] = type(contexts)
-                if !result[number].isDetermined, let found = virtual?.type(contexts) { result[number] = found }
-                if !result[number].isDetermined, program?.isIdle(indexes[number]) ?? false {
-                    result[number] = named?.typeOfNamed(contexts) ?? .text
-                }
-            } else if undeclared.contains(number), contexts.contains(.limit), case let limit = type(contexts), limit.isDetermined {
-                // Of a subquery that is one value SQLite makes `LIMIT $1 <> 0` (sqlite3CodeSubselect in
-                // https://www.sqlite.org/src/file?name=src/expr.c).
-                result[number] = limit
-            } else if undeclared.contains(number), let found = virtual?.typeOfGenerated(contexts) {
-                result[number] = found
-            } else if mayBeArray, result[number] == .text, case .array = type(contexts).rule {
-                result[number] = ofElements?.parameter(indexes[number]).asElement ?? type(contexts)
-            } else if digits.contains(number), contexts.allSatisfy({ $0 == .truth }) {
-                result[number] = ParameterType(needed: .bool)
-            } else if hidesArguments, contexts.count > 1, result[number].type.isNumber, result[number].rule == .verbatim,
-                result[number].type != .bool
-            {
-                // A column's affinity converts it in one place; in another it may be max()'s argument, where nothing does.
-                result[number].rule = .number
-            }
-        }
-        return result
-    }
-
-    /// The program of the statement with `x IN ($1)` for `x = ANY ($1)`.
-    private static func programOfElements(_ sql: UnsafeRawBufferPointer, _ connection: Connection) -> ProgramTypes? {
-        guard let text = ElementwiseComparison.replaced(in: sql) else { return nil }
-        return text.withUnsafeBytes { (try? ProgramTypes($0, [:], on: connection)) ?? nil }
+        let known = program.map { program in indexes.map { program.parameter($0) } } ?? Array(repeating: .undetermined, count: count)
+        var text = TextOfParameters(sql, program, connection, indexes, known)
+        guard text.mustBeRead else { return known }
+        return contexts(sql, count: count).enumerated().map { number, contexts in text.type(of: number, contexts, known[number]) }
     }
 
     private static func contexts(_ sql: UnsafeRawBufferPointer, count: Int) -> [[ParameterContext]] {
@@ -80,6 +37,74 @@ enum InferredTypes {
             }
         }
         return contexts
+    }
+}
+
+/// What the statement's text says of parameters that the program leaves open, or takes for something else.
+private struct TextOfParameters {
+    private let sql: UnsafeRawBufferPointer
+    private let program: ProgramTypes?
+    private let connection: Connection?
+    /// By number from 0: where SQLite has it.
+    private let indexes: [[Int]]
+    /// The program does not show what a function with any number of arguments, or a virtual table, is given.
+    private let hidesArguments: Bool
+    /// To the program of `<> ALL ($1)` as `PostgresSpelling` writes it the parameter is also something that may be NULL.
+    private let mayBeArray: Bool
+    /// Texts for want of anything that says more, by number.
+    private let undeclared: Set<Int>
+    /// Integers for want of anything but 0 and 1 to compare them with, by number.
+    private let digits: Set<Int>
+    let mustBeRead: Bool
+    // Asked only when there is a parameter that nothing else decides.
+    private lazy var ofElements = connection.flatMap { Self.programOfElements(sql, $0) }
+    private lazy var virtual = connection.flatMap { (try? VirtualColumns(sql, on: $0)) ?? nil }
+    private lazy var named = connection.flatMap { (try? VirtualColumns(sql, on: $0, isForAll: true)) ?? nil }
+
+    /// - Parameter known: what the program says, by number.
+    init(
+        _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?, _ connection: Connection?, _ indexes: [[Int]], _ known: [ParameterType]
+    ) {
+        (self.sql, self.program, self.connection, self.indexes) = (sql, program, connection, indexes)
+        hidesArguments = program?.hidesArguments ?? false
+        mayBeArray = known.contains(.text) && SQLWord.stands("json_each", in: sql)
+        undeclared = Set(known.indices.filter { known[$0] == .text && program?.meetsUndeclared(indexes[$0]) ?? false })
+        digits = Set(known.indices.filter { known[$0].type == .int8 && program?.meetsOnlyDigits(indexes[$0]) ?? false })
+        mustBeRead = hidesArguments || mayBeArray || !undeclared.isEmpty || !digits.isEmpty || known.contains { !$0.isDetermined }
+    }
+
+    mutating func type(of number: Int, _ contexts: [ParameterContext], _ known: ParameterType) -> ParameterType {
+        guard known.isDetermined else { return undeterminedByProgram(number, contexts) }
+        if undeclared.contains(number) {
+            // Of a subquery that is one value SQLite makes `LIMIT $1 <> 0` (sqlite3CodeSubselect in
+            // https://www.sqlite.org/src/file?name=src/expr.c).
+            if contexts.contains(.limit), case let limit = Self.type(contexts), limit.isDetermined { return limit }
+            if let found = virtual?.typeOfGenerated(contexts) { return found }
+        }
+        if mayBeArray, known == .text, case let array = Self.type(contexts), array.rule == .array {
+            return ofElements?.parameter(indexes[number]).asElement ?? array
+        }
+        if digits.contains(number), contexts.allSatisfy({ $0 == .truth }) { return ParameterType(needed: .bool) }
+        // A column's affinity converts it in one place; in another it may be max()'s argument, where nothing does.
+        if hidesArguments, contexts.count > 1, known.type.isNumber, known.rule == .verbatim, known.type != .bool {
+            var unconverted = known
+            unconverted.rule = .number
+            return unconverted
+        }
+        return known
+    }
+
+    private mutating func undeterminedByProgram(_ number: Int, _ contexts: [ParameterContext]) -> ParameterType {
+        var result = Self.type(contexts)
+        if !result.isDetermined, let found = virtual?.type(contexts) { result = found }
+        if !result.isDetermined, program?.isIdle(indexes[number]) ?? false { result = named?.typeOfNamed(contexts) ?? .text }
+        return result
+    }
+
+    /// The program of the statement with `x IN ($1)` for `x = ANY ($1)`.
+    private static func programOfElements(_ sql: UnsafeRawBufferPointer, _ connection: Connection) -> ProgramTypes? {
+        guard let text = ElementwiseComparison.replaced(in: sql) else { return nil }
+        return text.withUnsafeBytes { (try? ProgramTypes($0, [:], on: connection)) ?? nil }
     }
 
     private static func type(_ contexts: [ParameterContext]) -> ParameterType {

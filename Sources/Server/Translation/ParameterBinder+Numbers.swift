@@ -41,13 +41,7 @@ extension ParameterBinder {
 
     /// One that came in binary.
     static func bindDecimal(_ text: String, _ slot: ParameterSlot, isNumber: Bool, _ statement: Statement) throws(WireError) {
-        var text = text
-        let bound = text.withUTF8 { utf8 in
-            Result<Void, WireError> { () throws(WireError) in
-                try bindNumeric(UnsafeRawBufferPointer(utf8), slot, isNumber: isNumber, statement)
-            }
-        }
-        try bound.get()
+        try text.withBytes { bytes throws(WireError) in try bindNumeric(bytes, slot, isNumber: isNumber, statement) }
     }
 
     /// A text whose neighbours in the statement say that it must be a number.

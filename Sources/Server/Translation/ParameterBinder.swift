@@ -39,7 +39,7 @@ enum ParameterBinder {
         }
     }
 
-    private static func bindText(
+    static func bindText(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         switch type {
@@ -68,7 +68,7 @@ enum ParameterBinder {
     }
 
     /// `{a,"b c"}` cannot be JSON, whose objects have colons behind their names; both are empty as `{}`.
-    private static func bindArray(
+    static func bindArray(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         let type = type.element == nil ? .textArray : type
@@ -82,7 +82,7 @@ enum ParameterBinder {
     /// A text without a type for a column that is declared as a date or time. pgjdbc sends `2024-01-02 +01` and
     /// `2024-01-02 03:04:05+01` and leaves it to PostgreSQL to drop the time zone; SQLite's functions take neither. All
     /// else is what the database's other users may have stored, and stays as it is.
-    private static func bindMoment(
+    static func bindMoment(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, isDeclared: Bool, _ statement: Statement
     ) throws(WireError) {
         // Where the client is told the type it is sent the first year so.
@@ -101,7 +101,7 @@ enum ParameterBinder {
 
     /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is
     /// NUMERIC, SQLite would make a number of those, and most digits would be gone; also with blanks around them, which it passes over.
-    private static func bindUUID(
+    static func bindUUID(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ statement: Statement
     ) throws(WireError) {
         let digits = TextCodec.trimmed(bytes)
@@ -113,7 +113,7 @@ enum ParameterBinder {
 
     /// In a column declared JSON a number is bound as what the affinity makes of its text, if that is the same number. A rule that is
     /// `verbatim` is that of such a column, too: it was announced as JSON.
-    private static func bindJSON(
+    static func bindJSON(
         _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement,
         _ check: ConversionBounds.Check?
     ) throws(WireError) {
@@ -127,64 +127,6 @@ enum ParameterBinder {
         case .real(let value): try bindReal(value, slot, statement)
         case .lost: throw JSONNumber.error(bytes)
         case nil: try statement.bindText(inPlace: bytes, at: slot)
-        }
-    }
-
-    private static func bindBinary(
-        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement,
-        _ check: ConversionBounds.Check?
-    ) throws(WireError) {
-        let type = parameter.type
-        // A text, which is no array in binary: that begins with the number of its dimensions.
-        if parameter.rule == .array, bytes.first != 0 { return try bindArray(bytes, slot, type, statement, check) }
-        let wrongLength = WireError(
-            state: .invalidBinaryRepresentation,
-            message: "incorrect binary data format in bind parameter \(slot.number)",
-            detail: "\(bytes.count) bytes cannot be a value of type \(type.sqlName).")
-        switch type {
-        case .int2:
-            guard let value = BinaryCodec.int16(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value), at: slot)
-        case .int4:
-            guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value), at: slot)
-        case .oid:
-            guard let value = BinaryCodec.int32(bytes) else { throw wrongLength }
-            try statement.bind(Int64(UInt32(bitPattern: value)), at: slot)
-        case .int8:
-            guard let value = BinaryCodec.int64(bytes) else { throw wrongLength }
-            try statement.bind(value, at: slot)
-        case .float4:
-            guard let value = BinaryCodec.doubleWrittenAsFloat(bytes) else { throw wrongLength }
-            try bindReal(value, slot, statement)
-        case .float8:
-            guard let value = BinaryCodec.double(bytes) else { throw wrongLength }
-            try bindReal(value, slot, statement)
-        case .bool:
-            guard let value = BinaryCodec.bool(bytes) else { throw wrongLength }
-            try statement.bind(Int64(value ? 1 : 0), at: slot)
-        case .bytea:
-            try statement.bindBlob(inPlace: bytes, at: slot)
-        case .numeric:
-            guard let text = NumericCodec.text(bytes) else { throw wrongLength }
-            // That it was announced as numeric, too, says that it meets no texts.
-            try bindDecimal(text, slot, isNumber: parameter.rule != .typed, statement)
-        case .json:
-            try bindJSON(bytes, slot, parameter, statement, check)
-        case .jsonb:
-            // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
-            guard bytes.first == 1 else { throw wrongLength }
-            try bindJSON(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement, check)
-        case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
-            if parameter.rule == .number { return try bindNumber(bytes, slot, to: statement) }
-            if parameter.rule == .uuid { return try bindUUID(bytes, slot, statement) }
-            if parameter.rule == .boolean { return try bindText(bytes, slot, .bool, statement, check) }
-            if case .moment(let own) = parameter.rule { return try bindMoment(bytes, slot, own, isDeclared: type == own, statement) }
-            try bindValidText(bytes, slot, statement)
-        default:
-            let bounds = ConversionBounds(statement, check)
-            let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongLength }
-            try statement.bindText(copying: text, at: slot)
         }
     }
 

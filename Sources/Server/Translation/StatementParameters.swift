@@ -38,9 +38,7 @@ struct StatementParameters {
 
     /// - Parameter index: SQLite's; those before it are in `slots`.
     private func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
-        var copy = name
-        let parsed = copy.withUTF8 { ParameterName(name.isEmpty ? nil : UnsafeRawBufferPointer($0)) }
-        switch parsed {
+        switch name.withBytes({ ParameterName(name.isEmpty ? nil : $0) }) {
         case .numbered(let number, nil): return (number, .unspecified)
         case .numbered(let number, let range?):
             let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)

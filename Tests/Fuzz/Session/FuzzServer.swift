@@ -144,3 +144,13 @@ private struct StrictLog: LogHandler {
         require(isExpected, "the server reports no error: \(event.message) \(event.metadata ?? [:])")
     }
 }
+
+extension Worker {
+    /// What the thread has in hand comes next, and replies leave when there is nothing, as in `Worker.main`.
+    fileprivate func takePending() -> Poller.Event? {
+        if let event = batch.take() { return event }
+        sendReplies()
+        handOverIfAny()
+        return batch.take()
+    }
+}

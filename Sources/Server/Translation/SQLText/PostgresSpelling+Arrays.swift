@@ -55,7 +55,7 @@ extension PostgresSpelling {
         return true
     }
 
-    private static func closesArray(_ token: SQLToken) -> Bool { token.kind == .illegal && token.firstByte == UInt8(ascii: "]") }
+    static func closesArray(_ token: SQLToken) -> Bool { token.kind == .illegal && token.firstByte == UInt8(ascii: "]") }
 
     // MARK: ANY and ALL
 

@@ -8,7 +8,7 @@ import SQLite
 /// so those are given by a query around the call; and a column of a table to the left is no argument in there.
 extension PostgresSpelling {
     /// A call, with what is known of it.
-    private struct Call {
+    struct Call {
         /// Its arguments as they are written, but for casts that make no difference.
         var arguments: [[UInt8]]
         /// Behind its parenthesis.
@@ -80,7 +80,7 @@ extension PostgresSpelling {
     }
 
     /// `[AS] name [(column, …)]`; empty where there is none, nil where it is not understood.
-    private static func alias(_ ahead: inout SQLLexer) -> (name: [UInt8], columns: [[UInt8]], end: Int)? {
+    static func alias(_ ahead: inout SQLLexer) -> (name: [UInt8], columns: [[UInt8]], end: Int)? {
         var probe = ahead
         guard var name = probe.next() else { return ([], [], 0) }
         if name.matches("as") {
@@ -121,47 +121,9 @@ extension PostgresSpelling {
         "returning", "having",
     ]
 
-    // MARK: In a select list
-
-    /// Several advance together: "If there is more than one set-returning function in the query's select list, the behavior is similar to what
-    /// you get from putting the functions into a single LATERAL ROWS FROM( ... ) FROM-clause item"
-    /// (https://www.postgresql.org/docs/current/xfunc-sql.html#XFUNC-SQL-FUNCTIONS-RETURNING-SET).
-    private mutating func unnestedColumns(_ first: SQLToken) -> Bool {
-        var columns: [[UInt8]] = []
-        var arguments: [[UInt8]] = []
-        // Nothing is rewritten before all of it is understood: what is not is read again from the inside.
-        var (word, end) = (first, first.end)
-        while true {
-            guard word.matches("unnest"), let call = call(word), call.arguments.count == 1 else { return false }
-            var ahead = lexer.moved(to: call.end)
-            guard let alias = Self.alias(&ahead), alias.columns.isEmpty else { return false }
-            columns.append(Self.named(Unnest.column(columns.count), alias.name.isEmpty ? Array("unnest".utf8) : alias.name))
-            arguments += call.arguments
-            end = max(call.end, alias.end)
-            guard let next = ahead.next(), next.kind == .comma else { break }
-            guard let other = ahead.next() else { return false }
-            word = other
-        }
-        // With another table each of its rows would be as many.
-        var behind = lexer.moved(to: end)
-        guard let next = behind.next() else {
-            return takeColumns(columns, arguments, first, end)
-        }
-        let isAlone = next.kind == .rightParenthesis || next.kind == .semicolon || Self.behindColumns.contains(where: next.matches)
-        return isAlone && takeColumns(columns, arguments, first, end)
-    }
-
-    private mutating func takeColumns(_ columns: [[UInt8]], _ arguments: [[UInt8]], _ word: SQLToken, _ end: Int) -> Bool {
-        guard arguments.count <= Unnest.most else { return false }
-        take(Array(columns.joined(separator: ", ".utf8)) + Array(" FROM ".utf8) + spelled(arguments), word, upTo: end)
-        return true
-    }
-
-    private static let behindColumns: [StaticString] = ["on", "order", "limit", "offset", "returning", "union", "except", "intersect"]
-
     // MARK: Parts
 
-    private mutating func take(_ text: [UInt8], _ word: SQLToken, upTo end: Int) {
+    mutating func take(_ text: [UInt8], _ word: SQLToken, upTo end: Int) {
         var text = text
         var ahead = lexer.moved(to: end)
         // Behind a table ON is a join's to SQLite: "The workaround is for the SELECT statement to always include a WHERE clause, even if that
@@ -180,7 +142,7 @@ extension PostgresSpelling {
         return true
     }
 
-    private static func named(_ column: String, _ name: [UInt8]) -> [UInt8] {
+    static func named(_ column: String, _ name: [UInt8]) -> [UInt8] {
         name.isEmpty ? Array(column.utf8) : Array("\(column) AS ".utf8) + name
     }
 
@@ -188,7 +150,7 @@ extension PostgresSpelling {
     private static let timesAhead = 2
 
     /// The call that begins with this word; nil: it is none, or what stands in it is not understood.
-    private mutating func call(_ word: SQLToken) -> Call? {
+    mutating func call(_ word: SQLToken) -> Call? {
         var ahead = lexer.moved(to: word.end)
         guard bytesAhead <= Self.timesAhead * sql.count, let open = ahead.next(), open.kind == .leftParenthesis else { return nil }
         var (depth, start) = (0, open.end)
@@ -213,7 +175,7 @@ extension PostgresSpelling {
     }
 
     /// The table that is called, with its arguments as SQLite takes them.
-    private mutating func spelled(_ arguments: [[UInt8]]) -> [UInt8] {
+    mutating func spelled(_ arguments: [[UInt8]]) -> [UInt8] {
         let limit = nesting + 1
         return Unnest.call(
             arguments.map { argument in
@@ -226,67 +188,5 @@ extension PostgresSpelling {
                     return argument
                 }
             })
-    }
-
-    /// `($1)::varchar[]` and `('{a,b}'::text[])::varchar[]`, as Django has it, without what makes no difference; nil: it is another type.
-    private func uncast(_ text: [UInt8], _ depth: Int) -> [UInt8]? {
-        guard let parts = text.withUnsafeBytes({ Self.parenthesised($0) }) else { return text }
-        guard depth <= Self.depthLimit, let inner = uncast(Array(text[parts.inner]), depth + 1) else { return nil }
-        guard let outer = parts.type else { return inner }
-        switch inner.withUnsafeBytes({ Self.ownType(of: $0) }) {
-        case .none: return nil
-        case .some(.none): return inner + text[parts.typeStart..<text.count]
-        case .some(.some(let own)): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
-        }
-    }
-
-    /// What stands in parentheses, if nothing else but a type stands beside them; nil for a query, which needs its own.
-    private static func parenthesised(_ text: UnsafeRawBufferPointer) -> (inner: Range<Int>, type: TypeOID?, typeStart: Int)? {
-        var spelling = PostgresSpelling(sql: text, lexer: SQLLexer(text))
-        guard let open = spelling.lexer.next(), open.kind == .leftParenthesis else { return nil }
-        var (depth, first, end) = (1, -1, 0)
-        while let token = spelling.lexer.next() {
-            if first < 0, token.matches("select") || token.matches("values") || token.matches("with") { return nil }
-            if first < 0 { first = token.start }
-            // A row is no array.
-            if depth == 1, token.kind == .comma { return nil }
-            if token.kind == .leftParenthesis { depth += 1 }
-            if token.kind == .rightParenthesis { depth -= 1 }
-            guard depth == 0 else {
-                end = token.end
-                continue
-            }
-            let type = spelling.oneTypeName(token.end)
-            return spelling.lexer.next() == nil && end > first ? (first..<end, type?.type, token.end) : nil
-        }
-        return nil
-    }
-
-    /// The type of a parameter or a literal that stands alone, `.some(nil)` without one; nil for everything else.
-    private static func ownType(of value: UnsafeRawBufferPointer) -> TypeOID?? {
-        var spelling = PostgresSpelling(sql: value, lexer: SQLLexer(value))
-        guard let token = spelling.lexer.next() else { return nil }
-        var type: TypeOID?
-        if token.kind == .parameter, case .numbered(_, let name) = ParameterName(token.bytes) {
-            if let name {
-                guard let found = spelling.extended(String(decoding: token.bytes[name].map(lowerASCII), as: UTF8.self), token.end) else {
-                    return nil
-                }
-                type = found.type
-                spelling.lexer = spelling.lexer.moved(to: found.end)
-            }
-        } else if token.kind == .string {
-            type = spelling.oneTypeName(token.end)?.type
-        } else {
-            return nil
-        }
-        return spelling.lexer.next() == nil ? .some(type) : nil
-    }
-
-    /// Whether elements of one are written as those of the other.
-    private static func areAlike(_ a: TypeOID?, _ b: TypeOID?) -> Bool {
-        let kinds: [[TypeOID]] = [[.int2, .int4, .int8, .oid], [.text, .varchar, .bpchar, .name], [.float4, .float8]]
-        guard let a, let b else { return false }
-        return kinds.contains { $0.contains(a) && $0.contains(b) }
     }
 }

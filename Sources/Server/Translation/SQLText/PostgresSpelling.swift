@@ -1,4 +1,3 @@
-import Glibc
 import PostgresWire
 
 /// What PostgreSQL's drivers write by themselves into a statement's text, in SQLite's words.
@@ -21,9 +20,9 @@ struct PostgresSpelling {
     /// And the one before that.
     private(set) var beforeLast: SQLToken?
     /// Where the name begins that is being read, with what stands before its dots.
-    private var nameStart: Int?
+    private(set) var nameStart: Int?
     /// The token before that.
-    private var beforeName: SQLToken?
+    private(set) var beforeName: SQLToken?
     /// For each open parenthesis: the token before it.
     var openers: [SQLToken?] = []
     /// For each open parenthesis: what closes it, where that is more than stands there.
@@ -70,72 +69,6 @@ struct PostgresSpelling {
 
     init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
 
-    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[`, LIMIT ALL, and ANY or ALL with a parenthesis. A statement without any of
-    /// these characters costs eight calls of memchr.
-    private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
-        if next("[", in: sql, 0) != nil { return true }
-        var start = 0
-        while let colon = next(":", in: sql, start) {
-            if colon + 1 < sql.count, sql[colon + 1] == sql[colon] { return true }
-            start = colon + 1
-        }
-        start = 1
-        while let quote = next("'", in: sql, start) {
-            if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || mayBeBehindType(quote, in: sql) { return true }
-            start = quote + 1
-        }
-        start = 4
-        while let open = next("(", in: sql, start) {
-            var end = open
-            while end > 4, isSpace(sql[end - 1]) { end -= 1 }
-            let (a, b, c) = (lowerASCII(sql[end - 3]), lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1]))
-            if a == UInt8(ascii: "a"), (b, c) == (UInt8(ascii: "n"), UInt8(ascii: "y")) || (b, c) == (UInt8(ascii: "l"), UInt8(ascii: "l"))
-            {
-                return true
-            }
-            // CAST(
-            if lowerASCII(sql[end - 4]) == UInt8(ascii: "c"), (a, b, c) == (UInt8(ascii: "a"), UInt8(ascii: "s"), UInt8(ascii: "t")) {
-                return true
-            }
-            start = open + 1
-        }
-        return mayHaveLimitAll(sql) || mayCallUnnest(sql)
-    }
-
-    private static func mayCallUnnest(_ sql: UnsafeRawBufferPointer) -> Bool {
-        for letter: UnicodeScalar in ["U", "u"] {
-            var start = 0
-            while let found = next(letter, in: sql, start) {
-                if found + 6 < sql.count, sql[found + 1..<found + 6].lazy.map(lowerASCII).elementsEqual("nnest".utf8) { return true }
-                start = found + 1
-            }
-        }
-        return false
-    }
-
-    private static func mayHaveLimitAll(_ sql: UnsafeRawBufferPointer) -> Bool {
-        for letter: UnicodeScalar in ["M", "m"] {
-            var start = 2
-            while let found = next(letter, in: sql, start) {
-                if lowerASCII(sql[found - 1]) == UInt8(ascii: "i"), lowerASCII(sql[found - 2]) == UInt8(ascii: "l"), found + 3 < sql.count,
-                    sql[found + 1..<found + 3].lazy.map(lowerASCII).elementsEqual("it".utf8), isSpace(sql[found + 3]),
-                    sql[(found + 3)...].drop(while: isSpace).prefix(3).lazy.map(lowerASCII).elementsEqual("all".utf8)
-                {
-                    return true
-                }
-                start = found + 1
-            }
-        }
-        return false
-    }
-
-    static func next(_ byte: UnicodeScalar, in sql: UnsafeRawBufferPointer, _ start: Int) -> Int? {
-        guard let base = sql.baseAddress, start < sql.count,
-            let found = memchr(base + start, Int32(byte.value), sql.count - start)
-        else { return nil }
-        return base.distance(to: found)
-    }
-
     func byte(_ index: Int) -> UInt8 { index < sql.count ? sql[index] : 0 }
 
     private mutating func take(upTo end: Int) {
@@ -172,52 +105,89 @@ struct PostgresSpelling {
                 last = token
                 continue
             }
-            switch token.kind {
-            case .string: string(token, content: Array(token.name.utf8), from: token.start)
-            case .number: number(token)
-            case .parameter: parameter(token)
-            case .leftParenthesis:
-                closings.append(nil)
-                openers.append(last)
-                places.append(Place())
-            case .rightParenthesis:
-                // One that closes what is open outside of the brackets, or nothing.
-                guard openers.count > level else { return false }
-                openers.removeLast()
-                places.removeLast()
-                if let closing = closings.removeLast() { replace(token.range, by: closing.utf8) }
-            case .identifier where token.matches("null"):
-                if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
-            case .identifier where token.matches("e") && byte(token.end) == UInt8(ascii: "'"):
-                guard let text = lexer.next(), text.kind == .string, let content = Self.unescaped(text) else { return false }
-                string(text, content: content, from: token.start, isEscaped: true)
-            case .identifier where token.matches("array") && last?.isSymbol(".") != true && bracketEnd(behind: token) != nil:
-                guard depth < Self.depthLimit, array(token, depth) else { return false }
-            case .identifier where token.matches("cast"): boolean(token)
-            case .identifier where token.matches("all") && last?.matches("limit") == true: replace(token.range, by: "-1".utf8)
-            case .identifier where token.matches("any") || token.matches("all"):
-                if let last, !quantified(last, token, depth) { return false }
-            case .illegal where depth > 0 && token.firstByte == UInt8(ascii: "]"):
-                guard openers.count == level else { return false }
-                replace(token.range, by: ")".utf8)
-                if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
-                return true
-            case .identifier where token.matches("unnest") && unnested(token): break
-            case .identifier where castName(token), .quotedIdentifier where castName(token): break
-            // IS DISTINCT FROM begins no clause.
-            case .identifier where token.matches("from") && last?.matches("distinct") == true: break
-            case .identifier: if !literalBehindType(token) { places[places.count - 1].note(token) }
-            default: break
-            }
-            if refusal != nil { return false }
-            if token.isIdentifierLike {
-                if last?.isSymbol(".") != true { (nameStart, beforeName) = (token.start, last) }
-            } else if !token.isSymbol(".") {
-                nameStart = nil
-            }
-            (beforeLast, last) = (last, token)
+            if depth > 0, Self.closesArray(token) { return openers.count == level && endArray(token) }
+            guard rewrite(token, depth, level), refusal == nil else { return false }
+            follow(token)
         }
         return depth == 0
+    }
+
+    private mutating func endArray(_ bracket: SQLToken) -> Bool {
+        replace(bracket.range, by: ")".utf8)
+        dropType(behind: bracket)
+        return true
+    }
+
+    private mutating func follow(_ token: SQLToken) {
+        if token.isIdentifierLike {
+            if last?.isSymbol(".") != true { (nameStart, beforeName) = (token.start, last) }
+        } else if !token.isSymbol(".") {
+            nameStart = nil
+        }
+        (beforeLast, last) = (last, token)
+    }
+
+    // MARK: Tokens
+
+    /// Rewrites what begins with the token, where that is PostgreSQL's. False when it is not understood.
+    ///
+    /// - Parameter level: how many parentheses were open before the array that is read, if one is.
+    private mutating func rewrite(_ token: SQLToken, _ depth: Int, _ level: Int) -> Bool {
+        switch token.kind {
+        case .string: string(token, content: Array(token.name.utf8), from: token.start)
+        case .number: number(token)
+        case .parameter: parameter(token)
+        case .leftParenthesis: open()
+        case .rightParenthesis: return close(token, level)
+        case .identifier: return word(token, depth)
+        case .quotedIdentifier: _ = castName(token)
+        default: break
+        }
+        return true
+    }
+
+    private mutating func open() {
+        closings.append(nil)
+        openers.append(last)
+        places.append(Place())
+    }
+
+    /// False for one that closes what is open outside of the brackets, or nothing.
+    private mutating func close(_ token: SQLToken, _ level: Int) -> Bool {
+        guard openers.count > level else { return false }
+        openers.removeLast()
+        places.removeLast()
+        if let closing = closings.removeLast() { replace(token.range, by: closing.utf8) }
+        return true
+    }
+
+    /// A word that is in no quotes, with what belongs to it. The first that fits counts, so the special stands before the general.
+    private mutating func word(_ token: SQLToken, _ depth: Int) -> Bool {
+        if token.matches("null") {
+            dropType(behind: token)
+        } else if token.matches("e"), byte(token.end) == UInt8(ascii: "'") {
+            return escapedString(token)
+        } else if token.matches("array"), last?.isSymbol(".") != true, bracketEnd(behind: token) != nil {
+            return depth < Self.depthLimit && array(token, depth)
+        } else if token.matches("cast") {
+            boolean(token)
+        } else if token.matches("all"), last?.matches("limit") == true {
+            replace(token.range, by: "-1".utf8)
+        } else if token.matches("any") || token.matches("all") {
+            if let last { return quantified(last, token, depth) }
+        } else if unnested(token) || castName(token) {
+            return true
+        } else if !isOfComparison(token), !literalBehindType(token) {
+            places[places.count - 1].note(token)
+        }
+        return true
+    }
+
+    /// IS DISTINCT FROM begins no clause.
+    private func isOfComparison(_ token: SQLToken) -> Bool { token.matches("from") && last?.matches("distinct") == true }
+
+    private mutating func dropType(behind token: SQLToken) {
+        if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
     }
 
     // MARK: Literals
@@ -228,6 +198,13 @@ struct PostgresSpelling {
         } else if isEscaped {
             replace(start..<token.end, by: Self.quoted(content))
         }
+    }
+
+    /// `E'a\\b'`: the word E, and the string behind it.
+    private mutating func escapedString(_ word: SQLToken) -> Bool {
+        guard let text = lexer.next(), text.kind == .string, let content = Self.unescaped(text) else { return false }
+        string(text, content: content, from: word.start, isEscaped: true)
+        return true
     }
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
@@ -272,76 +249,6 @@ struct PostgresSpelling {
         case .int2 where isInteger, .int4 where isInteger, .int8 where isInteger, .numeric: replace(token.end..<type.end, by: [])
         case .float4, .float8: replace(token.start..<type.end, by: Array("CAST(\(token.text) AS REAL)".utf8))
         default: break
-        }
-    }
-
-    // MARK: Columns
-
-    /// `"book"."title"::text`, as Django writes it for LIKE: CAST does the same of texts and integers. Of other types it does not: PostgreSQL
-    /// rounds where SQLite cuts, and knows what is a date.
-    private mutating func castName(_ token: SQLToken) -> Bool {
-        guard byte(token.end) == UInt8(ascii: ":"), !token.isReservedWord, !token.matches("true"), !token.matches("false")
-        else { return false }
-        let before = lexer
-        guard let type = typeName(token.end), type.type == .text || type.type == .varchar, sql[type.end - 1] != UInt8(ascii: ")") else {
-            lexer = before
-            return false
-        }
-        let isPart = last?.isSymbol(".") == true
-        let (start, leading) = isPart ? (nameStart ?? token.start, beforeName) : (token.start, last)
-        var text = Array("CAST(".utf8) + sql[start..<token.end] + Array(" AS TEXT)".utf8)
-        if isWholeItem(behind: leading) { text += Array(" AS ".utf8) + token.bytes }
-        replace(start..<type.end, by: text)
-        return true
-    }
-
-    /// Whether what is between this token and the lexer is a column of a result, and has no other name: then it is called as before.
-    private func isWholeItem(behind before: SQLToken?) -> Bool {
-        guard let before, let place = places.last, place.openCases == 0, place.clause == .select || place.clause == .returning,
-            before.kind == .comma || ["select", "distinct", "returning"].contains(where: before.matches)
-        else { return false }
-        var ahead = lexer
-        guard let next = ahead.next() else { return true }
-        return next.kind == .comma || next.kind == .rightParenthesis || next.kind == .semicolon || next.matches("from")
-    }
-
-    // MARK: Parameters
-
-    /// `$1::int8` is one token of SQLite's; `[]`, `precision` and `with time zone` behind it are not part of it, and with a space in it
-    /// (`numeric(10, 2)`) there is none.
-    private mutating func parameter(_ token: SQLToken) {
-        guard case .numbered(let number, let range?) = ParameterName(token.bytes) else { return }
-        let word = String(decoding: token.bytes[range].map(lowerASCII), as: UTF8.self)
-        guard let type = extended(word, token.end), type.end > token.end || token.bytes.contains(where: isSpace),
-            let name = Self.plainName(type.type)
-        else { return }
-        replace(token.start..<type.end, by: Array("$\(number)::\(name)".utf8))
-        lexer = lexer.moved(to: type.end)
-    }
-
-    /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.
-    private mutating func boolean(_ cast: SQLToken) {
-        var ahead = lexer
-        guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), NumericCoercion.isNumbered(operand),
-            ahead.next()?.matches("as") == true, let type = ahead.next(), NumericCoercion.isBoolean(type),
-            let close = ahead.next(), close.kind == .rightParenthesis
-        else { return }
-        replace(cast.start..<close.end, by: Array("\(operand.text)::boolean".utf8))
-        lexer = ahead
-    }
-
-    /// A name of the type that is one word.
-    private static func plainName(_ type: TypeOID) -> String? {
-        if let element = type.element { return plainName(element).map { "_" + $0 } }
-        switch type {
-        case .float8: return "float8"
-        case .varchar: return "varchar"
-        case .bpchar: return "bpchar"
-        case .timestamp: return "timestamp"
-        case .timestamptz: return "timestamptz"
-        case .time: return "time"
-        case .timetz: return "timetz"
-        default: return type.sqlName.contains(" ") ? nil : type.sqlName
         }
     }
 }

@@ -52,13 +52,8 @@ enum DeclaredValue {
     private static func field<Value: FixedWidthInteger>(
         _ value: Value, _ format: Format, _ out: OutputBuffer, _ text: (Value) -> String
     ) {
-        if format == .text { return write(text(value), out) }
+        if format == .text { return out.fieldText(text(value)) }
         withUnsafeBytes(of: value.bigEndian) { out.fieldText($0) }
-    }
-
-    private static func write(_ text: String, _ out: OutputBuffer) {
-        var copy = text
-        copy.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) }
     }
 
     private static func uuid(_ row: some RowValues, _ column: Int, _ format: Format, _ out: OutputBuffer) -> Bool {
@@ -71,7 +66,7 @@ enum DeclaredValue {
         default: return false
         }
         return bytes.withUnsafeBytes { bytes in
-            if format == .binary { out.fieldText(bytes) } else { write(UUIDCodec.text(bytes) ?? "", out) }
+            if format == .binary { out.fieldText(bytes) } else { out.fieldText(UUIDCodec.text(bytes) ?? "") }
             return true
         }
     }
@@ -88,7 +83,7 @@ enum DeclaredValue {
         }
         guard let decimal = DecimalNumber(text) else { return false }
         if format == .text {
-            write(decimal.text, out)
+            out.fieldText(decimal.text)
         } else {
             decimal.binary.withUnsafeBytes { out.fieldText($0) }
         }
@@ -98,7 +93,7 @@ enum DeclaredValue {
     /// In binary as numeric_send writes it: no digits, the sign, and what the bits of that say as a scale.
     private static func infinity(isNegative: Bool, _ format: Format, _ out: OutputBuffer) -> Bool {
         if format == .text {
-            write(isNegative ? "-Infinity" : "Infinity", out)
+            out.fieldText(isNegative ? "-Infinity" : "Infinity")
         } else {
             ([0, 0, 0, 0, isNegative ? 0xF0 : 0xD0, 0, 0, 0x20] as [UInt8]).withUnsafeBytes { out.fieldText($0) }
         }
@@ -121,8 +116,8 @@ enum DeclaredValue {
         }
         // SQLite's text of a real number has 15 digits only.
         let number = stored == .real ? JSONText.number(row.double(column)) : String(row.integer(column))
-        guard var digits = number else { return false }
-        if isVersioned { jsonb(digits.utf8) } else { digits.withUTF8 { out.fieldText(UnsafeRawBufferPointer($0)) } }
+        guard let digits = number else { return false }
+        if isVersioned { jsonb(digits.utf8) } else { out.fieldText(digits) }
         return true
     }
 }

@@ -19,6 +19,17 @@ public enum StandardOutput {
     public static func write(_ text: String) -> Int32? { writeAll(text, to: STDOUT_FILENO) }
 }
 
+/// Descriptors 0 to 2.
+public enum StandardStreams {
+    /// Opens those that are closed, on nothing. Otherwise the next file that is opened would be one of them, and the log would be
+    /// written into it.
+    public static func openClosed() {
+        var opened = open("/dev/null", O_RDWR)
+        while opened >= 0, opened <= STDERR_FILENO { opened = open("/dev/null", O_RDWR) }
+        if opened >= 0 { close(opened) }
+    }
+}
+
 private func writeAll(_ text: String, to descriptor: Int32) -> Int32? {
     var written = 0
     return writeAll(text, to: descriptor, &written)
