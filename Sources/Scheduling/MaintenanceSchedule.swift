@@ -236,7 +236,7 @@ extension MaintenanceSchedule {
     public mutating func begin(_ now: Clocks, isRequested: Bool = false) {
         var record = record ?? MaintenanceRecord(base: now.wallSeconds)
         if !isRequested {
-            record.attempts += 1
+            record.attempts = min(record.attempts + 1, MaintenanceRecord.mostAttempts)
             record.lastAttempt = now.wallSeconds
         }
         self.record = record
