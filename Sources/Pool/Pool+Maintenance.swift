@@ -128,7 +128,7 @@ extension Pool {
             }
             guard isWorthwhile else { return false }
             state.schedule.begin(clocks, isRequested: isRequested)
-            state.run = .init(began: began, isRequested: isRequested, before: size)
+            state.run = .init(began: began, before: size)
             return true
         }
         guard !isWorthwhile else { return true }
@@ -145,6 +145,7 @@ extension Pool {
         let owner = MaintenanceOwner(maintenance: maintenance, writer: writer, began: MonotonicClock.now)
         let vacuum = Vacuum(writer: writer, owner: owner)
         do {
+            // None is left where nothing was free: an administrator may ask for a VACUUM all the same.
             if left > 0 {
                 try vacuum.freeSlice()
                 if left > 1, try vacuum.size().freePages > 0 { return .slices(left: left - 1) }
