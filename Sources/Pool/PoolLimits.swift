@@ -21,8 +21,9 @@ package struct PoolLimits: Sendable {
     package var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; see `StatementCache` for which goes first.
     package var statementsPerConnection = 256
-    /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
-    /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
+    /// What all kept statements of a connection may take together: 32 KB for each of 256. A statement whose text is one mebibyte takes
+    /// thirty, and those that are kept count against `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept
+    /// the others from theirs.
     package var statementBytesPerConnection = 8 << 20
     /// A statement that takes more than its share, were there only so many, is not kept: it would push out most of the others.
     static let leastCachedStatements = 8

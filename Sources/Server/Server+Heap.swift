@@ -8,7 +8,7 @@ import Synchronization
 /// Gives memory back to the kernel that SQLite has freed and the allocator keeps.
 ///
 /// What a statement has freed stays with the arena of its thread, up to a statement's limit for each, unless it lies at the arena's end.
-/// There are no looks but after long work, and none of it is on the way of a request.
+/// Memory is looked at only some time after long work has ended, and never on a thread that a request waits for.
 final class FreeHeap: Sendable {
     private let trimming = Locked(HeapTrimming())
     /// When to look next, in nanoseconds; Int64.max is never.
