@@ -18,7 +18,7 @@ extension Pool {
     func closeGate(_ endSnapshots: EndSnapshots, since: Instant? = nil) -> Bool {
         state.withLock { state in
             state.readerQueue.closeGate()
-            state.analystQueue.closeGate()
+            state.preparingQueue.closeGate()
         }
         backups.snapshots.close()
         let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
@@ -93,7 +93,7 @@ extension Pool {
     private func readersAreBack(within milliseconds: Int64) -> Bool {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         while true {
-            let inUse = state.withLock { $0.readerQueue.inUseCount + $0.analystQueue.inUseCount }
+            let inUse = state.withLock { $0.readerQueue.inUseCount + $0.preparingQueue.inUseCount }
             if inUse == 0, backups.snapshots.areGone { return true }
             if MonotonicClock.now >= end { return false }
             MonotonicClock.sleep(milliseconds: 1)
@@ -116,7 +116,7 @@ extension Pool {
             guard evenBeforeRecovery || !state.queuedJobs.contains(.recovery) else { return [] }
             state.gateClosing = nil
             let readers = state.readerQueue.openGate()
-            return self.readers(readers + whoPrepares(state.analystQueue.openGate(), &state), &state)
+            return resumptions(ofReaders: readers + grantedToPrepare(state.preparingQueue.openGate(), &state), &state)
         }
     }
 }

@@ -10,8 +10,8 @@ package class PooledConnection: @unchecked Sendable {
     package let connection: Connection
     var statements: StatementCache
     let counters: PoolCounters
-    /// Milliseconds waited for another process that no statement has been charged with.
-    private var busyWaits = 0
+    /// Waited for another process, with which no statement has been charged yet.
+    private var outsiderWaitMilliseconds = 0
     /// Set while a statement runs, for the progress and busy handlers. Unowned: its session is owned by the thread that is in
     /// between `beginRun` and `endRun`, and a reference counted here would be two atomic operations for each statement.
     private unowned(unsafe) var owner: (any StatementOwner)?
@@ -118,19 +118,19 @@ package class PooledConnection: @unchecked Sendable {
         lease.entry.statement.clearBindings()
         lease.entry.isInUse = false
         if lease.entry.statement.preparations != lease.entry.preparationsMeasured { statements.measure(lease.entry) }
-        if busyWaits > 0 { chargeBusyWaits(to: lease) }
+        if outsiderWaitMilliseconds > 0 { chargeOutsiderWait(to: lease) }
         if !lease.entry.isCached { statements.tell(lease.entry) }
     }
 
     /// A statement that waits for another process is the one it is charged to, or the first of those whose BEGIN waited.
-    private func chargeBusyWaits(to lease: PreparedLease) {
-        lease.entry.usage.busyWaits &+= busyWaits
-        busyWaits = 0
+    private func chargeOutsiderWait(to lease: PreparedLease) {
+        lease.entry.usage.outsiderWaitMilliseconds &+= outsiderWaitMilliseconds
+        outsiderWaitMilliseconds = 0
     }
 
-    func countBusyWait() {
-        counters.busyRetries.wrappingAdd(1, ordering: .relaxed)
-        busyWaits &+= 1
+    func countOutsiderWait() {
+        counters.outsiderWaitMilliseconds.wrappingAdd(1, ordering: .relaxed)
+        outsiderWaitMilliseconds &+= 1
     }
 
     /// Tells what the statements did, and returns what the connection counted since it was last asked.

@@ -117,7 +117,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             counters.outsiderWaitHasEnded()
             return false
         }
-        countBusyWait()
+        countOutsiderWait()
         return true
     }
 
