@@ -213,11 +213,11 @@ package struct DatabaseFiles: Sendable {
     func isReplaced(withinMilliseconds milliseconds: Int64) -> Bool {
         let wasEmptied = isDatabaseEmptied
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while true {
-            if let status = Self.status(path), status.bytes > 0 { return wasEmptied || FileIdentity(status) != database }
-            guard MonotonicClock.now < end else { return false }
-            MonotonicClock.sleep(milliseconds: 1)
+        let isReplaced = MonotonicClock.poll(until: end) { () -> Bool? in
+            guard let status = Self.status(path), status.bytes > 0 else { return nil }
+            return wasEmptied || FileIdentity(status) != database
         }
+        return isReplaced ?? false
     }
 
     /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any

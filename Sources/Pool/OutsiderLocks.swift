@@ -41,7 +41,7 @@ package enum OutsiderLocks {
     /// the file at the next.
     private static func keepsAnother(_ process: String, than wal: String, _ index: String) -> Bool {
         for look in 1...PoolLimits.outsiderLooks {
-            if look > 1 { MonotonicClock.sleep(milliseconds: 1) }
+            if look > 1 { MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds) }
             guard hasOpen(process, wal) == false, processes(thatLock: [index], withReaders: true).contains(process) else { return false }
         }
         return true

@@ -152,14 +152,9 @@ extension Pool {
     /// - Parameter end: so long it is tried, and once at least; nil: for as long as anything that ends is waited for.
     func whileNobodyWrites<Result>(until end: Instant? = nil, _ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
         let end = end ?? MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        while true {
-            if let result = try work() { return result }
-            guard MonotonicClock.now < end else {
-                throw SQLiteError(
-                    extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
-            }
-            MonotonicClock.sleep(milliseconds: 1)
-        }
+        if let result = try MonotonicClock.poll(until: end, work) { return result }
+        throw SQLiteError(
+            extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
     }
 
     /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A
@@ -170,21 +165,20 @@ extension Pool {
     private func waitForRoomToRescue() -> String? {
         let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.rescueRoomMilliseconds)
         var isTold = false
-        while let missing = roomMissingToRescue {
-            guard MonotonicClock.now < end else {
-                return
-                    "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: "
-                    + "nothing was copied, and what was committed since the last checkpoint is lost"
-            }
+        let missing = MonotonicClock.pollUntilGone(by: end, everyMilliseconds: PoolLimits.rescueRoomLookMilliseconds) { () -> Int64? in
+            guard let missing = roomMissingToRescue else { return nil }
             if !isTold {
                 log.critical(
                     .ioError, "\(path)-wal was deleted, and the disk has no room for what was committed in it",
                     metadata: ["missing": "\(missing)", "hint": "make room at once: it ends with this process, which waits for a while"])
                 isTold = true
             }
-            MonotonicClock.sleep(milliseconds: 10)
+            return missing
         }
-        return nil
+        guard missing != nil else { return nil }
+        return
+            "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: "
+            + "nothing was copied, and what was committed since the last checkpoint is lost"
     }
 
     /// In bytes; nil: there is enough, as far as can be told.

@@ -76,11 +76,18 @@ package struct PoolLimits: Sendable {
     /// writer, which would end the process, and with a stop's other waits less than the 90 s of a service manager's
     /// patience.
     static let rescueRoomMilliseconds: Int64 = 20_000
+    /// Between two looks while it is waited for that.
+    static let rescueRoomLookMilliseconds = 10
+    /// Between two looks at what nothing tells of: another process's lock, a file that somebody puts into its place, readers that are
+    /// given back. Most of it takes no longer, and a look takes microseconds.
+    package static let lookMilliseconds = 1
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
     /// takes longer waits for the disk.
     package var gateGraceMilliseconds: Int64 = 5_000
+    /// How long those are waited for, whose snapshots were ended, before it is looked for others with an idle one.
+    static let idleReadersMilliseconds: Int64 = 2
     /// When VACUUM runs.
     package var maintenance = MaintenanceSchedule.Configuration()
     /// VACUUM is preceded by ANALYZE also where that adds a table, sqlite_stat1, to the schema.

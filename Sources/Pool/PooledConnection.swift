@@ -92,7 +92,7 @@ package class PooledConnection: @unchecked Sendable {
     /// One for the sake of others, where the statement's owner has none.
     func reasonOfOthers(now: Instant) -> StopReason? { nil }
 
-    /// One turn of waiting for another process's lock: sleeps a constant millisecond, or says to give up.
+    /// One turn of waiting for another process's lock: sleeps for a constant time, or says to give up.
     ///
     /// Constant, because SQLite's own busy_timeout backs off to 100 ms, so that old waiters starve behind new ones.
     func waitForOutsider() -> Bool {
@@ -104,7 +104,7 @@ package class PooledConnection: @unchecked Sendable {
         let now = MonotonicClock.now
         stopReason = owner.reasonToStopWaiting(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         if stopReason != nil { return false }
-        MonotonicClock.sleep(milliseconds: 1)
+        MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds)
         return true
     }
 
@@ -129,8 +129,8 @@ package class PooledConnection: @unchecked Sendable {
     }
 
     func countOutsiderWait() {
-        counters.outsiderWaitMilliseconds.wrappingAdd(1, ordering: .relaxed)
-        outsiderWaitMilliseconds &+= 1
+        counters.outsiderWaitMilliseconds.wrappingAdd(PoolLimits.lookMilliseconds, ordering: .relaxed)
+        outsiderWaitMilliseconds &+= PoolLimits.lookMilliseconds
     }
 
     /// Tells what the statements did, and returns what the connection counted since it was last asked.

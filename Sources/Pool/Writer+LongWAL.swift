@@ -75,11 +75,11 @@ extension Writer {
         endTransaction()
         hasUnfinishedCommit = true
         let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.unfinishedCommitMilliseconds)
-        while failure == nil {
-            if (try? withWriteLock({ removeUnfinishedCommit() })) == true { return error }
-            guard MonotonicClock.now < end else { break }
-            MonotonicClock.sleep(milliseconds: 1)
+        let isCut = MonotonicClock.poll(until: end) { () -> Bool? in
+            guard failure == nil else { return false }
+            return (try? withWriteLock { removeUnfinishedCommit() }) == true ? true : nil
         }
+        if isCut == true { return error }
         // The next transaction begins with it.
         return SQLiteError(
             extendedCode: SQLiteError.Code.truncateFailed,

@@ -141,8 +141,8 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// writable to it ("SQLITE_CANTOPEN", https://www.sqlite.org/wal.html#read_only_databases).
     private static func establishWAL(_ connection: Connection) throws(SQLiteError) {
         connection.callbacks.onBusy = { attempt in
-            MonotonicClock.sleep(milliseconds: 1)
-            return attempt < ConnectionSettings.openTimeoutMilliseconds
+            MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds)
+            return attempt * PoolLimits.lookMilliseconds < ConnectionSettings.openTimeoutMilliseconds
         }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
