@@ -25,7 +25,7 @@ extension Pool {
             if writer.places.hasOtherWAL {
                 switch rescueIntoNewWAL(until: end) {
                 case .complete: return nil
-                case .foreign: foreign = writer.places.whatIsLeft
+                case .foreign: foreign = writer.places.withFilesInPlace
                 case .partial(let frames, let all): return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
                 case .impossible, nil: break
                 }
@@ -97,7 +97,7 @@ extension Pool {
     /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process
     /// has the database open, which may have the deleted one open by right.
     private func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
-        guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
+        guard let kept = left.before?.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
         writer.connection.keepWALWhenClosed()
         let isBack = try whileNobodyWrites { () throws(SQLiteError) in
             try writer.connection.putBack(kept) { writer.places.haveLostWAL(since: left) }
