@@ -19,7 +19,7 @@ extension Pool {
             }
             state.parked[client.clientID] = client
             if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
-                gatheringUntil.store(1, ordering: .relaxed)
+                gatheringUntil.store(now.nanoseconds, ordering: .relaxed)
             }
             return (.parked, min(state.writerQueue.deadline(with: deadline), state.waitingLookIfNew(now: now)))
         }
