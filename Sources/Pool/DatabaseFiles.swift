@@ -19,17 +19,14 @@ extension FileIdentity {
 /// not see each other's locks write at once.
 package struct DatabaseFiles: Sendable {
     let path: String
-    private var database: FileIdentity?
+    private(set) var database: FileIdentity?
     private var wal: FileIdentity?
-    private var index: FileIdentity?
+    private(set) var index: FileIdentity?
     /// By which SQLite has the -wal open, where that is shown.
     private var walDescriptor: Int32?
     private let wasEmpty: Bool
-    /// Before nobody had them open: see `lookedAt(hadFrames:keeping:)`.
-    private var hadFrames = false
-    private var databaseBefore: walpool_file?
-    /// The -wal as it was then, which somebody may delete while nobody has it open.
-    private(set) var keptWAL: KeptWAL?
+    /// What there was before nobody had them open.
+    var before: Before?
 
     /// - Parameter path: without symbolic links.
     private init(path: String) {
@@ -53,36 +50,6 @@ package struct DatabaseFiles: Sendable {
         if index != nil, !opened.contains(where: { $0.file == index }) { index = nil }
     }
 
-    /// By which this process has the file and its -shm open, to ask who else has them locked: nothing may be opened besides
-    /// for that. nil: that is not shown.
-    var descriptors: (database: Int32, index: Int32)? {
-        let opened = Self.openHere ?? []
-        guard let file = opened.first(where: { $0.file == database }), let shm = opened.first(where: { $0.file == index }) else {
-            return nil
-        }
-        return (file.descriptor, shm.descriptor)
-    }
-
-    /// What this process has open.
-    private static var openHere: [(descriptor: Int32, file: FileIdentity)]? {
-        // The links lead to the files themselves, whatever their names are by now.
-        Directory.names(in: "/proc/self/fd")?.compactMap { number in
-            guard let descriptor = Int32(number), let file = identity("/proc/self/fd/\(number)") else { return nil }
-            return (descriptor, file)
-        }
-    }
-
-    /// What SQLite has open is among them; what is only read (`KeptWAL`) is not.
-    private static var writableHere: [(descriptor: Int32, file: FileIdentity)]? {
-        openHere?.filter { fcntl($0.descriptor, F_GETFL) & O_ACCMODE == O_RDWR }
-    }
-
-    /// Whether this process has the same file open by another descriptor as well, or may have.
-    static func isOpenHereBesides(_ descriptor: Int32) -> Bool {
-        guard let openHere, let file = identity("/proc/self/fd/\(descriptor)") else { return true }
-        return openHere.count { $0.file == file } != 1
-    }
-
     /// The database's file, if that is what the path leads to, and there is anything left in it. SQLite takes an empty file for
     /// a new database and deletes its -wal.
     var databaseInPlace: walpool_file? {
@@ -102,52 +69,10 @@ package struct DatabaseFiles: Sendable {
     func haveSameWAL(as other: DatabaseFiles) -> Bool { wal == other.wal }
 
     /// The same database with the -wal and the -shm that are beside it now.
-    var whatIsLeft: DatabaseFiles {
+    var withFilesInPlace: DatabaseFiles {
         var files = DatabaseFiles(path: path)
         files.database = database
         return files
-    }
-
-    /// They are about to be closed and opened again.
-    ///
-    /// - Parameters:
-    ///   - hadFrames: something was committed that is not in the database. The -wal may have gone since.
-    ///   - wal: it is kept, unless the database may be written into without a trace of that, so that what is in the -wal may be older.
-    func lookedAt(hadFrames: Bool, keeping wal: KeptWAL? = nil) -> DatabaseFiles {
-        var files = self
-        files.hadFrames = hadFrames || hasFrames
-        files.databaseBefore = databaseInPlace
-        if let modified = files.databaseBefore?.modified,
-            Self.wouldTellOfChange(modified, now: UInt64(clamping: SystemClock.nanoseconds(CLOCK_REALTIME)))
-        {
-            files.keptWAL = wal
-        }
-        return files
-    }
-
-    /// Whoever writes into the file from now on gives it another time. "The kernel has always used coarse time values to
-    /// stamp inodes. This value is updated every jiffy, so any change that happens within that jiffy will end up with the
-    /// same timestamp" (https://docs.kernel.org/filesystems/multigrain-ts.html). And where a file system keeps whole
-    /// seconds, so does any within that one.
-    ///
-    /// - Parameters:
-    ///   - modified: the file's time of modification, in nanoseconds since 1970.
-    ///   - now: the same clock's time, in the same unit.
-    static func wouldTellOfChange(_ modified: UInt64, now: UInt64) -> Bool {
-        let granularity = modified % 1_000_000_000 == 0 ? coarsestNanoseconds : longestTickNanoseconds
-        return now > modified && now - modified > granularity
-    }
-
-    /// Twice as long as the longest that a kernel is built with (CONFIG_HZ_100).
-    private static let longestTickNanoseconds: UInt64 = 20_000_000
-    /// ext3 and ext4 with small inodes have no more than seconds, FAT every other one.
-    private static let coarsestNanoseconds: UInt64 = 2_000_000_000
-
-    /// While nobody had it open the -wal was deleted, emptied or replaced, with commits that may be nowhere else. Another
-    /// process that was the last to close the database may have copied them; then it has written into that.
-    func haveLostWAL(since before: DatabaseFiles) -> Bool {
-        guard before.hadFrames, !hasFrames || !haveSameWAL(as: before), let then = before.databaseBefore else { return false }
-        return databaseInPlace.map { $0.modified == then.modified && $0.bytes == then.bytes } ?? false
     }
 
     var hasWAL: Bool { walInPlace != nil }
@@ -213,11 +138,11 @@ package struct DatabaseFiles: Sendable {
     func isReplaced(withinMilliseconds milliseconds: Int64) -> Bool {
         let wasEmptied = isDatabaseEmptied
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while true {
-            if let status = Self.status(path), status.bytes > 0 { return wasEmptied || FileIdentity(status) != database }
-            guard MonotonicClock.now < end else { return false }
-            MonotonicClock.sleep(milliseconds: 1)
+        let isReplaced = MonotonicClock.poll(until: end) { () -> Bool? in
+            guard let status = Self.status(path), status.bytes > 0 else { return nil }
+            return wasEmptied || FileIdentity(status) != database
         }
+        return isReplaced ?? false
     }
 
     /// Gives the -wal a name that nobody takes for one, and returns it. The -shm tells of it, and "does not contain any
@@ -235,75 +160,7 @@ package struct DatabaseFiles: Sendable {
         return name
     }
 
-    /// What this process would have to write into to serve the database, and may not: the file, what lies beside it, or the
-    /// directory, where a -wal and a -shm are made; and why. A -journal is another process's that was killed, and is to be rolled back.
-    /// SQLite says of each that the database can only be read, or not opened.
-    package static func unwritable(_ path: String) -> String? {
-        let file = target(of: path)
-        if let problem = notAFile(file) { return problem }
-        let names: [String] = [file, file + "-journal", file + "-wal", file + "-shm"]
-        for name in names where access(name, F_OK) == 0 && faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0 {
-            return cannotBeWritten(name, errno)
-        }
-        let directory = Directory.of(file)
-        let isWritable = faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0
-        return isWritable ? nil : cannotBeWritten("the directory \(directory)", errno)
-    }
-
-    /// Something else than a file is there, or what it is cannot be found out; nil: neither.
-    private static func notAFile(_ path: String) -> String? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return isAbsence(errno) ? nil : "\(path): \(String(cString: strerror(errno)))" }
-        return status.st_mode & S_IFMT == S_IFREG ? nil : "\(path) is not a file"
-    }
-
-    private static func cannotBeWritten(_ name: String, _ number: Int32) -> String {
-        "\(name) cannot be written by this process: \(String(cString: strerror(number)))"
-    }
-
-    /// Whether there is no database yet. None may be made where there is none, or nothing in it, while its -wal has commits: SQLite takes
-    /// such a -wal for a leftover and deletes it (`pagerOpenWalIfPresent` in https://www.sqlite.org/src/file/src/pager.c),
-    /// and whoever brings the file back later has lost what was acknowledged since its last checkpoint.
-    static func isToBeMade(_ path: String) throws(SQLiteError) -> Bool {
-        let file = target(of: path)
-        let bytes = status(file)?.bytes
-        guard bytes ?? 0 == 0, holdsFrames(file + "-wal") else { return bytes == nil }
-        throw SQLiteError(
-            extendedCode: SQLiteError.Code.cannotOpen,
-            message: "\(file) is \(bytes == nil ? "missing" : "empty"), and \(file)-wal holds commits of it: put the file back, "
-                + "or delete the -wal if they are not wanted")
-    }
-
-    /// No file is there, or one with nothing in it: to SQLite either is a new database.
-    static func holdsNothing(_ path: String) -> Bool { status(target(of: path))?.bytes ?? 0 == 0 }
-
-    /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
-    /// points to (`unixFullPathname` in https://www.sqlite.org/src/file/src/os_unix.c, up to SQLITE_MAX_SYMLINK of them).
-    private static func target(of path: String) -> String {
-        if let resolved = Directory.resolved(path) { return resolved }
-        var file = path
-        for _ in 0..<PoolLimits.symbolicLinks {
-            var bytes: [UInt8] = Array(repeating: 0, count: Int(PATH_MAX))
-            let count = bytes.withUnsafeMutableBytes { readlink(file, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count) }
-            guard count > 0 else { break }
-            let link = String(decoding: bytes[..<count], as: UTF8.self)
-            let directory = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-            file = link.utf8.first == UInt8(ascii: "/") ? link : directory + link
-        }
-        return file
-    }
-
-    /// "The WAL header is 32 bytes in size"; it begins with "0x377f0682 or 0x377f0683"
-    /// (https://www.sqlite.org/fileformat2.html#wal_file_format). Zeros are room made ahead.
-    private static func holdsFrames(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { Glibc.close(descriptor) }
-        var header: [UInt8] = Array(repeating: 0, count: 33)
-        return pread(descriptor, &header, 33, 0) == 33 && header[..<3].elementsEqual([0x37, 0x7f, 0x06]) && header[3] & 0xfe == 0x82
-    }
-
-    private static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
+    static func isAbsence(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
 
     private static func isLost(_ path: String, _ identity: FileIdentity?) -> Bool {
         var file = walpool_file()
@@ -311,33 +168,10 @@ package struct DatabaseFiles: Sendable {
         return isAbsence(errno)
     }
 
-    static func lost(_ message: String) -> SQLiteError {
-        SQLiteError(extendedCode: SQLiteError.Code.inputOutput, message: message)
-    }
-
-    static var truncatedWAL: SQLiteError { lost("the -wal was truncated while it was open") }
-
-    static var writtenOverWAL: SQLiteError { lost("the -wal was written over while it was open") }
-
-    static var truncated: SQLiteError { lost("the database's file was truncated while it was open") }
-
-    static var writtenOver: SQLiteError { lost("the database's file was written over while it was open") }
-
-    static var replaced: SQLiteError { lost("another file is in its place") }
-
-    /// They are back where they were, and another process may have opened others meanwhile.
-    static var passing: SQLiteError {
-        lost("the database's file, its -wal or its -shm could not be found for a moment")
-    }
-
-    /// No disk has failed: a file was lost. Errors of a disk say which operation it was, in a second byte
-    /// (https://www.sqlite.org/rescode.html#extrc): those of SQLite, and those of our own calls.
-    static func isLoss(_ error: SQLiteError) -> Bool { error.extendedCode == SQLiteError.Code.inputOutput }
-
-    private static func identity(_ path: String) -> FileIdentity? { status(path).map(FileIdentity.init) }
+    static func identity(_ path: String) -> FileIdentity? { status(path).map(FileIdentity.init) }
 
     /// nil when there is no such file.
-    private static func status(_ path: String, asksForTime: Bool = false) -> walpool_file? {
+    static func status(_ path: String, asksForTime: Bool = false) -> walpool_file? {
         var file = walpool_file()
         return walpool_look_at_file(path, asksForTime ? 1 : 0, &file) == 0 ? file : nil
     }

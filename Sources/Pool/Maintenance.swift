@@ -14,7 +14,7 @@ final class Maintenance: Sendable {
     enum Step: Equatable {
         /// Look whether it is worth it and possible, and then do it.
         case vacuum
-        /// Free some pages of an incremental database, and so many times more.
+        /// Slices of free pages of an incremental database that are still to be freed, the next one included.
         case slices(left: Int)
         /// Make the file as short as the database is.
         case emptyWAL
@@ -23,7 +23,6 @@ final class Maintenance: Sendable {
     /// One VACUUM, from its beginning until the file has shrunk.
     struct Run {
         var began: Instant
-        var isRequested: Bool
         var before: Vacuum.Size
         var copiedPercent: Int?
     }
@@ -35,7 +34,7 @@ final class Maintenance: Sendable {
         var isJobQueued = false
         /// An administrator asked for it: neither the interval nor the free pages matter.
         var isRequested = false
-        /// So it was with the one that runs, or ran last.
+        /// The VACUUM that runs, or ran last, was one that an administrator asked for.
         var wasRequested = false
         var run: Run?
         var nextLook = Instant(nanoseconds: 0)

@@ -126,7 +126,7 @@ extension MaintenanceRecord {
         if let at = values["failed"].flatMap(UTCTime.seconds), let reason = values["reason"] {
             lastFailure = Failure(at: at, reason: String(reason))
         }
-        attempts = max(0, values["attempts"].flatMap { Int($0) } ?? 0)
+        attempts = min(max(0, values["attempts"].flatMap { Int($0) } ?? 0), MaintenanceRecord.mostAttempts)
         lastAttempt = values["attempted"].flatMap(UTCTime.seconds)
     }
 

@@ -108,7 +108,7 @@ struct OpenFiles {
         lookedUpAt = nil
         guard let status = places.databaseInPlace, let walStatus = places.walInPlace, places.hasIndex else {
             // `Pool.lookAtFiles` tells the administrator of an obstacle.
-            return places.problem ?? (places.obstacle == nil ? DatabaseFiles.passing : nil)
+            return places.problem ?? (places.obstacle == nil ? DatabaseFiles.missingForAMoment : nil)
         }
         if let problem = problem(of: status) { return problem }
         if let problem = problem(ofWAL: walStatus) { return problem }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import POSIX
 
@@ -40,7 +41,7 @@ package enum OutsiderLocks {
     /// the file at the next.
     private static func keepsAnother(_ process: String, than wal: String, _ index: String) -> Bool {
         for look in 1...PoolLimits.outsiderLooks {
-            if look > 1 { MonotonicClock.sleep(milliseconds: 1) }
+            if look > 1 { MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds) }
             guard hasOpen(process, wal) == false, processes(thatLock: [index], withReaders: true).contains(process) else { return false }
         }
         return true
@@ -54,23 +55,35 @@ package enum OutsiderLocks {
     }
 
     private static func processes(thatLock files: [String], withReaders: Bool) -> [String] {
-        var inodes: Set<String> = []
-        for file in files {
-            var status = stat()
-            // stat(2) only: opening and closing the file would drop SQLite's own locks.
-            if stat(file, &status) == 0 { inodes.insert(String(status.st_ino)) }
-        }
+        // stat(2) only: opening and closing the file would drop SQLite's own locks.
+        let identities = files.compactMap { FileIdentity(at: $0) }
         let own = String(getpid())
         var found: [String] = []
         for line in read("/proc/locks").split(separator: "\n") {
-            // 1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 120 120
-            let fields = line.split(separator: " ").map(String.init)
-            guard fields.count >= 8, fields[1] == "POSIX", withReaders || fields[3] == "WRITE", fields[4] != own,
-                let inode = fields[5].split(separator: ":").last, inodes.contains(String(inode))
-            else { continue }
-            if !found.contains(fields[4]) { found.append(fields[4]) }
+            guard let process = process(thatLocks: identities, line: line, withReaders: withReaders), process != own else { continue }
+            if !found.contains(process) { found.append(process) }
         }
         return found
+    }
+
+    /// Who has a POSIX lock on one of these files by this line of /proc/locks; nil: the line is of another file, or of another kind of lock.
+    static func process(thatLocks files: [FileIdentity], line: some StringProtocol, withReaders: Bool) -> String? {
+        // 1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 120 120
+        let fields = line.split(separator: " ")
+        guard fields.count >= 8, fields[1] == "POSIX", withReaders || fields[3] == "WRITE",
+            files.contains(where: { isSame(fields[5], as: $0) })
+        else { return nil }
+        return String(fields[4])
+    }
+
+    /// "fe:00:5678": the device's major and minor number in hexadecimal, and the inode in decimal (proc(5)); an inode's number is one file
+    /// system's own, and small ones repeat on each. Where no block device is behind the file system the major number is 0, and the kernel's
+    /// list may have another minor number than stat(2), as on btrfs and overlayfs: there the inode has to do.
+    private static func isSame(_ field: some StringProtocol, as file: FileIdentity) -> Bool {
+        let parts = field.split(separator: ":")
+        guard parts.count == 3, let major = UInt32(parts[0], radix: 16), let minor = UInt32(parts[1], radix: 16) else { return false }
+        let device = dev_t(file.device)
+        return parts[2] == String(file.inode) && major == gnu_dev_major(device) && (major == 0 || minor == gnu_dev_minor(device))
     }
 
     private static func name(_ process: String) -> String {

@@ -207,7 +207,7 @@ extension Pool {
     func endIdleSnapshots(ownsGate: Bool = true) -> [Resumption] {
         let indexes = state.withLock { state in
             !ownsGate && state.readerQueue.isGateClosed
-                ? [] : state.readerQueue.takeIdle() + state.analystQueue.takeIdle().map { _ in analystIndex }
+                ? [] : state.readerQueue.takeIdle() + state.preparingQueue.takeIdle().map { _ in preparingIndex }
         }
         for index in indexes { slots[index].reader?.endSnapshot() }
         return indexes.compactMap { releaseReader($0) }

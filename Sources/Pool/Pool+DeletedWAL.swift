@@ -18,47 +18,71 @@ extension Pool {
         guard !writer.places.hasWAL else { return nil }
         // For all of it: a stop may wait for this.
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
+        switch try awaitWholeWAL(until: end) {
+        case .isInNewWAL: return nil
+        case .isLost(let reason): return reason
+        case .isWhole(let foreign): return try saveWholeWAL(beside: foreign, until: end)
+        }
+    }
+
+    /// What has become of what the deleted one held.
+    private enum DeletedWAL {
+        /// It is in the new one.
+        case isInNewWAL
+        /// It is not all saved, or not to be gone on with: why.
+        case isLost(String)
+        /// It is still there and can be copied. In its place there may be one of another history.
+        case isWhole(foreign: DatabaseFiles?)
+    }
+
+    private func awaitWholeWAL(until end: Instant) throws(SQLiteError) -> DeletedWAL {
         var foreign: DatabaseFiles?
-        var isWhole = false
         // What was waited for may be the first commit of somebody who has made a -wal, so who has one is asked again after it.
-        for _ in 1...2 where !isWhole {
-            if writer.places.hasOtherWAL {
-                switch rescueIntoNewWAL(until: end) {
-                case .complete: return nil
-                case .foreign: foreign = writer.places.whatIsLeft
-                case .partial(let frames, let all): return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
-                case .impossible, nil: break
-                }
-            }
-            do {
-                isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
-            } catch {
-                guard rescueIntoNewWAL(until: end) == .complete else { throw error }
-                return "\(path)-wal was deleted while it was served, and another process keeps the write lock: what was committed is in "
-                    + "\(path)-wal now"
+        for _ in 1...2 {
+            if let found = try lookAtDeletedWAL(until: end, &foreign) { return found }
+        }
+        // It may have been deleted once more, and what others had committed there with it.
+        if case .partial(let frames, let all) = rescueIntoNewWAL(until: end) { return .isLost(lossOfDeletedWAL(behind: frames, of: all)) }
+        return .isLost(
+            "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: "
+                + "nothing was copied, and what was committed since the last checkpoint may be lost")
+    }
+
+    /// nil: others have committed what the deleted one has not got.
+    private func lookAtDeletedWAL(until end: Instant, _ foreign: inout DatabaseFiles?) throws(SQLiteError) -> DeletedWAL? {
+        if writer.places.hasOtherWAL {
+            switch rescueIntoNewWAL(until: end) {
+            case .complete: return .isInNewWAL
+            case .foreign: foreign = writer.places.withFilesInPlace
+            case .partial(let frames, let all): return .isLost(lossOfDeletedWAL(behind: frames, of: all))
+            case .impossible, nil: break
             }
         }
-        guard isWhole else {
-            // It may have been deleted once more, and what others had committed there with it.
-            if case .partial(let frames, let all) = rescueIntoNewWAL(until: end) {
-                return Self.lossOfDeletedWAL(of: path, behind: frames, of: all)
-            }
-            return
-                "\(path)-wal was deleted while it was served, and another process has gone on in one that does not fit: "
-                + "nothing was copied, and what was committed since the last checkpoint may be lost"
+        do {
+            let isWhole = try whileNobodyWrites(until: end) { () throws(SQLiteError) in writer.connection.holdsWholeWAL() }
+            return isWhole ? .isWhole(foreign: foreign) : nil
+        } catch {
+            guard rescueIntoNewWAL(until: end) == .complete else { throw error }
+            return .isLost(
+                "\(path)-wal was deleted while it was served, and another process keeps the write lock: what was committed is in "
+                    + "\(path)-wal now")
         }
+    }
+
+    private func lossOfDeletedWAL(behind frames: Int, of all: Int) -> String {
+        "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
+            + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+    }
+
+    /// - Parameter foreign: a -wal of another history is in its place.
+    /// - Returns: as `rescueWAL` does.
+    private func saveWholeWAL(beside foreign: DatabaseFiles?, until end: Instant) throws(SQLiteError) -> String? {
         if isServedAlone, let header = writer.walIndex?.copyHeader(), rescueIntoNewWAL(until: end) == .complete {
             copyRescued(header, until: end)
             return nil
         }
         if let reason = waitForRoomToRescue() { return reason }
-        // Who only keeps it from being emptied is not waited for: the copy is what counts. It is the last chance, so that may take its
-        // time.
-        var result = try truncate(patienceMilliseconds: 0)
-        if result.frames < 0 || result.frames > result.copiedFrames {
-            result = try truncate(patienceMilliseconds: end.milliseconds(since: MonotonicClock.now))
-        }
-        guard result.frames >= 0, result.frames == result.copiedFrames else {
+        guard try isCopiedIntoDatabase(until: end) else {
             // What somebody's snapshot keeps from being copied is saved where others will look for it.
             if rescueIntoNewWAL(until: end) == .complete { return nil }
             throw SQLiteError(extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process reads from it")
@@ -67,9 +91,14 @@ extension Pool {
         return foreign.flatMap(moveForeignWALAway)
     }
 
-    private static func lossOfDeletedWAL(of path: String, behind frames: Int, of all: Int) -> String {
-        "\(path)-wal was deleted while it was served, and of the \(all) frames in it what stands behind the first \(frames), "
-            + "which another process has committed, is in no -wal that is left and lost; what came before is in \(path)-wal now"
+    /// Copies all of it. Who only keeps it from being emptied is not waited for: the copy is what counts. It is the last chance, so that may
+    /// take its time.
+    private func isCopiedIntoDatabase(until end: Instant) throws(SQLiteError) -> Bool {
+        var result = try truncate(patienceMilliseconds: 0)
+        if result.frames < 0 || result.frames > result.copiedFrames {
+            result = try truncate(patienceMilliseconds: end.milliseconds(since: MonotonicClock.now))
+        }
+        return result.frames >= 0 && result.frames == result.copiedFrames
     }
 
     /// The new one was deleted, too, before it was opened: then it is written once more.
@@ -97,7 +126,7 @@ extension Pool {
     /// It was deleted while nobody had it open: what was kept of it is written into the new one. Not where another process
     /// has the database open, which may have the deleted one open by right.
     private func putWALBack(_ left: DatabaseFiles) throws(SQLiteError) -> Bool {
-        guard let kept = left.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
+        guard let kept = left.before?.keptWAL, writer.places.haveLostWAL(since: left), isServedAlone else { return false }
         writer.connection.keepWALWhenClosed()
         let isBack = try whileNobodyWrites { () throws(SQLiteError) in
             try writer.connection.putBack(kept) { writer.places.haveLostWAL(since: left) }
@@ -152,47 +181,8 @@ extension Pool {
     /// - Parameter end: so long it is tried, and once at least; nil: for as long as anything that ends is waited for.
     func whileNobodyWrites<Result>(until end: Instant? = nil, _ work: () throws(SQLiteError) -> Result?) throws(SQLiteError) -> Result {
         let end = end ?? MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
-        while true {
-            if let result = try work() { return result }
-            guard MonotonicClock.now < end else {
-                throw SQLiteError(
-                    extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
-            }
-            MonotonicClock.sleep(milliseconds: 1)
-        }
-    }
-
-    /// The -wal may have been deleted for its room on a full disk, and what it held may make the database's file longer. A
-    /// copy that stops half way would leave the file damaged, so it does not begin before there is room; until then this
-    /// process has what nobody else has.
-    ///
-    /// - Returns: why nothing was copied, or nil.
-    private func waitForRoomToRescue() -> String? {
-        let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.rescueRoomMilliseconds)
-        var isTold = false
-        while let missing = roomMissingToRescue {
-            guard MonotonicClock.now < end else {
-                return
-                    "\(path)-wal was deleted while it was served, and the disk has no room for what was committed in it: "
-                    + "nothing was copied, and what was committed since the last checkpoint is lost"
-            }
-            if !isTold {
-                log.critical(
-                    .ioError, "\(path)-wal was deleted, and the disk has no room for what was committed in it",
-                    metadata: ["missing": "\(missing)", "hint": "make room at once: it ends with this process, which waits for a while"])
-                isTold = true
-            }
-            MonotonicClock.sleep(milliseconds: 10)
-        }
-        return nil
-    }
-
-    /// In bytes; nil: there is enough, as far as can be told.
-    private var roomMissingToRescue: Int64? {
-        guard let file = writer.places.databaseInPlace, let length = writer.walIndex?.copyHeader().databaseBytes, length > file.bytes,
-            let (_, free) = DiskSpace.available(besideFile: path)
-        else { return nil }
-        let needed = Int64(clamping: length - file.bytes)
-        return needed > free ? needed - free : nil
+        if let result = try MonotonicClock.poll(until: end, work) { return result }
+        throw SQLiteError(
+            extendedCode: SQLiteError.Code.busy, message: "its -wal was deleted, and another process keeps the write lock")
     }
 }

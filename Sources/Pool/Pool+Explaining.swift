@@ -9,7 +9,7 @@ extension Pool {
                 state.readerUsers[index] = client
                 return index
             }
-            return state.analystQueue.take() != nil ? analystIndex : nil
+            return state.preparingQueue.take() != nil ? preparingIndex : nil
         }
     }
 }

@@ -18,7 +18,7 @@ extension Pool {
     func closeGate(_ endSnapshots: EndSnapshots, since: Instant? = nil) -> Bool {
         state.withLock { state in
             state.readerQueue.closeGate()
-            state.analystQueue.closeGate()
+            state.preparingQueue.closeGate()
         }
         backups.snapshots.close()
         let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
@@ -27,9 +27,9 @@ extension Pool {
         defer { noteEnded(ended) }
         // One look at least: when the gate was closed long ago, whoever is there now need not be who was there then.
         repeat {
-            if readersAreBack(within: 0) { return true }
+            if readersAreBack(withinMilliseconds: 0) { return true }
             ended += endSnapshots(MonotonicClock.now.advanced(byMilliseconds: -gateMilliseconds))
-            if readersAreBack(within: min(PoolLimits.gateLookMilliseconds, gateMilliseconds)) { return true }
+            if readersAreBack(withinMilliseconds: min(PoolLimits.gateLookMilliseconds, gateMilliseconds)) { return true }
         } while MonotonicClock.now < expiry
         gate.isExpired.store(true, ordering: .sequentiallyConsistent)
         backups.running?.cancel("its snapshot kept the WAL from being emptied for longer than gate_limit")
@@ -38,7 +38,7 @@ extension Pool {
         while MonotonicClock.now < end {
             // Again and again: a session that was busy a moment ago may be idle with its snapshot now.
             ended += endSnapshots(.distantFuture)
-            if readersAreBack(within: 2) { return true }
+            if readersAreBack(withinMilliseconds: PoolLimits.idleReadersMilliseconds) { return true }
         }
         return false
     }
@@ -61,11 +61,11 @@ extension Pool {
             )
         }
         backups.snapshots.close()
-        if !mayGoOn || readersAreBack(within: 0) { return true }
+        if !mayGoOn || readersAreBack(withinMilliseconds: 0) { return true }
         let gateMilliseconds = changeable.gateMilliseconds.load(ordering: .relaxed)
         noteEnded(endSnapshots(now.advanced(byMilliseconds: -gateMilliseconds)))
         // With nobody in the queue this job has its next turn at once.
-        return readersAreBack(within: nobodyWrites ? 1 : 0)
+        return readersAreBack(withinMilliseconds: nobodyWrites ? Int64(PoolLimits.lookMilliseconds) : 0)
     }
 
     /// Whether writers may still go on beside the closed gate.
@@ -90,13 +90,9 @@ extension Pool {
         log.notice(.snapshotsEnded, "snapshots were ended that kept the WAL from being emptied", metadata: ["sessions": "\(count)"])
     }
 
-    private func readersAreBack(within milliseconds: Int64) -> Bool {
-        let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while true {
-            let inUse = state.withLock { $0.readerQueue.inUseCount + $0.analystQueue.inUseCount }
-            if inUse == 0, backups.snapshots.areGone { return true }
-            if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleep(milliseconds: 1)
+    private func readersAreBack(withinMilliseconds milliseconds: Int64) -> Bool {
+        MonotonicClock.pollUntilTrue(by: MonotonicClock.now.advanced(byMilliseconds: milliseconds)) {
+            state.withLock { $0.readerQueue.inUseCount + $0.preparingQueue.inUseCount } == 0 && backups.snapshots.areGone
         }
     }
 
@@ -116,7 +112,7 @@ extension Pool {
             guard evenBeforeRecovery || !state.queuedJobs.contains(.recovery) else { return [] }
             state.gateClosing = nil
             let readers = state.readerQueue.openGate()
-            return self.readers(readers + whoPrepares(state.analystQueue.openGate(), &state), &state)
+            return resumptions(ofReaders: readers + grantedToPrepare(state.preparingQueue.openGate(), &state), &state)
         }
     }
 }

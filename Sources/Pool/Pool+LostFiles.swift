@@ -57,7 +57,7 @@ extension Pool {
         let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateGraceMilliseconds)
         var rescue = rescueIntoNewWAL(until: end)
         if rescue == .foreign {
-            if let reason = moveForeignWALAway(writer.places.whatIsLeft) { return reason }
+            if let reason = moveForeignWALAway(writer.places.withFilesInPlace) { return reason }
             rescue = rescueIntoNewWAL(until: end)
         }
         return rescue == .complete ? nil : Self.lossOfDeletedWAL(of: path)
@@ -84,17 +84,17 @@ extension Pool {
     /// from elsewhere belongs to what comes next (`mv backup.db-wal app.db-wal; mv backup.db app.db`).
     var filesLeft: DatabaseFiles {
         let places = writer.places
-        return !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.whatIsLeft : places
+        return !places.hasWAL && writer.connection.hasOwnWALInPlace ? places.withFilesInPlace : places
     }
 
     /// A -wal may have come since it was last asked whose it is, and SQLite would take its frames for this database's.
     ///
     /// The writer is closed next, so they are looked at now: what is there, and not what was there when they were opened.
     func filesToOpenAgain() throws(SQLiteError) -> DatabaseFiles {
-        if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.whatIsLeft) {
+        if !writer.places.hasWAL, writer.connection.hasForeignWALInPlace, let reason = moveForeignWALAway(writer.places.withFilesInPlace) {
             throw DatabaseFiles.lost(reason)
         }
-        return filesLeft.lookedAt(
+        return filesLeft.beforeClosing(
             hadFrames: writer.walFrames.all > writer.walFrames.copied, keeping: writer.connection.keptWAL())
     }
 

@@ -113,31 +113,37 @@ extension Pool {
         }
     }
 
-    /// Whether it is worth it; then it has begun.
+    private enum Beginning {
+        case begun
+        case notWorthwhile
+        /// Rows of this table may get other rowids, by which a full-text index finds them.
+        case leftOut(table: String)
+    }
+
+    /// Whether it has begun; it does where it is worth it.
     private func begin(_ vacuum: Vacuum, _ size: Vacuum.Size, isRequested: Bool, began: Instant) throws(SQLiteError) -> Bool {
         let renumbered = isRequested || size.isIncremental ? nil : try vacuum.tableNamedByRowid()
         // Before the lock: localtime_r takes one of its own, and may read a file.
         let clocks = MaintenanceSchedule.Clocks.now
-        var isLeftOut = false
-        let isWorthwhile = maintenance.state.withLock { state in
-            var isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages, clocks)
-            if isWorthwhile, renumbered != nil {
-                // As if nothing were free: it is looked at again as late.
-                isWorthwhile = state.schedule.isWorthwhile(pages: size.pages, freePages: 0, clocks)
-                isLeftOut = true
+        let beginning = maintenance.state.withLock { state -> Beginning in
+            let isWorthwhile = isRequested || state.schedule.isWorthwhile(pages: size.pages, freePages: size.freePages)
+            guard isWorthwhile, renumbered == nil else {
+                state.schedule.skip(clocks)
+                return if isWorthwhile, let renumbered { .leftOut(table: renumbered) } else { .notWorthwhile }
             }
-            guard isWorthwhile else { return false }
             state.schedule.begin(clocks, isRequested: isRequested)
-            state.run = .init(began: began, isRequested: isRequested, before: size)
-            return true
+            state.run = .init(began: began, before: size)
+            return .begun
         }
-        guard !isWorthwhile else { return true }
-        if isLeftOut, let renumbered {
+        switch beginning {
+        case .begun: return true
+        case .notWorthwhile:
+            log.info(.vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
+        case .leftOut(let table):
             log.warning(
                 .vacuumTrouble, "VACUUM is left out: it would change rowids by which a full-text index finds its rows",
-                metadata: ["table": "\(renumbered)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])
+                metadata: ["table": "\(table)", "hint": "give the table an INTEGER PRIMARY KEY, or an index"])
         }
-        log.info(.vacuum, "VACUUM is not worth it", metadata: ["pages": "\(size.pages)", "free": "\(size.freePages)"])
         return false
     }
 
@@ -145,6 +151,7 @@ extension Pool {
         let owner = MaintenanceOwner(maintenance: maintenance, writer: writer, began: MonotonicClock.now)
         let vacuum = Vacuum(writer: writer, owner: owner)
         do {
+            // None is left where nothing was free: an administrator may ask for a VACUUM all the same.
             if left > 0 {
                 try vacuum.freeSlice()
                 if left > 1, try vacuum.size().freePages > 0 { return .slices(left: left - 1) }

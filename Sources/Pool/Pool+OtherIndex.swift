@@ -31,12 +31,7 @@ extension Pool {
         var version: UInt8 = 0
         guard pread(descriptor, &version, 1, 19) == 1, version == 2 else { return nil }
         // Who has just opened the database may be about to make them, and who closes it as the last one has deleted them.
-        while isOneMissing() {
-            guard let process = processThatLocks(sharedBytes, of: descriptor) else { return nil }
-            if MonotonicClock.now >= end { return process }
-            MonotonicClock.sleep(milliseconds: 1)
-        }
-        return nil
+        return MonotonicClock.pollUntilGone(by: end) { isOneMissing() ? processThatLocks(sharedBytes, of: descriptor) : nil }
     }
 
     /// One whose -shm was deleted while the database was opened, so that the one that is open here is new and nobody else
@@ -50,11 +45,10 @@ extension Pool {
         guard let (database, index) = files.descriptors else { return nil }
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         // Who has just opened the database may be about to open it.
-        while let process = processThatLocks(sharedBytes, of: database), processThatLocks(indexBytes, of: index) == nil {
-            if MonotonicClock.now >= end { return process }
-            MonotonicClock.sleep(milliseconds: 1)
+        return MonotonicClock.pollUntilGone(by: end) {
+            guard let process = processThatLocks(sharedBytes, of: database) else { return nil }
+            return processThatLocks(indexBytes, of: index) == nil ? process : nil
         }
-        return nil
     }
 
     /// Whether no other process has the database open. /proc/locks may miss one, also where it is long and locks come and

@@ -34,7 +34,7 @@ extension Pool {
             isPausing.store(true, ordering: .sequentiallyConsistent)
             state.writerQueue.pause(now: now)
             state.readerQueue.pause()
-            state.analystQueue.pause()
+            state.preparingQueue.pause()
             changeDeadlinesOfHeldBack(&state) { $0.waitDeadlineWhilePaused }
             due = state.writerQueue.nextDeadline
             return true
@@ -49,7 +49,7 @@ extension Pool {
         let isComplete = state.withLock { state -> Bool? in
             guard state.pause == .beginning(client) else { return nil }
             guard nobodyPasses, state.writerQueue.holder == .nobody, state.writerQueue.gathering == nil, state.readerQueue.inUseCount == 0,
-                state.analystQueue.inUseCount == 0
+                state.preparingQueue.inUseCount == 0
             else { return false }
             state.pause = .complete(since: now)
             return true
@@ -75,9 +75,9 @@ extension Pool {
             var resumptions: [Resumption] = []
             if let next = state.resumption(state.writerQueue.resume(now: now)) { resumptions.append(next) }
             let granted = state.readerQueue.resume()
-            resumptions += readers(granted + whoPrepares(state.analystQueue.resume(), &state), &state)
+            resumptions += self.resumptions(ofReaders: granted + grantedToPrepare(state.preparingQueue.resume(), &state), &state)
             due = min(
-                state.writerQueue.nextDeadline, min(state.readerQueue.nextDeadline, state.analystQueue.nextDeadline))
+                state.writerQueue.nextDeadline, min(state.readerQueue.nextDeadline, state.preparingQueue.nextDeadline))
             return resumptions
         }
         announce(due)
@@ -89,22 +89,7 @@ extension Pool {
         let change = { (id: ClientID) in parked[id].map(deadline) ?? .distantFuture }
         state.writerQueue.changeDeadlinesOfHeldBack(change)
         state.readerQueue.changeDeadlinesOfHeldBack(change)
-        state.analystQueue.changeDeadlinesOfHeldBack(change)
-    }
-
-    /// Clients that only prepare: those that were just granted the connection that is kept for it, and those that readers are free for.
-    func whoPrepares(_ granted: [(client: ClientID, index: Int)], _ state: inout State) -> [(client: ClientID, index: Int)] {
-        var all = granted.map { (client: $0.client, index: analystIndex) }
-        while let next = state.readerQueue.lend(to: &state.analystQueue) { all.append(next) }
-        return all
-    }
-
-    /// Clients that were just granted readers.
-    func readers(_ granted: [(client: ClientID, index: Int)], _ state: inout State) -> [Resumption] {
-        granted.compactMap { client, index in
-            state.readerUsers[index] = client
-            return state.parked.removeValue(forKey: client).map { .reader($0, index) }
-        }
+        state.preparingQueue.changeDeadlinesOfHeldBack(change)
     }
 
     /// On which terms a client that asks for a connection waits for it.
@@ -122,6 +107,6 @@ extension Pool {
             state.readerUsers[index] = client.clientID
             return index
         }
-        return onlyToPrepare && state.analystQueue.takePassing() != nil ? analystIndex : nil
+        return onlyToPrepare && state.preparingQueue.takePassing() != nil ? preparingIndex : nil
     }
 }

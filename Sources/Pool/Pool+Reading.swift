@@ -44,13 +44,13 @@ extension Pool {
                 return .granted(index)
             }
             if state.pause != .none, let index = readerWhilePaused(client, onlyToPrepare, &state) { return .granted(index) }
-            if onlyToPrepare, state.analystQueue.take() != nil { return .granted(analystIndex) }
+            if onlyToPrepare, state.preparingQueue.take() != nil { return .granted(preparingIndex) }
             // Under the lock that `withdraw` takes: a cancel either finds the client in the queue or is seen here.
             let now = MonotonicClock.now
             if let reason = client.reasonToStopWaiting(now: now) { return .stopped(reason) }
             let (passes, deadline) = waitTerms(of: client, deadline, state)
             if onlyToPrepare {
-                state.analystQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
+                state.preparingQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
             } else {
                 state.readerQueue.enqueue(client.clientID, deadline: deadline, now: now, passesPause: passes)
                 // With others before it, the first of them has announced one.
@@ -64,7 +64,8 @@ extension Pool {
         return request
     }
 
-    var analystIndex: Int { limits.readers }
+    /// Of the connection that only prepares.
+    var preparingIndex: Int { limits.readers }
 
     /// The reader at an index one was granted, with the newest snapshot; opens it on first use.
     @inline(__always)
@@ -97,15 +98,30 @@ extension Pool {
             if reader.connection.hasUnreadablePages { close(reader) }
         }
         return state.withLock { state in
-            var next = index == analystIndex ? state.analystQueue.release(0) : state.readerQueue.release(index)
-            if next == nil, index != analystIndex, state.analystQueue.waitingCount > 0 {
-                next = state.readerQueue.lend(to: &state.analystQueue)?.client
+            var next = index == preparingIndex ? state.preparingQueue.release(0) : state.readerQueue.release(index)
+            if next == nil, index != preparingIndex, state.preparingQueue.waitingCount > 0 {
+                next = state.readerQueue.lend(to: &state.preparingQueue)?.client
             }
             let blockersAreGone = !state.blockers.isEmpty && blockerIsBack(index, &state)
             guard let next, let client = state.parked.removeValue(forKey: next)
             else { return blockersAreGone ? checkpointIfDue(&state) : nil }
             state.readerUsers[index] = next
             return .reader(client, index)
+        }
+    }
+
+    /// Clients that only prepare: those that were just granted the connection that is kept for it, and those that readers are free for.
+    func grantedToPrepare(_ granted: [(client: ClientID, index: Int)], _ state: inout State) -> [(client: ClientID, index: Int)] {
+        var all = granted.map { (client: $0.client, index: preparingIndex) }
+        while let next = state.readerQueue.lend(to: &state.preparingQueue) { all.append(next) }
+        return all
+    }
+
+    /// What those clients go on with who were just granted readers.
+    func resumptions(ofReaders granted: [(client: ClientID, index: Int)], _ state: inout State) -> [Resumption] {
+        granted.compactMap { client, index in
+            state.readerUsers[index] = client
+            return state.parked.removeValue(forKey: client).map { .reader($0, index) }
         }
     }
 

@@ -156,11 +156,9 @@ extension Pool {
     private static func forgetIndex(of connection: Connection, withinMilliseconds milliseconds: Int64) throws(SQLiteError) -> Bool {
         let fileName = connection.fileName
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
-        while try !connection.forgetWALIndex({ () throws(SQLiteError) in try settleWAL(of: fileName) }) {
-            if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleep(milliseconds: 1)
+        return try MonotonicClock.pollUntilTrue(by: end) { () throws(SQLiteError) in
+            try connection.forgetWALIndex { () throws(SQLiteError) in try settleWAL(of: fileName) }
         }
-        return true
     }
 
     /// From here on the -wal is read as it is on the disk: who looks what became of a commit must not see what a power failure takes back.
@@ -226,10 +224,6 @@ extension Pool {
         guard let resolved = Directory.resolved(path) else { return nil }
         let wal = resolved + "-wal"
         let end = MonotonicClock.now.advanced(byMilliseconds: Int64(ConnectionSettings.openTimeoutMilliseconds))
-        while let holder = OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: access(wal, F_OK) != 0) {
-            if MonotonicClock.now >= end { return holder }
-            MonotonicClock.sleep(milliseconds: 1)
-        }
-        return nil
+        return MonotonicClock.pollUntilGone(by: end) { OutsiderLocks.holder(ofDeletedWALOf: path, isDeleted: access(wal, F_OK) != 0) }
     }
 }

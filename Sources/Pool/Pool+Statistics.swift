@@ -14,7 +14,7 @@ extension Pool {
         return PoolStatistics(
             writer: usage, readerConnections: collected.readers, writerConnection: collected.writer,
             pageCacheBytes: collected.cacheBytes.values.reduce(0, +),
-            busyRetries: counters.busyRetries.load(ordering: .relaxed), commits: counters.commits.values,
+            outsiderWaitMilliseconds: counters.outsiderWaitMilliseconds.load(ordering: .relaxed), commits: counters.commits.values,
             checkpoints: counters.checkpoints.values,
             vacuumsSucceeded: counters.vacuumsSucceeded.load(ordering: .relaxed),
             vacuumsFailed: counters.vacuumsFailed.load(ordering: .relaxed), recoveries: recoveries)
@@ -26,7 +26,7 @@ extension Pool {
         // The coldest first, so that the warmest is on top again afterwards.
         let (idle, all) = state.withLock { state in
             let used = 0..<state.readerQueue.usedCount
-            return (state.readerQueue.idleIndexes, Set(used).union(state.analystQueue.usedCount > 0 ? [analystIndex] : []))
+            return (state.readerQueue.idleIndexes, Set(used).union(state.preparingQueue.usedCount > 0 ? [preparingIndex] : []))
         }
         for index in idle + all.subtracting(idle).sorted() {
             slots[index].mustTell.store(true, ordering: .relaxed)
@@ -44,7 +44,7 @@ extension Pool {
 
     private func takeIdle(_ index: Int) -> Bool {
         state.withLock { state in
-            index == analystIndex ? state.analystQueue.takeIdle(0) : state.readerQueue.takeIdle(index)
+            index == preparingIndex ? state.preparingQueue.takeIdle(0) : state.readerQueue.takeIdle(index)
         }
     }
 

@@ -12,7 +12,7 @@ extension Pool {
             if onlyIfStopped, state.parked[client]?.reasonToStopWaiting(now: now) == nil { return false }
             let wasWaiting =
                 state.writerQueue.withdraw(client, now: now) || state.readerQueue.withdraw(client, now: now)
-                || state.analystQueue.withdraw(client, now: now)
+                || state.preparingQueue.withdraw(client, now: now)
             if wasWaiting { state.parked[client] = nil }
             return wasWaiting
         }
@@ -49,7 +49,7 @@ extension Pool {
         state.withLock { state in
             let ids =
                 state.writerQueue.withdrawExpired(now: now) + state.readerQueue.withdrawExpired(now: now)
-                + state.analystQueue.withdrawExpired(now: now)
+                + state.preparingQueue.withdrawExpired(now: now)
             let expired = state.unpark(ids)
             let waiting = state.lookAtWaiting(now: now)
             let idle = state.readerQueue.waitingCount > 0 ? idleReaders(state) : []
@@ -58,7 +58,7 @@ extension Pool {
                 readerToEvict: state.readerQueue.userToEvict(among: idle, now: now), waiting: waiting,
                 next: [
                     state.writerQueue.nextDeadline, state.readerQueue.nextLook(among: idle, now: now),
-                    state.readerQueue.nextDeadline, state.analystQueue.nextDeadline, state.waitingLook,
+                    state.readerQueue.nextDeadline, state.preparingQueue.nextDeadline, state.waitingLook,
                 ].reduce(.distantFuture, min))
         }
     }
@@ -76,7 +76,7 @@ extension Pool {
     package var load: Load {
         state.withLock {
             Load(
-                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount + $0.analystQueue.waitingCount,
+                waitingWriters: $0.writerQueue.waitingCount, waitingReaders: $0.readerQueue.waitingCount + $0.preparingQueue.waitingCount,
                 holder: $0.writerQueue.holder)
         }
     }
@@ -101,7 +101,7 @@ extension Pool.State {
         let moment = now.advanced(byMilliseconds: -PoolLimits.waitingLookMilliseconds)
         let clients =
             writerQueue.clientsWaiting(sinceBefore: moment) + readerQueue.clientsWaiting(sinceBefore: moment)
-            + analystQueue.clientsWaiting(sinceBefore: moment)
+            + preparingQueue.clientsWaiting(sinceBefore: moment)
         return clients.compactMap { parked[$0] }
     }
 }

@@ -19,7 +19,7 @@ extension Pool {
             }
             state.parked[client.clientID] = client
             if state.writerQueue.gathering != nil, state.writerQueue.isGatheringOver(now: now) {
-                gatheringUntil.store(1, ordering: .relaxed)
+                gatheringUntil.store(now.nanoseconds, ordering: .relaxed)
             }
             return (.parked, min(state.writerQueue.deadline(with: deadline), state.waitingLookIfNew(now: now)))
         }
@@ -141,7 +141,7 @@ extension Pool {
     /// the writer next, opens the gate, or ends the process.
     private func keepReadersForRecovery(_ state: inout State) {
         state.readerQueue.closeGate()
-        state.analystQueue.closeGate()
+        state.preparingQueue.closeGate()
     }
 
     /// The same, while somebody else writes. A client with a transaction of its own, VACUUM, and a member whose statement is long may take

@@ -23,8 +23,7 @@ extension Pool {
     /// The other database's own may come next, written over the one in place, too (`cp backup.db app.db; cp backup.db-wal app.db-wal`).
     func moveOwnWALAway() {
         let end = MonotonicClock.now.advanced(byMilliseconds: PoolLimits.replacementMilliseconds)
-        while MonotonicClock.now < end, hasOwnWAL { MonotonicClock.sleep(milliseconds: 1) }
-        guard hasOwnWAL else { return }
+        guard !MonotonicClock.pollUntilTrue(by: end, { !hasOwnWAL }) else { return }
         do {
             let name = try filesLeft.moveWALAway()
             log.error(
@@ -90,10 +89,6 @@ extension Pool {
     func isDatabaseLost(withinMilliseconds milliseconds: Int64) -> Bool {
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         let files = writer.knownFiles
-        while writer.places.databaseInPlace != nil, !files.isDatabaseWrittenOver {
-            guard MonotonicClock.now < end else { return false }
-            MonotonicClock.sleep(milliseconds: 1)
-        }
-        return true
+        return MonotonicClock.pollUntilTrue(by: end) { writer.places.databaseInPlace == nil || files.isDatabaseWrittenOver }
     }
 }

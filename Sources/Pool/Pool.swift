@@ -61,7 +61,7 @@ package final class Pool: Sendable {
         var readerQueue: ReaderQueue
         /// One more read-only connection, only to prepare statements on when no reader is free: long readers may keep
         /// every reader, and a writer must still learn what its statement is. Never held for longer than that.
-        var analystQueue = ReaderQueue(limit: 1)
+        var preparingQueue = ReaderQueue(limit: 1)
         /// The clients that wait in either queue.
         var parked: [ClientID: any PoolClient] = [:]
         /// When it is looked which of them are still there; never while nobody waits.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// What the pool counts, but for what stands in `Pool.State` under its lock.
 package final class PoolCounters: Sendable {
-    /// Milliseconds that the writer waited for another process's lock.
-    let busyRetries = Atomic<Int>(0)
+    /// That the writer waited for another process's lock.
+    let outsiderWaitMilliseconds = Atomic<Int>(0)
     /// Since when it has waited for that, in nanoseconds of the monotonic clock; 0: it does not wait.
     let outsiderWaitBegan = Atomic<Int64>(0)
     let commits = AtomicHistogram()
@@ -52,8 +52,8 @@ package struct PoolStatistics: Sendable {
     package var writerConnection: ConnectionUsage
     /// Of all connections' page caches, as each last told.
     package var pageCacheBytes: Int
-    /// Milliseconds that the writer has waited for another process's lock.
-    package var busyRetries: Int
+    /// That the writer has waited for another process's lock.
+    package var outsiderWaitMilliseconds: Int
     /// How long commits took, and checkpoints, in nanoseconds.
     package var commits: Histogram
     package var checkpoints: Histogram

@@ -21,8 +21,9 @@ package struct PoolLimits: Sendable {
     package var writerIdleMilliseconds: Int64 = 5_000
     /// Prepared statements kept per connection. Each takes a few KB; see `StatementCache` for which goes first.
     package var statementsPerConnection = 256
-    /// What they may take together: 32 KB each. A text of a mebibyte takes thirty, and those that are kept count against
-    /// `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept the others from theirs.
+    /// What all kept statements of a connection may take together: 32 KB for each of 256. A statement whose text is one mebibyte takes
+    /// thirty, and those that are kept count against `MemoryLimits.totalBytes`, which is everybody's: fifty such texts of one client kept
+    /// the others from theirs.
     package var statementBytesPerConnection = 8 << 20
     /// A statement that takes more than its share, were there only so many, is not kept: it would push out most of the others.
     static let leastCachedStatements = 8
@@ -72,11 +73,18 @@ package struct PoolLimits: Sendable {
     /// writer, which would end the process, and with a stop's other waits less than the 90 s of a service manager's
     /// patience.
     static let rescueRoomMilliseconds: Int64 = 20_000
+    /// Between two looks while it is waited for that.
+    static let rescueRoomLookMilliseconds = 10
+    /// Between two looks at what nothing tells of: another process's lock, a file that somebody puts into its place, readers that are
+    /// given back. Most of it takes no longer, and a look takes microseconds.
+    package static let lookMilliseconds = 1
     /// How often idle snapshots are looked at while statements may go on.
     static let gateLookMilliseconds: Int64 = 100
     /// How long statements told to end may take for it. The progress handler hears of it within a millisecond; what
     /// takes longer waits for the disk.
     package var gateGraceMilliseconds: Int64 = 5_000
+    /// How long those are waited for, whose snapshots were ended, before it is looked for others with an idle one.
+    static let idleReadersMilliseconds: Int64 = 2
     /// When VACUUM runs.
     package var maintenance = MaintenanceSchedule.Configuration()
     /// VACUUM is preceded by ANALYZE also where that adds a table, sqlite_stat1, to the schema.

@@ -21,8 +21,8 @@ package struct PoolView: Sendable {
     /// Who has which reader, by their indexes.
     package var readerUsers: [(index: Int, client: ClientID)]
     /// Of the connection that only prepares: whether it was ever used, and whether it is now.
-    package var isAnalystOpen: Bool
-    package var isAnalystInUse: Bool
+    package var isPreparingConnectionOpen: Bool
+    package var isPreparingConnectionInUse: Bool
     /// Whether an administrator holds new transactions back.
     package var pause: PoolPause
 
@@ -43,12 +43,13 @@ extension Pool {
         return state.withLock { state in
             PoolView(
                 holder: state.writerQueue.holder, writerQueue: state.writerQueue.waiters,
-                readerQueue: state.readerQueue.waiters + state.analystQueue.waiters,
+                readerQueue: state.readerQueue.waiters + state.preparingQueue.waiters,
                 readersInUse: state.readerQueue.inUseCount, readersOpen: state.readerQueue.usedCount,
                 readersLimit: state.readerQueue.limit, holderSince: state.writerQueue.holderSince,
                 outsiderWaitBegan: outsiderWait == 0 ? nil : Instant(nanoseconds: outsiderWait),
                 readerUsers: state.readerQueue.indexesInUse.map { ($0, state.readerUsers[$0]) },
-                isAnalystOpen: state.analystQueue.usedCount > 0, isAnalystInUse: state.analystQueue.inUseCount > 0,
+                isPreparingConnectionOpen: state.preparingQueue.usedCount > 0,
+                isPreparingConnectionInUse: state.preparingQueue.inUseCount > 0,
                 pause: state.pause)
         }
     }

@@ -10,8 +10,8 @@ package class PooledConnection: @unchecked Sendable {
     package let connection: Connection
     var statements: StatementCache
     let counters: PoolCounters
-    /// Milliseconds waited for another process that no statement has been charged with.
-    private var busyWaits = 0
+    /// Waited for another process, with which no statement has been charged yet.
+    private var outsiderWaitMilliseconds = 0
     /// Set while a statement runs, for the progress and busy handlers. Unowned: its session is owned by the thread that is in
     /// between `beginRun` and `endRun`, and a reference counted here would be two atomic operations for each statement.
     private unowned(unsafe) var owner: (any StatementOwner)?
@@ -92,7 +92,7 @@ package class PooledConnection: @unchecked Sendable {
     /// One for the sake of others, where the statement's owner has none.
     func reasonOfOthers(now: Instant) -> StopReason? { nil }
 
-    /// One turn of waiting for another process's lock: sleeps a constant millisecond, or says to give up.
+    /// One turn of waiting for another process's lock: sleeps for a constant time, or says to give up.
     ///
     /// Constant, because SQLite's own busy_timeout backs off to 100 ms, so that old waiters starve behind new ones.
     func waitForOutsider() -> Bool {
@@ -104,7 +104,7 @@ package class PooledConnection: @unchecked Sendable {
         let now = MonotonicClock.now
         stopReason = owner.reasonToStopWaiting(now: now) ?? (owner.isClientGone(now: now) ? .disconnected : nil)
         if stopReason != nil { return false }
-        MonotonicClock.sleep(milliseconds: 1)
+        MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds)
         return true
     }
 
@@ -118,19 +118,19 @@ package class PooledConnection: @unchecked Sendable {
         lease.entry.statement.clearBindings()
         lease.entry.isInUse = false
         if lease.entry.statement.preparations != lease.entry.preparationsMeasured { statements.measure(lease.entry) }
-        if busyWaits > 0 { chargeBusyWaits(to: lease) }
+        if outsiderWaitMilliseconds > 0 { chargeOutsiderWait(to: lease) }
         if !lease.entry.isCached { statements.tell(lease.entry) }
     }
 
     /// A statement that waits for another process is the one it is charged to, or the first of those whose BEGIN waited.
-    private func chargeBusyWaits(to lease: PreparedLease) {
-        lease.entry.usage.busyWaits &+= busyWaits
-        busyWaits = 0
+    private func chargeOutsiderWait(to lease: PreparedLease) {
+        lease.entry.usage.outsiderWaitMilliseconds &+= outsiderWaitMilliseconds
+        outsiderWaitMilliseconds = 0
     }
 
-    func countBusyWait() {
-        counters.busyRetries.wrappingAdd(1, ordering: .relaxed)
-        busyWaits &+= 1
+    func countOutsiderWait() {
+        counters.outsiderWaitMilliseconds.wrappingAdd(PoolLimits.lookMilliseconds, ordering: .relaxed)
+        outsiderWaitMilliseconds &+= PoolLimits.lookMilliseconds
     }
 
     /// Tells what the statements did, and returns what the connection counted since it was last asked.

@@ -15,7 +15,8 @@ package enum Resumption: Sendable {
     case unsynced(UnsyncedCommit)
     /// The client has been answered and goes on with what else it has sent.
     case answered(any PoolClient)
-    /// The client's thread has something in hand for it and does not come to that.
+    /// The client is owned already, and whoever takes this goes on with it: with an event or a reply that a thread at long work did not come
+    /// to, or with its next turn (`Session.due`).
     case owned(any PoolClient)
     /// The writer is the pool's own, for this.
     case job(WriterJob)

@@ -3,7 +3,8 @@ package struct SchemaSize: Sendable {
     /// What it takes at most; nil: nobody has looked.
     private var atMostBytes: Int?
     /// What the columns of views and virtual tables take at most, which SQLite keeps from when somebody asks for them until the schema is
-    /// read again, as after each definition that was undone: so what is measured has them sometimes. nil: nobody has counted.
+    /// read again, as after each definition that was undone: so a measurement of the schema includes them or
+    /// not, by what was asked before. nil: nobody has counted.
     private var columnsAtMostBytes: Int?
     /// The most of it that was known before a count found less, which a rollback may bring back.
     private var columnsBeforeBytes = 0

@@ -52,7 +52,7 @@ final class ServedFiles: Sendable {
         let opened = try open { (connection) throws(SQLiteError) in
             if let problem { throw problem }
             // The path leads to the right file now, and when SQLite went there it may have led to another.
-            guard !connection.hasMoved else { throw DatabaseFiles.passing }
+            guard !connection.hasMoved else { throw DatabaseFiles.missingForAMoment }
         }
         if let problem { throw problem }
         return opened

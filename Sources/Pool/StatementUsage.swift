@@ -8,8 +8,8 @@
     package var nanoseconds = 0
     /// Of the longest run.
     package var longestNanoseconds = 0
-    /// Milliseconds that another process's lock was waited for.
-    package var busyWaits = 0
+    /// That another process's lock was waited for.
+    package var outsiderWaitMilliseconds = 0
     /// Of sqlite3_stmt_status, https://www.sqlite.org/c3ref/c_stmtstatus_counter.html
     package var fullScanSteps = 0
     /// Sorts for which no index was of use.
@@ -26,7 +26,7 @@
         a.rows &+= b.rows
         a.nanoseconds &+= b.nanoseconds
         a.longestNanoseconds = max(a.longestNanoseconds, b.longestNanoseconds)
-        a.busyWaits &+= b.busyWaits
+        a.outsiderWaitMilliseconds &+= b.outsiderWaitMilliseconds
         a.fullScanSteps &+= b.fullScanSteps
         a.sorts &+= b.sorts
         a.automaticIndexRows &+= b.automaticIndexRows

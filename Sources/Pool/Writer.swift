@@ -1,4 +1,3 @@
-import Journal
 import Logging
 import SQLite
 import Scheduling
@@ -14,14 +13,11 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     /// Keeps the read transaction between two commits; see `takeWriteLock`.
     let pin: Statement
     private(set) var keepsSnapshot = false
-    private let beginMember: Statement
-    private let releaseMember: Statement
-    private let rollbackMember: Statement
-    private(set) var walIndex: WALIndex?
+    let memberSavepoint: MemberSavepoint
+    let walIndex: WALIndex?
     /// As the index was when `hasCommittedAnew` was asked last.
     private var knownHeader = WALIndex.Header()
-    private let path: String
-    private let log: Logger
+    let log: Logger
     private let work: ThreadAtWork
     private(set) var files: OpenFiles
     private var room: WALRoom?
@@ -50,19 +46,15 @@ package final class Writer: PooledConnection, @unchecked Sendable {
     var whenCheckpointed: (OpenFiles) -> Void = { _ in }
     /// Another process keeps the write lock, and may itself wait for readers: see Pool+Outsiders.
     var makeWay: () -> Void = {}
-    /// When the member of a group that runs now is stopped, so that those before it need not wait.
-    private var memberEnds = Instant.distantFuture
-    /// That member was stopped, and runs again later: its error is nobody's.
-    package private(set) var hasStoppedMember = false
+    var memberRun = MemberRun()
     /// How often another process was in the way, for the log.
-    private var outsiderWaits = 0
+    var outsiderWaits = 0
 
     init(
         path: String, again left: DatabaseFiles?, creates: Bool, settings: ConnectionSettings, limits: PoolLimits,
         changeable: ChangeableLimits, work: ThreadAtWork,
         schema: CommittedSchema, log: Logger, counters: PoolCounters = PoolCounters()
     ) throws(SQLiteError) {
-        self.path = path
         self.work = work
         self.changeable = changeable
         self.schema = schema
@@ -79,10 +71,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         rollbackStatement = try connection.prepareInternal("ROLLBACK")
         // It touches a single page, keeps no cursor, and always has a row to stand on.
         pin = try connection.prepareInternal("PRAGMA schema_version")
-        // A name no client would think of: ROLLBACK TO finds the innermost savepoint of a name.
-        beginMember = try connection.prepareInternal("SAVEPOINT \"walpool group member\"")
-        releaseMember = try connection.prepareInternal("RELEASE \"walpool group member\"")
-        rollbackMember = try connection.prepareInternal("ROLLBACK TO \"walpool group member\"")
+        memberSavepoint = try MemberSavepoint(connection)
         walIndex = connection.walIndex()
         files = OpenFiles(of: connection, walIndex: walIndex)
         pageBytes = Int(try connection.firstText("PRAGMA page_size") ?? "") ?? 4096
@@ -98,57 +87,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         connection.keepWALWhenClosed(false)
     }
 
-    /// Another process has the lock. False: it is not waited for any longer.
-    ///
-    /// - Parameter attempt: how often this was called for the same lock before.
-    private func waitForOutsider(attempt: Int) -> Bool {
-        // A checkpoint has its own patience, and says by itself who is in its way.
-        guard !isCheckpointing else { return waitForOutsider() }
-        if attempt == 0 { counters.outsiderWaitBegan.store(MonotonicClock.now.nanoseconds, ordering: .relaxed) }
-        if attempt == Self.attemptsBeforeLogging { nameOutsiders() }
-        if attempt > 0, attempt % Self.attemptsBeforeMakingWay == 0 { makeWay() }
-        guard waitForOutsider() else {
-            counters.outsiderWaitHasEnded()
-            return false
-        }
-        countBusyWait()
-        return true
-    }
-
-    /// Again and again, for readers that are used meanwhile may get into the way again.
-    private static let attemptsBeforeMakingWay = 10
-    /// An outsider that is quick, as a well-behaved one is, needs no line in the log.
-    private static let attemptsBeforeLogging = 100
-
-    private func nameOutsiders() {
-        outsiderWaits += 1
-        let holders = OutsiderLocks.holders(ofDatabase: path)
-        log.warning(
-            .outsider, "waiting for another process that has the database locked",
-            metadata: [
-                "holders": "\(holders.isEmpty ? "not shown by /proc/locks" : holders.joined(separator: ", "))",
-                "waits": "\(outsiderWaits)",
-            ])
-    }
-
-    /// WAL mode, and a -wal file that exists: a read-only connection cannot create one where the directory is not
-    /// writable to it ("SQLITE_CANTOPEN", https://www.sqlite.org/wal.html#read_only_databases).
-    private static func establishWAL(_ connection: Connection) throws(SQLiteError) {
-        connection.callbacks.onBusy = { attempt in
-            MonotonicClock.sleep(milliseconds: 1)
-            return attempt < ConnectionSettings.openTimeoutMilliseconds
-        }
-        let mode = try connection.firstText("PRAGMA journal_mode = WAL")
-        guard mode == "wal" else {
-            throw SQLiteError(
-                extendedCode: SQLiteError.Code.cannotOpen,
-                message: "the database cannot be put into WAL mode (it is in \(mode ?? "?") mode)")
-        }
-        try connection.executeInternal("BEGIN IMMEDIATE; ROLLBACK")
-        _ = try connection.firstText("PRAGMA schema_version")
-    }
-
-    private func run(_ statement: Statement) throws(SQLiteError) {
+    func run(_ statement: Statement) throws(SQLiteError) {
         defer { statement.reset() }
         do { _ = try statement.step() } catch {
             note(error)
@@ -317,41 +256,9 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         endedWithoutCommit = true
     }
 
-    /// A member of a group is about to run.
-    func memberRuns(until end: Instant) {
-        memberEnds = end
-        hasStoppedMember = false
-    }
-
-    /// It has run, to its end or not.
-    func memberHasBeenStopped() -> Bool {
-        memberEnds = .distantFuture
-        defer { hasStoppedMember = false }
-        return hasStoppedMember
-    }
-
     override func hasStepped() { counters.outsiderWaitHasEnded() }
 
     override func reasonOfOthers(now: Instant) -> StopReason? { stopsMember(now: now) ? .groupTimeLimit : nil }
-
-    /// Whether the member that runs now may not go on. Asked between its statements too: each may be short.
-    package func stopsMember(now: Instant) -> Bool {
-        guard now >= memberEnds else { return false }
-        hasStoppedMember = true
-        return true
-    }
-
-    /// The savepoint that keeps one member of a group apart from the others.
-    package func beginMemberSavepoint() throws(SQLiteError) { try run(beginMember) }
-    /// The member has ended well: what it did stays in the group's transaction.
-    package func releaseMemberSavepoint() throws(SQLiteError) { try run(releaseMember) }
-    /// What the member did is undone, and the group goes on.
-    package func rollbackMemberSavepoint() throws(SQLiteError) {
-        failInSchema = nil
-        try run(rollbackMember)
-        schemaMayBeAnother()
-        try run(releaseMember)
-    }
 
     /// Whether anything was committed since this was asked before, which every commit with frames shows: a transaction may have changed
     /// nothing, and a group may have been undone. Only for whoever has the writer.

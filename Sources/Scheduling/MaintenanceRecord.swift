@@ -10,6 +10,8 @@ public struct MaintenanceRecord: Equatable, Sendable {
     /// How often it was begun since the last success, stops by a shutdown not counted. Stored before it begins: one
     /// that takes the daemon down with it must not be the first thing the next start does.
     public var attempts = 0
+    /// More say nothing: the pause after a failure has long been as long as it becomes. What is read from a file may be any number.
+    public static let mostAttempts = 1_000
     /// When the last of `attempts` was begun; nil: there is none.
     public var lastAttempt: Int64?
 

@@ -221,13 +221,14 @@ public struct MaintenanceSchedule: Sendable {
 // MARK: How it went
 
 extension MaintenanceSchedule {
-    /// Whether the free pages are worth it. If not, it is looked at again after `skipSeconds`.
-    public mutating func isWorthwhile(pages: Int, freePages: Int, _ now: Clocks) -> Bool {
+    /// Whether the free pages are worth it.
+    public func isWorthwhile(pages: Int, freePages: Int) -> Bool {
         // A database has fewer than 2^32 pages.
-        if freePages > 0, freePages * 100 >= pages * configuration.minimumFreePercent { return true }
-        pause(min(Self.skipSeconds, configuration.intervalSeconds), .moreFreePages, now)
-        return false
+        freePages > 0 && freePages * 100 >= pages * configuration.minimumFreePercent
     }
+
+    /// It is not done now: it is looked at again after `skipSeconds`.
+    public mutating func skip(_ now: Clocks) { pause(min(Self.skipSeconds, configuration.intervalSeconds), .moreFreePages, now) }
 
     /// It begins now. Store the record first.
     ///
@@ -236,7 +237,7 @@ extension MaintenanceSchedule {
     public mutating func begin(_ now: Clocks, isRequested: Bool = false) {
         var record = record ?? MaintenanceRecord(base: now.wallSeconds)
         if !isRequested {
-            record.attempts += 1
+            record.attempts = min(record.attempts + 1, MaintenanceRecord.mostAttempts)
             record.lastAttempt = now.wallSeconds
         }
         self.record = record

@@ -21,24 +21,6 @@ extension WriterQueue {
         return holder == .nobody ? release(now: now) : nil
     }
 
-    /// The first of those who pass; with a member, the members among those who pass directly behind it.
-    mutating func grantPassing(now: Instant) -> Grant? {
-        guard var index = waiting.firstIndex(where: \.passesPause) else { return nil }
-        let first = waiting.remove(at: index)
-        if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
-        guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
-        var members = [first.client]
-        while members.count < groupLimit, let next = waiting[index...].firstIndex(where: \.passesPause),
-            waiting[next].purpose == .member
-        {
-            let member = waiting.remove(at: next)
-            usage.waited(since: member.enqueued, now: now)
-            members.append(member.client)
-            index = next
-        }
-        return begin(group: members, now: now)
-    }
-
     /// Gives those who are held back, or were until now, other deadlines.
     public mutating func changeDeadlinesOfHeldBack(_ deadline: (ClientID) -> Instant) {
         for index in waiting.indices where !waiting[index].passesPause {

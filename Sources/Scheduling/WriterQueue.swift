@@ -109,17 +109,33 @@ public struct WriterQueue: Sendable {
         usage.released(holder, now: now)
         holder = .nobody
         gathering = nil
-        guard !isPaused else { return grantPassing(now: now) }
-        guard let first = waiting.popFirst() else { return nil }
-        if first.purpose != .job { usage.waited(since: first.enqueued, now: now) }
+        return grantNext(now: now)
+    }
+
+    /// The first of those who may have the writer now; with a member, the members among them that stand directly behind it.
+    private mutating func grantNext(now: Instant) -> Grant? {
+        guard var place = nextPlace(from: 0) else { return nil }
+        let first = take(place, now: now)
         guard first.purpose == .member else { return begin(first.client, first.purpose, now: now) }
         var members = [first.client]
-        while members.count < groupLimit, let next = waiting.first, next.purpose == .member {
-            members.append(next.client)
-            usage.waited(since: next.enqueued, now: now)
-            waiting.removeFirst()
+        while members.count < groupLimit, let next = nextPlace(from: place), waiting[next].purpose == .member {
+            members.append(take(next, now: now).client)
+            place = next
         }
         return begin(group: members, now: now)
+    }
+
+    /// Who waits and may have the writer now, from this place on: while it is paused, only those who pass.
+    private func nextPlace(from place: Int) -> Int? {
+        isPaused ? waiting[place...].firstIndex(where: \.passesPause) : place < waiting.endIndex ? place : nil
+    }
+
+    /// Out of the queue, to be granted the writer.
+    private mutating func take(_ place: Int, now: Instant) -> Entry {
+        // `removeFirst` takes half the time of `remove(at:)`, and but for a pause it is always the first.
+        let entry = place == 0 ? waiting.removeFirst() : waiting.remove(at: place)
+        if entry.purpose != .job { usage.waited(since: entry.enqueued, now: now) }
+        return entry
     }
 
     /// Members of a granted group that it had no time for: back to the head of the queue, in their order, as if they

@@ -2,7 +2,6 @@ import CLinux
 import POSIX
 import Pool
 import Scheduling
-import Synchronization
 
 /// How the daemon tells a service manager how it is.
 package struct ServiceReports: Sendable {
@@ -48,8 +47,7 @@ final class Heartbeat: Sendable {
         var eventsSeen = 0
     }
     private let state: Locked<State>
-    /// In nanoseconds; Int64.max is never.
-    private let next = Atomic<Int64>(.max)
+    private let next = NextLook()
 
     /// How old what is reported may become while something happens.
     private static let busyMilliseconds: Int64 = 5_000
@@ -59,19 +57,15 @@ final class Heartbeat: Sendable {
         state = Locked(State(check: ProgressCheck(silenceMilliseconds: reports.silenceMilliseconds)))
     }
 
-    var nextLook: Instant { Instant(nanoseconds: next.load(ordering: .relaxed)) }
+    var nextLook: Instant { next.instant }
 
     /// True for one of the threads that ask when a look is due; it has to look.
-    func isDue(_ now: Instant) -> Bool {
-        let due = next.load(ordering: .relaxed)
-        guard due <= now.nanoseconds else { return false }
-        return next.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
-    }
+    func isDue(_ now: Instant) -> Bool { next.takeIfDue(now) }
 
     /// The server starts, or has been idle and something happens again. Returns when to look at it, if that is news.
     func somethingHappens(_ now: Instant) -> Instant? {
         let soon = now.advanced(byMilliseconds: min(Self.busyMilliseconds, reports.pingMilliseconds ?? .max))
-        return next.min(soon.nanoseconds, ordering: .relaxed).oldValue > soon.nanoseconds ? soon : nil
+        return next.bringForward(to: soon) ? soon : nil
     }
 
     /// Looks, and returns when to look again.
@@ -92,7 +86,7 @@ final class Heartbeat: Sendable {
         if isBusy { wait = min(wait, Self.busyMilliseconds) }
         let at = now.advanced(byMilliseconds: wait)
         // Something may have happened meanwhile, and wants a look sooner.
-        return Instant(nanoseconds: next.min(at.nanoseconds, ordering: .relaxed).newValue)
+        return next.bringForward(to: at) ? at : next.instant
     }
 
     private func activity(

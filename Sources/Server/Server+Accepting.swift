@@ -17,7 +17,7 @@ extension Server {
             case .none: return arm(listener, token)
             case .outOfDescriptors: return pauseAccepting()
             }
-            let isForMetrics = token == Event.metricsListener
+            let isForMetrics = token == OwnToken.metricsListener
             let arrival: Arrival
             do { arrival = try self.arrival(socket, isForMetrics: isForMetrics) } catch {
                 worker.atSocket { refuse(socket, error) }
@@ -49,8 +49,8 @@ extension Server {
     }
 
     func armListeners() {
-        for (index, listener) in listeners.enumerated() { arm(listener, Event.firstListener + UInt64(index)) }
-        if let metricsListener { arm(metricsListener, Event.metricsListener) }
+        for (index, listener) in listeners.enumerated() { arm(listener, OwnToken.firstListener + UInt64(index)) }
+        if let metricsListener { arm(metricsListener, OwnToken.metricsListener) }
     }
 
     func arm(_ listener: Listener, _ token: Poller.Token) {

@@ -6,7 +6,7 @@ import Scheduling
 extension Server {
     func timerFired(_ worker: Worker) {
         deadlines.didFire()
-        try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
+        try? poller.arm(deadlines.descriptor, .readable, token: OwnToken.timer)
         if isAcceptingPaused.exchange(false, ordering: .sequentiallyConsistent) { armListeners() }
         lookAtDeadlines(worker, now: MonotonicClock.now)
     }

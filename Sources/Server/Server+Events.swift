@@ -2,8 +2,8 @@ import Pool
 
 /// What a thread of the crew hears of that is no session's, and whose turn it is.
 extension Server {
-    /// Events that are no session's: slots are far below these numbers.
-    enum Event {
+    /// Tokens of what is no session's: slots are far below these numbers.
+    enum OwnToken {
         static let timer = UInt64.max
         static let wakeUp = UInt64.max - 1
         static let stop = UInt64.max - 2
@@ -12,19 +12,19 @@ extension Server {
         static let firstListener = UInt64.max - 3 - UInt64(ServerLimits.listeners)
     }
     /// What wakes a thread that shall only look what there is to do.
-    static let wakeUpEvent = Poller.Event(token: Event.wakeUp)
+    static let wakeUpEvent = Poller.Event(token: OwnToken.wakeUp)
 
     /// Everything but the sessions that a thread of the crew may hear of.
     func addEvents() throws(SystemError) {
         for (index, listener) in listeners.enumerated() {
-            try poller.add(listener.descriptor, .readable, token: Event.firstListener + UInt64(index))
+            try poller.add(listener.descriptor, .readable, token: OwnToken.firstListener + UInt64(index))
         }
         if let metricsListener {
-            try poller.add(metricsListener.descriptor, .readable, token: Event.metricsListener)
+            try poller.add(metricsListener.descriptor, .readable, token: OwnToken.metricsListener)
         }
-        try poller.add(deadlines.descriptor, .readable, token: Event.timer)
-        try poller.addEdgeTriggered(ready.wakeUp, token: Event.wakeUp)
-        try poller.addLevelTriggered(stopping.signal, token: Event.stop)
+        try poller.add(deadlines.descriptor, .readable, token: OwnToken.timer)
+        try poller.addEdgeTriggered(ready.wakeUp, token: OwnToken.wakeUp)
+        try poller.addLevelTriggered(stopping.signal, token: OwnToken.stop)
     }
 
     /// Handles one event; false when the thread shall end.
@@ -34,7 +34,7 @@ extension Server {
             return true
         }
         let token = event.token
-        guard token < Event.firstListener else { return handleOwn(token, worker) }
+        guard token < OwnToken.firstListener else { return handleOwn(token, worker) }
         if let session = table.ownAtEvent(event) {
             session.socketIsReady(worker, isHungUp: event.isHungUp)
         }
@@ -43,11 +43,11 @@ extension Server {
 
     private func handleOwn(_ token: Poller.Token, _ worker: Worker) -> Bool {
         switch token {
-        case Event.timer: timerFired(worker)
-        case Event.wakeUp: break
-        case Event.stop: return false
-        case Event.metricsListener: if let metricsListener { accept(from: metricsListener, token, worker) }
-        default: accept(from: listeners[Int(token - Event.firstListener)], token, worker)
+        case OwnToken.timer: timerFired(worker)
+        case OwnToken.wakeUp: break
+        case OwnToken.stop: return false
+        case OwnToken.metricsListener: if let metricsListener { accept(from: metricsListener, token, worker) }
+        default: accept(from: listeners[Int(token - OwnToken.firstListener)], token, worker)
         }
         return true
     }
@@ -56,12 +56,12 @@ extension Server {
     func announceAgain(_ event: Poller.Event) {
         if event.isOwned { return ready.enqueue(.owned(table.session(ownedBy: event))) }
         switch event.token {
-        case Event.timer: try? poller.arm(deadlines.descriptor, .readable, token: Event.timer)
-        case Event.wakeUp: ready.wakeOne()
+        case OwnToken.timer: try? poller.arm(deadlines.descriptor, .readable, token: OwnToken.timer)
+        case OwnToken.wakeUp: ready.wakeOne()
         // Everybody is told for as long as it is so.
-        case Event.stop: break
-        case Event.metricsListener: if let metricsListener { arm(metricsListener, Event.metricsListener) }
-        case Event.firstListener...: arm(listeners[Int(event.token - Event.firstListener)], event.token)
+        case OwnToken.stop: break
+        case OwnToken.metricsListener: if let metricsListener { arm(metricsListener, OwnToken.metricsListener) }
+        case OwnToken.firstListener...: arm(listeners[Int(event.token - OwnToken.firstListener)], event.token)
         default:
             // When another thread owns it, that one is told by this.
             table.ownAtEvent(event)?.announceEventAgain()

@@ -3,32 +3,26 @@ import POSIX
 import Pool
 import SQLite
 import Scheduling
-import Synchronization
 
 /// Gives memory back to the kernel that SQLite has freed and the allocator keeps.
 ///
 /// What a statement has freed stays with the arena of its thread, up to a statement's limit for each, unless it lies at the arena's end.
-/// There are no looks but after long work, and none of it is on the way of a request.
+/// Memory is looked at only some time after long work has ended, and never on a thread that a request waits for.
 final class FreeHeap: Sendable {
     private let trimming = Locked(HeapTrimming())
-    /// When to look next, in nanoseconds; Int64.max is never.
-    private let next = Atomic<Int64>(.max)
+    private let next = NextLook()
 
-    var nextLook: Instant { Instant(nanoseconds: min(next.load(ordering: .relaxed), Instant.distantFuture.nanoseconds)) }
+    var nextLook: Instant { next.instant }
 
     /// A thread's work that took long is over. Returns when to look at what it left, if that is news.
     func longWorkHasEnded(_ now: Instant) -> Instant? {
-        guard next.load(ordering: .relaxed) == .max else { return nil }
+        guard next.instant == .distantFuture else { return nil }
         let look = trimming.withLock { $0.look(afterWorkUntil: now) }
-        return next.compareExchange(expected: .max, desired: look.nanoseconds, ordering: .relaxed).exchanged ? look : nil
+        return next.bringForward(to: look) ? look : nil
     }
 
     /// True for one of the threads that ask when a look is due; it has to look.
-    func isDue(_ now: Instant) -> Bool {
-        let due = next.load(ordering: .relaxed)
-        guard due <= now.nanoseconds else { return false }
-        return next.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
-    }
+    func isDue(_ now: Instant) -> Bool { next.takeIfDue(now) }
 
     /// - Parameter willBeLong: is called before memory is given back: 64 MiB take 15 ms, 2.4 GB 0.3 to 0.8 s.
     func look(willBeLong: () -> Void) {

@@ -142,7 +142,7 @@ import Testing
         let test = try TestPool { $0.durability = durability }
         commit(1...2, test)
         _ = test.pool.requestWriter(test.member(), .transaction, deadline: .distantFuture)
-        test.pool.writer.note(DatabaseFiles.passing)
+        test.pool.writer.note(DatabaseFiles.missingForAMoment)
         #expect(test.pool.releaseWriter()?.picture == "recovery")
         _ = test.pool.run(.recovery)
         #expect(test.ends.reasons.isEmpty)

@@ -68,6 +68,23 @@ import Testing
         #expect(read == record)
     }
 
+    /// Anybody may write the file, with its checksum.
+    @Test(arguments: [Int.max, Int.min, MaintenanceRecord.mostAttempts]) func anyNumberOfAttempts(_ count: Int) throws {
+        var record = Self.full
+        record.attempts = 7
+        let text = record.stored.replacing("attempts = 7", with: "attempts = \(count)")
+        let summed = text[..<text.firstRange(of: "crc32")!.lowerBound]
+        let stored = summed + "crc32 = \(MaintenanceRecord.checksum(summed.utf8))\n"
+        let read = try #require(MaintenanceRecord(stored: Array(stored.utf8)[...]))
+        #expect((0...MaintenanceRecord.mostAttempts).contains(read.attempts))
+        var schedule = MaintenanceSchedule(configuration: .init(), record: read)
+        let clocks = MaintenanceSchedule.Clocks(wallSeconds: record.base, monotonic: Instant(nanoseconds: 1), localOffsetSeconds: 0)
+        schedule.begin(clocks)
+        schedule.failed("no room", clocks)
+        let attempts = try #require(schedule.record?.attempts)
+        #expect((1...MaintenanceRecord.mostAttempts).contains(attempts))
+    }
+
     @Test func truncatedAtEveryByte() {
         let bytes = Array(Self.full.stored.utf8)
         #expect(MaintenanceRecord(stored: bytes[...]) == Self.full)

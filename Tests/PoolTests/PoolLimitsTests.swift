@@ -75,7 +75,7 @@ import Testing
         limits.readers = 7
         limits.durability = .normal
         test.pool.apply(limits)
-        #expect(test.pool.limits.readers == 2 && test.pool.analystIndex == 2 && test.pool.slots.count == 3)
+        #expect(test.pool.limits.readers == 2 && test.pool.preparingIndex == 2 && test.pool.slots.count == 3)
         #expect(test.pool.writer.connection.settingsSynchronous == "2")
     }
 }

@@ -29,6 +29,16 @@ import Testing
         #expect(later == [false, true, false, true])
     }
 
+    /// SQLite may have more than is resident. Memory that comes back from swap is no growth.
+    @Test func lessThanNothingIsNothing() {
+        var trimming = HeapTrimming()
+        let before = looks(&trimming, -2 * worth, 1)
+        trimming.hasTrimmed(leaving: -2 * worth, now: at(0))
+        let after = looks(&trimming, worth, worth + 1)
+        #expect(before == [false, false])
+        #expect(after == [false, true])
+    }
+
     @Test func notOften() {
         var trimming = HeapTrimming()
         #expect(trimming.look(afterWorkUntil: at(5)) == at(1_005))

@@ -104,11 +104,11 @@ import Testing
     ///                             answered            answered
     ///                                                                     Parse, SELECT: answered
     @Test(arguments: [true, false])
-    func grantedReaderIsGivenBack(_ isAnalyst: Bool) throws {
+    func grantedReaderIsGivenBack(_ onlyToPrepare: Bool) throws {
         let test = try TestServer { $0.pool.readers = 1 }
         let holder = NoSession()
         guard case .granted(let reader) = test.pool.requestReader(holder, deadline: .distantFuture),
-            case .granted(let analyst) = test.pool.requestReader(holder, onlyToPrepare: true, deadline: .distantFuture)
+            case .granted(let preparing) = test.pool.requestReader(holder, onlyToPrepare: true, deadline: .distantFuture)
         else {
             Issue.record("nobody else is here")
             return
@@ -120,11 +120,11 @@ import Testing
             let session = try #require(test.server.table.session(processID: client.processID))
             try test.until { session.activity.load(ordering: .sequentiallyConsistent) == 1 }
         }
-        for index in isAnalyst ? [analyst] : [analyst, reader] {
+        for index in onlyToPrepare ? [preparing] : [preparing, reader] {
             if let next = test.pool.releaseReader(index) { test.server.ready.enqueue(next) }
         }
         for client in clients { #expect(try client.reply().picture == "I") }
-        if isAnalyst, let next = test.pool.releaseReader(reader) { test.server.ready.enqueue(next) }
+        if onlyToPrepare, let next = test.pool.releaseReader(reader) { test.server.ready.enqueue(next) }
         let z = try test.connect([("lock_timeout", "2s")])
         #expect(try z.query("SELECT 1 + 1").picture == "2 SELECT 1 I")
         #expect(try z.query("SELECT 1 + 2").picture == "3 SELECT 1 I")

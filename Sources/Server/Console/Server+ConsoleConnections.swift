@@ -112,9 +112,10 @@ extension Server {
                 "reader \(index)", users[index] == nil ? "idle" : "active", users[index],
                 snapshot: pool.snapshotBegan(index))
         }
-        if view.isAnalystOpen {
+        // So people know the connection that only prepares: docs/console.md.
+        if view.isPreparingConnectionOpen {
             append(
-                "analyst", view.isAnalystInUse ? "active" : "idle", nil, snapshot: pool.snapshotBegan(view.readersLimit))
+                "analyst", view.isPreparingConnectionInUse ? "active" : "idle", nil, snapshot: pool.snapshotBegan(view.readersLimit))
         }
         if let backup = pool.backups.running { append("backup", "active", nil, snapshot: backup.snapshotBegan) }
     }

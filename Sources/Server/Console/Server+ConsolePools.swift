@@ -78,7 +78,7 @@ private struct SessionsCounted {
 
 extension PoolView {
     /// Open SQLite connections: the writer, the readers that were needed so far, and the one for preparing.
-    var connectionsOpen: Int { 1 + readersOpen + (isAnalystOpen ? 1 : 0) }
+    var connectionsOpen: Int { 1 + readersOpen + (isPreparingConnectionOpen ? 1 : 0) }
     var connectionsAtMost: Int { 1 + readersLimit + 1 }
-    fileprivate var connectionsInUse: Int { (holder == .nobody ? 0 : 1) + readersInUse + (isAnalystInUse ? 1 : 0) }
+    fileprivate var connectionsInUse: Int { (holder == .nobody ? 0 : 1) + readersInUse + (isPreparingConnectionInUse ? 1 : 0) }
 }

@@ -30,7 +30,7 @@ extension Server {
                 .text(row.text), .init(usage.calls), .init(usage.nanoseconds / 1000),
                 .init(usage.nanoseconds / max(1, usage.calls) / 1000), .init(usage.longestNanoseconds / 1000),
                 .init(usage.rows), .init(usage.fullScanSteps), .init(usage.sorts), .init(usage.automaticIndexRows),
-                .init(usage.busyWaits),
+                .init(usage.outsiderWaitMilliseconds),
             ])
         }
     }

@@ -133,7 +133,7 @@ extension Server {
             metrics.evictions.load(ordering: .relaxed))
         page.counter(
             "walpool_busy_retries", "Milliseconds-long pauses in which the writer waited for another process's lock.",
-            statistics.busyRetries)
+            statistics.outsiderWaitMilliseconds)
         page.gauge(
             "walpool_readers", "Open read-only connections by whether somebody has them.",
             samples: [

@@ -8,7 +8,8 @@ import Synchronization
 /// `@unchecked Sendable`: everything mutable is touched with the mutex held, but where a property's own comment says otherwise.
 final class Crew: @unchecked Sendable {
     private let mutex = PthreadMutex()
-    /// A thread of the reserve is called, or there is no watcher: where all of the reserve wait but the watcher.
+    /// Signalled when a thread of the reserve is called to poll, and when there is no watcher any more. All of the reserve wait here but the
+    /// watcher.
     private let called = PthreadCondition()
     /// There is something to watch again, or only the watcher is left to be called.
     private let watcherIsNeeded = PthreadCondition()
@@ -92,7 +93,8 @@ final class Crew: @unchecked Sendable {
         }
         if isStopping { return false }
         calls -= 1
-        // One that still stands there is the next watcher, or comes here itself.
+        // A thread that is left and that nobody has called becomes the next watcher: `watchOver` has signalled it. Otherwise nobody watches until
+        // one returns, and sockets are interrupted from here.
         if standing <= calls, !isWatched { mutex.unlocked { interruptUntilWatched() } }
         return true
     }

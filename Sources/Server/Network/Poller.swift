@@ -22,26 +22,39 @@ struct Poller: Sendable {
     typealias Token = UInt64
 
     struct Event {
-        /// The token, and in its highest bit whether the other side has hung up. The daemon's own tokens have the two highest
-        /// bits set, those of sessions neither. The second bit alone: a session that is owned by whoever has this word, see
-        /// `Session.due`.
+        /// The token, with its kind in the two highest bits, which no session's token has.
         let word: UInt64
+
+        /// What the two highest bits of a word say. `walpool_event_word` in shim.h sets the same one of a side that has hung up.
+        private enum Kind {
+            static let shift: UInt64 = 62
+            /// Something has come for a session, and nothing more is known.
+            static let plain: UInt64 = 0
+            /// A session that is owned by whoever has this word: see `Session.due`.
+            static let owned: UInt64 = 1
+            /// The other side of a session sends nothing more.
+            static let hungUp: UInt64 = 2
+            /// No session's: these bits are part of the token (`Server.OwnToken`).
+            static let own: UInt64 = 3
+        }
 
         init(word: UInt64) { self.word = word }
         init(token: Token) { word = token }
-        init(token: Token, isHungUp: Bool) { word = isHungUp ? token | 1 << 63 : token }
-        init(owned token: Token) { word = token | 1 << 62 }
+        init(token: Token, isHungUp: Bool) { word = isHungUp ? token | Kind.hungUp << Kind.shift : token }
+        init(owned token: Token) { word = token | Kind.owned << Kind.shift }
 
         @inline(__always)
-        var token: Token { word >> 62 == 3 ? word : word & (.max >> 2) }
+        private var kind: UInt64 { word >> Kind.shift }
+        @inline(__always)
+        var token: Token { kind == Kind.own ? word : word & ~(Kind.own << Kind.shift) }
         /// The other side sends nothing more. It may come together with its last bytes.
         @inline(__always)
-        var isHungUp: Bool { word >> 62 == 2 }
+        var isHungUp: Bool { kind == Kind.hungUp }
         @inline(__always)
-        var isOwned: Bool { word >> 62 == 1 }
+        var isOwned: Bool { kind == Kind.owned }
         /// Something has come for a session, and nothing more is known.
         @inline(__always)
-        var isPlain: Bool { word >> 62 == 0 }
+        var isPlain: Bool { kind == Kind.plain }
     }
 
     enum Interest {

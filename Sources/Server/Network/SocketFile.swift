@@ -63,11 +63,8 @@ enum SocketLock {
     /// True also on a file system that has no such locks.
     private static func hasLocked(_ lock: Int32) -> Bool {
         let end = MonotonicClock.now.advanced(byMilliseconds: ServerLimits.socketLockMilliseconds)
-        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { return true }
-            if MonotonicClock.now >= end { return false }
-            MonotonicClock.sleep(milliseconds: ServerLimits.socketLockPauseMilliseconds)
+        return MonotonicClock.pollUntilTrue(by: end, everyMilliseconds: ServerLimits.socketLockPauseMilliseconds) {
+            flock(lock, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)
         }
-        return true
     }
 }
