@@ -73,34 +73,41 @@ static int write_original(struct walpool_commit_frames *frames, const void *byte
 /* A COMMIT that had no room is none. But all of it may be in the file, up to the end of its last frame; and where zeros are there already,
    or are written later, that whoever makes the index anew takes for the rest, it is one. So the first of the frames that were just
    written is made none, with the write lock, which SQLite gives back as COMMIT fails. */
-static int unmake(struct walpool_commit_frames *frames) {
+static int unmake(struct walpool_commit_frames *frames, const unsigned char *header, sqlite3_int64 offset) {
     static const unsigned char zeros[FRAME_HEADER_BYTES];
     unsigned char there[FRAME_HEADER_BYTES];
     const sqlite3_io_methods *methods = frames->original;
-    sqlite3_int64 offset = frames->begins_with_page ? frames->offset - FRAME_HEADER_BYTES : frames->offset, size = 0;
+    sqlite3_int64 size = 0;
     int code = methods->xFileSize(frames->file, &size);
     if (code != SQLITE_OK) return code;
     int count = size - offset < FRAME_HEADER_BYTES ? (int)(size - offset) : FRAME_HEADER_BYTES;
     if (count > 0) code = methods->xRead(frames->file, there, count, offset);
     if (code != SQLITE_OK) return code;
     /* What differs was there before. */
-    if (count > 0 && (frames->begins_with_page || memcmp(there, frames->bytes, count) == 0)
+    if (count > 0 && (!header || memcmp(there, header, count) == 0)
         && methods->xWrite(frames->file, zeros, count, offset) != SQLITE_OK) {
         /* Where nothing is ever written over, that needs room, too. */
         code = methods->xTruncate(frames->file, offset);
         if (code != SQLITE_OK) return code;
     }
-    frames->has_mark = 0;
     return SQLITE_FULL;
+}
+
+static int unmake_kept(struct walpool_commit_frames *frames) {
+    return frames->begins_with_page ? unmake(frames, 0, frames->offset - FRAME_HEADER_BYTES)
+                                    : unmake(frames, frames->bytes, frames->offset);
 }
 
 static int write_kept(struct walpool_commit_frames *frames) {
     int count = frames->count;
     if (count == 0 || frames->failure != SQLITE_OK) return frames->failure;
     frames->count = 0;
-    if (frames->is_last) frames->has_mark = 1;
     frames->failure = write_original(frames, frames->bytes, count, frames->offset);
-    if (frames->failure == SQLITE_FULL && frames->is_last) frames->failure = unmake(frames);
+    if (frames->is_last) {
+        if (frames->failure == SQLITE_FULL) frames->failure = unmake_kept(frames);
+        /* Without their checksums they are no commit yet. */
+        frames->has_mark = frames->failure != SQLITE_FULL && frames->unsummed == 0;
+    }
     if (frames->failure != SQLITE_OK) frames->next = WHATEVER;
     return frames->failure;
 }
@@ -186,8 +193,13 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     /* A frame elsewhere. */
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
     if (offset == 0 && (code = sync_database(frames)) != SQLITE_OK) return code;
-    if (count == FRAME_HEADER_BYTES && marks_commit(bytes)) frames->has_mark = 1;
-    return write_original(frames, bytes, count, offset);
+    code = write_original(frames, bytes, count, offset);
+    /* Its checksums make it a commit (walRewriteChecksums), that of its last frame at the end. */
+    if (count == FRAME_HEADER_BYTES && marks_commit(bytes)) {
+        if (code == SQLITE_FULL) code = unmake(frames, bytes, offset);
+        frames->has_mark = code != SQLITE_FULL;
+    }
+    return code;
 }
 
 static uint32_t big_endian(const unsigned char *bytes) {

@@ -88,7 +88,7 @@ import Testing
             let count = writesThatSucceed > 0 ? new.count : bytesThatFit
             let hasRoom = writesThatSucceed > 0
             writesThatSucceed = !hasRoom && laterWritesSucceed ? .max : max(0, writesThatSucceed - 1)
-            bytesThatFit = 0
+            if !hasRoom { bytesThatFit = 0 }
             bytes += [UInt8](repeating: 0, count: max(0, offset + count - bytes.count))
             bytes.replaceSubrange(offset..<offset + count, with: new[..<count])
             return hasRoom ? SQLITE_OK : SQLITE_FULL
@@ -98,6 +98,8 @@ import Testing
     /// What SQLite does, one call after the other.
     private enum Call {
         case header(at: Int, commits: Bool)
+        /// Without checksums.
+        case unsummed(at: Int, commits: Bool)
         case page(Int, at: Int)
         case other(Int, at: Int)
         case read(at: Int)
@@ -122,6 +124,9 @@ import Testing
             var header = Self.bytes(24, at: offset)
             // The least of a database's size that sets one byte only, the last.
             header.replaceSubrange(4..<8, with: [0, 0, 0, commits ? 1 : 0])
+            return table.xWrite(file, header, 24, Int64(offset))
+        case .unsummed(let offset, let commits):
+            let header = Self.bytes(4, at: offset) + [0, 0, 0, commits ? 1 : 0] + [UInt8](repeating: 0, count: 16)
             return table.xWrite(file, header, 24, Int64(offset))
         case .page(let count, let offset), .other(let count, let offset):
             return table.xWrite(file, Self.bytes(count, at: offset), Int32(count), Int64(offset))
@@ -271,6 +276,28 @@ import Testing
         if let zeros = expected.last.flatMap({ $0.hasPrefix("write 24@") ? Int($0.dropFirst(9)) : nil }) {
             #expect(recorded.bytes[zeros..<zeros + 24].allSatisfy { $0 == 0 })
         }
+    }
+
+    /// A page was written again in its frame, so that all from there on get their checksums when they are in the file: only the last of
+    /// them makes a commit of it.
+    @Test(arguments: [(0, 0, false), (1, 0, false), (2, 0, false), (2, 24, false), (3, 0, true)])
+    func aCommitWhoseChecksumsHaveNoRoom(writes: Int, fits: Int, hasMark: Bool) throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        for call in Self.frame(0) + [.other(4096, at: 56)] { #expect(code(of: call, recorded.file, recorded.table) == SQLITE_OK) }
+        (recorded.writesThatSucceed, recorded.bytesThatFit, recorded.laterWritesSucceed) = (writes, fits, true)
+        walpool_commit_frames_begin(frames)
+        let calls: [Call] = [
+            .unsummed(at: 4152, commits: true), .page(4096, at: 4176), .header(at: 32, commits: false), .header(at: 4152, commits: true),
+        ]
+        // SQLite stops at the first that fails.
+        let failed = calls.first { code(of: $0, recorded.file, recorded.table) != SQLITE_OK }
+        #expect((failed == nil) == hasMark)
+        let end = walpool_commit_frames_end(frames)
+        #expect((end.has_mark != 0) == hasMark)
+        if fits > 0 { #expect(recorded.bytes[4152..<4176].allSatisfy { $0 == 0 }) }
     }
 
     /// What is there is somebody else's, or of a WAL before.
