@@ -203,6 +203,13 @@ final class PipelinedSync: @unchecked Sendable {
         return files
     }
 
+    /// All that was committed is on the disk, or never will be.
+    var hasNothingToSync: Bool {
+        mutex.lock()
+        defer { mutex.unlock() }
+        return synced == committed || cause != nil
+    }
+
     /// A sync or a checkpoint goes on, which may take as long as the disk likes.
     var isAtWork: Bool {
         mutex.lock()

@@ -9,6 +9,13 @@ package enum PoolPause: Equatable, Sendable {
     case complete(since: Instant)
 }
 
+extension Pool.State {
+    /// Nobody has a connection.
+    fileprivate var isQuiet: Bool {
+        writerQueue.holder == .nobody && writerQueue.gathering == nil && readerQueue.inUseCount == 0 && preparingQueue.inUseCount == 0
+    }
+}
+
 /// A pause: an administrator wants nobody to use the database for a while, and nobody to be refused.
 ///
 /// Transactions that have begun go on to their end, new ones wait where they would wait for a connection (see
@@ -46,11 +53,12 @@ extension Pool {
     /// - Parameter nobodyPasses: no client has a transaction that began before. Look before you call.
     package func completePause(by client: ClientID, nobodyPasses: Bool) -> (isComplete: Bool, resumptions: [Resumption])? {
         let now = MonotonicClock.now
+        // The writer is opened anew only by who has it. Nobody gets it any more, so what was committed by then is all there is to sync.
+        let (wasQuiet, sync) = state.withLock { $0.isQuiet ? (true, writer.pipelinedSync) : (false, nil) }
+        let isSynced = wasQuiet && sync?.hasNothingToSync ?? true
         let isComplete = state.withLock { state -> Bool? in
             guard state.pause == .beginning(client) else { return nil }
-            guard nobodyPasses, state.writerQueue.holder == .nobody, state.writerQueue.gathering == nil, state.readerQueue.inUseCount == 0,
-                state.preparingQueue.inUseCount == 0
-            else { return false }
+            guard nobodyPasses, isSynced, state.isQuiet else { return false }
             state.pause = .complete(since: now)
             return true
         }

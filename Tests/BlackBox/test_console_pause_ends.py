@@ -7,6 +7,7 @@ from psycopg import errors
 import wire
 from console import Pausing, admin, client_row, console, db, show, state, until_waiting  # admin and db are fixtures
 from daemon import eventually
+from service import Stalls
 
 
 def test_paused_twice_and_resumed_twice(db, admin):
@@ -59,6 +60,40 @@ def test_undone_before_it_is_complete(db, admin, undo):
     eventually(lambda: state(admin) == {"active"})
     old.query("COMMIT").check()
     assert db.value("SELECT count(*) FROM t") == "2"
+
+
+def test_it_is_undone_where_its_client_has_just_left(db, admin):
+    """Whoever waits is looked for now and then only, and what it waits for may end before the next look."""
+    old = db.client()
+    for number in range(2, 7):
+        old.query(f"BEGIN; INSERT INTO t VALUES ({number})").check()
+        pause = Pausing(db, admin)
+        pause.client.close()
+        old.query("COMMIT").check()
+        assert db.client(statement_timeout="10s").query(f"SELECT count(*) FROM t WHERE n = {number}").value == "1"
+        eventually(lambda: state(admin) == {"active"})
+
+
+def test_it_waits_for_commits_that_are_not_on_the_disk(start_daemon, tmp_path, monkeypatch):
+    """With `pipelined` a commit has given the writer back by then."""
+    stalls = Stalls(tmp_path)
+    for name, value in stalls.environment.items():
+        monkeypatch.setenv(name, value)
+    daemon = start_daemon(options=["--synchronous", "pipelined"])
+    daemon.run("CREATE TABLE t (n)")
+    with daemon.client() as client, daemon.client(database="walpool") as pausing, console(daemon) as admin:
+        stalls.arm("sync")
+        client.send(wire.query("INSERT INTO t VALUES (1)"))
+        eventually(lambda: stalls.calls > 0, "the sync")
+        pausing.send(wire.query("PAUSE"))
+        eventually(lambda: state(admin) == {"pausing"})
+        for _ in range(20):
+            assert state(admin) == {"pausing"}
+        assert not pausing.has_reply() and not client.has_reply()
+        stalls.release()
+        client.reply().check()
+        pausing.reply().check()
+        assert state(admin) == {"paused"}
 
 
 def test_a_timeout_undoes_it(db, admin):

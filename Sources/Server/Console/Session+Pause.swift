@@ -1,3 +1,4 @@
+import CLinux
 import Journal
 import Pool
 import PostgresWire
@@ -52,6 +53,7 @@ extension Session {
             try requireAccepting()
             try poll { () throws(WireError) in
                 let busy = server.clientsPauseWaitsFor
+                if busy.isEmpty { try requireClient() }
                 if try completePause(nobodyPasses: busy.isEmpty) { return true }
                 if !hasTold, !busy.isEmpty {
                     hasTold = true
@@ -66,6 +68,11 @@ extension Session {
             resumeAll(pool.endPause(begunBy: clientID))
             throw error
         }
+    }
+
+    /// `poll` looks only now and then whether the client is there, and a pause that is complete stays: nobody would be told of it, or end it.
+    private func requireClient() throws(WireError) {
+        if walpool_is_hung_up(socket) != 0 { throw ErrorTranslation.wireError(.disconnected) }
     }
 
     /// Nobody else gets in any more, so RESUME might come from nobody.

@@ -190,7 +190,8 @@ extension Session: GroupMember {
         noteError(refusal)
         countError(refusal)
         out.error(refusal)
-        state.transaction = Transaction()
+        // A block that had failed before its COMMIT is still to be ended, whatever the others' commit has come to.
+        if !state.transaction.hasFailed { state.transaction = Transaction() }
         notePassage()
         readyForQuery()
     }
