@@ -94,10 +94,9 @@ package final class Server: Sendable {
         table = SessionTable(
             capacity: configuration.sessionRoom + configuration.access.placesForRefusals + PlaceLimits.admins + PlaceLimits.metrics)
         registry = QueryRegistry(limit: configuration.rememberedTexts)
-        // One more note, for the thread that stops the server. Where there is one core, one thread polls while another waits for the
-        // disk.
+        // Where there is one core, one thread polls while another waits for the disk.
         crew = Crew(
-            threads: threadCount + 1, pollers: max(2, cores), quickPollers: cores / 2, processors: cores,
+            threads: threadCount, pollers: max(2, cores), quickPollers: cores / 2, processors: cores,
             // Whoever has connected to one of these before this process was there has not been refused any.
             socketsMayKeep: SentDescriptors.mayCome || !configuration.inheritedSockets.isEmpty)
     }

@@ -100,6 +100,20 @@ import Testing
         }
     }
 
+    /// Somebody may listen there, and a start must not end that.
+    @Test func aSocketOfAnotherKindStays() throws {
+        try Self.withDirectory { directory in
+            let path = directory + "/socket"
+            let datagrams = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            defer { Glibc.close(datagrams) }
+            let address = try #require(UnixSocketAddress(path: path))
+            #expect(address.bind(datagrams) == 0)
+            #expect(throws: StartError.self) { try Listener.requireFree(path) }
+            #expect(throws: StartError.self) { try Listener(path: path, mode: 0o600) }
+            #expect(Self.files(in: directory) == ["socket"])
+        }
+    }
+
     /// One that listens and does not accept is alive, however many wait for it already.
     @Test func aFullQueueIsALife() throws {
         try Self.withDirectory { directory in

@@ -118,7 +118,7 @@ import Testing
             client.send(RawClient.parse("SELECT id, n FROM t WHERE id = 77") + RawClient.sync)
             // Its statement has begun, and cannot get further than the queue.
             let session = try #require(test.server.table.session(processID: client.processID))
-            try test.until { session.activity.load(ordering: .sequentiallyConsistent) == 1 }
+            try test.until { session.activity.load(ordering: .sequentiallyConsistent) == .running }
         }
         for index in onlyToPrepare ? [preparing] : [preparing, reader] {
             if let next = test.pool.releaseReader(index) { test.server.ready.enqueue(next) }

@@ -89,7 +89,7 @@ import Testing
         onThreads(2) { number in
             guard number == 0 else {
                 while !counts.isOver.load(ordering: .relaxed) {
-                    let (exchanged, _) = session.activity.compareExchange(expected: 1, desired: 2, ordering: .sequentiallyConsistent)
+                    let (exchanged, _) = session.activity.compareExchange(expected: .running, desired: .cancelled, ordering: .sequentiallyConsistent)
                     if exchanged { counts.taken.add(1, ordering: .relaxed) }
                 }
                 return
@@ -157,7 +157,7 @@ import Testing
         let sessions = try clients.map { try session(of: $0, test) }
         // Each thread uses a client of its own.
         let shared = SendableBox((clients: clients, bystander: try test.connect()))
-        let isUnderWay: @Sendable () -> Bool = { sessions.allSatisfy { $0.activity.load(ordering: .relaxed) != 0 } }
+        let isUnderWay: @Sendable () -> Bool = { sessions.allSatisfy { $0.activity.load(ordering: .relaxed) != .none } }
         let counts = Counts()
         // Of some seconds at least, had they not been cancelled.
         let message = String(repeating: "SET a.b=1;", count: 200_000)

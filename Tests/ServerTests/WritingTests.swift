@@ -357,7 +357,7 @@ import Testing
         try client.query(before)
         client.sendQuery(sql)
         try test.until {
-            test.server.table.session(processID: client.processID)?.activity.load(ordering: .sequentiallyConsistent) == 1
+            test.server.table.session(processID: client.processID)?.activity.load(ordering: .sequentiallyConsistent) == .running
         }
         try client.cancel()
         #expect(try client.reply().picture == picture)

@@ -54,7 +54,7 @@ extension Server {
     private func row(_ session: Session, _ clients: ClientsOfPool, _ now: Instant) -> ConnectionRow {
         let introduction = session.introduction
         let waiter = clients.waits[session.clientID]
-        let isActive = Session.Activity.isStatement(session.activity.load(ordering: .relaxed))
+        let isActive = session.activity.load(ordering: .relaxed).isStatement
         return ConnectionRow(
             type: "C", user: introduction?.user,
             database: introduction.map { $0.isConsole ? Self.consoleName : configuration.databaseName },

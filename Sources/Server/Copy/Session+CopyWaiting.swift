@@ -26,7 +26,7 @@ extension Session {
         awaiting.reason = .copyData
         isAwaitingCopyData.store(true, ordering: .sequentiallyConsistent)
         // Either the canceller sees the line above, or its cancel is seen here.
-        if activity.load(ordering: .sequentiallyConsistent) == Activity.cancelled { wakeFromCopy() }
+        if activity.load(ordering: .sequentiallyConsistent) == .cancelled { wakeFromCopy() }
     }
 
     /// Any thread: the timer is to look at the session now.

@@ -40,7 +40,7 @@ extension Server {
         let waiting = Set((view.writerQueue + view.readerQueue).map(\.client))
         var states = ["active": 0, "idle": 0, "starting": 0, "waiting": 0]
         for session in table.sessions {
-            let isActive = Session.Activity.isStatement(session.activity.load(ordering: .relaxed))
+            let isActive = session.activity.load(ordering: .relaxed).isStatement
             let state =
                 session.introduction == nil
                 ? "starting"

@@ -74,17 +74,23 @@ struct Listener: Sendable {
         throw StartError("cannot create the socket \(path): \(String(cString: strerror(errno)))")
     }
 
-    /// Whether somebody answers there. Only a socket may be replaced, nothing else that has the name.
+    /// Whether somebody listens there. Only a socket that nobody listens on may be replaced: what cannot be found out is an error.
     private static func isAlive(_ address: UnixSocketAddress, _ path: String) throws(StartError) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw StartError("\(path) exists and is not a socket") }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard probe >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
         defer { Glibc.close(probe) }
-        let result = address.connect(probe)
-        // EAGAIN: somebody listens, and as many connections wait already as may (connect(2)). Their turn is not waited for with
-        // the lock in hand.
-        return result == 0 || errno == EAGAIN
+        if address.connect(probe) == 0 { return true }
+        switch errno {
+        // "A connect() on a stream socket found no one listening on the remote address" (connect(2)); ENOENT: it has gone meanwhile.
+        case ECONNREFUSED, ENOENT: return false
+        // As many connections wait already as may. Their turn is not waited for with the lock in hand.
+        case EAGAIN: return true
+        // EACCES: it is another user's, who may well listen. EPROTOTYPE: it is a socket of another kind.
+        default: throw StartError("cannot find out whether somebody listens on \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     enum Accepted {

@@ -76,8 +76,12 @@ final class Watch: Sendable {
 
     init(threads: Int) { notes = (0..<threads).map { _ in Note() } }
 
-    /// A note of the calling thread's own.
-    func newNote() -> Note { notes[nextNote.wrappingAdd(1, ordering: .relaxed).oldValue % notes.count] }
+    /// A note of the calling thread's own. For each thread of the crew, of which there are no more than `init` was told.
+    func newNote() -> Note {
+        let index = nextNote.wrappingAdd(1, ordering: .relaxed).oldValue
+        precondition(index < notes.count, "more threads of the crew than were announced")
+        return notes[index]
+    }
 
     /// Each side writes its own word before it reads the other's: either a thread that begins an event sees that the
     /// watcher sleeps, or this sees the event.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A session that waits in a queue of the pool, as the timer and other threads see it.
 struct ParkedSession: ~Copyable {
-    /// A `Session.Parking`: who may touch the session's output meanwhile. See Session+QueueNotice.
-    let state = Atomic<Int>(Session.Parking.closed)
+    /// See Session+QueueNotice.
+    let state = Atomic<Session.Parking>(.closed)
     /// When its client is to be told of its place, in nanoseconds; Int64.max is never.
     let noticeAt = Atomic<Int64>(.max)
     /// When the log is to be told of its wait, in nanoseconds; Int64.max is never.

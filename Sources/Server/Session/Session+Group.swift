@@ -46,8 +46,8 @@ extension Session: GroupMember {
         writerMode = .none
         // It is the same statement that runs again: a cancel that comes before it does is for it, and it has no more time.
         running.isActive = true
-        for before in [Activity.none, Activity.between] {
-            _ = activity.compareExchange(expected: before, desired: Activity.running, ordering: .relaxed)
+        for before in [Activity.none, .between] {
+            _ = activity.compareExchange(expected: before, desired: .running, ordering: .relaxed)
         }
         running.deadline = member.markedDeadline
         // It had the writer in time, and waits anew.

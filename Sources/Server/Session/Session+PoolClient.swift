@@ -13,7 +13,7 @@ extension Session: PoolClient {
     var mustEnd: Bool { server.stopping.mustStopStatements.load(ordering: .relaxed) || isKilled.load(ordering: .relaxed) }
 
     func reasonToStop(now: Instant) -> StopReason? {
-        if activity.load(ordering: .relaxed) == Activity.cancelled { return .cancelled }
+        if activity.load(ordering: .relaxed) == .cancelled { return .cancelled }
         if mustEnd { return .shutdown }
         if now >= running.deadline { return .statementTimeout }
         if now >= state.transaction.deadline { return .transactionTimeout }

@@ -2,18 +2,20 @@ import Glibc
 import Pool
 import PostgresWire
 import Scheduling
+import Synchronization
 
 /// Telling a client that it waits for the writer or for a reader, for whom, and at which place.
 ///
 /// A parked session belongs to nobody, and the thread that tells its client must not meet the one that resumes it: so
 /// whoever resumes waits out a notice being sent, which takes some microseconds.
 extension Session {
-    enum Parking {
+    /// Who may touch the session's output.
+    enum Parking: UInt8, AtomicRepresentable {
         /// Parked, or about to be: a notice may be sent.
-        static let open = 0
-        static let notifying = 1
+        case open
+        case notifying
         /// A thread runs the session.
-        static let closed = 2
+        case closed
     }
 
     /// Before the request that may park the session.
@@ -26,7 +28,7 @@ extension Session {
         lockWait.isLogged = false
         parked.noticeAt.store(notice?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
         parked.reportAt.store(report?.nanoseconds ?? .max, ordering: .sequentiallyConsistent)
-        parked.state.store(Parking.open, ordering: .sequentiallyConsistent)
+        parked.state.store(.open, ordering: .sequentiallyConsistent)
         server.deadlines.announce(min(notice ?? .distantFuture, report ?? .distantFuture))
     }
 
@@ -34,8 +36,8 @@ extension Session {
     func closeParking() {
         while true {
             let (exchanged, original) = parked.state.compareExchange(
-                expected: Parking.open, desired: Parking.closed, ordering: .acquiringAndReleasing)
-            if exchanged || original == Parking.closed { break }
+                expected: .open, desired: .closed, ordering: .acquiringAndReleasing)
+            if exchanged || original == .closed { break }
             sched_yield()
         }
         parked.noticeAt.store(.max, ordering: .relaxed)
@@ -46,9 +48,9 @@ extension Session {
     /// The timer's thread: tells the client or the log, whichever is due, if the session is still parked.
     func notifyQueued(now: Instant) {
         let (exchanged, _) = parked.state.compareExchange(
-            expected: Parking.open, desired: Parking.notifying, ordering: .acquiringAndReleasing)
+            expected: .open, desired: .notifying, ordering: .acquiringAndReleasing)
         guard exchanged else { return }
-        defer { parked.state.store(Parking.open, ordering: .releasing) }
+        defer { parked.state.store(.open, ordering: .releasing) }
         if parked.reportAt.load(ordering: .relaxed) <= now.nanoseconds {
             parked.reportAt.store(.max, ordering: .relaxed)
             logLockWait(now: now)

@@ -39,7 +39,7 @@ extension Session {
         takeSettingsBack(toSavepoint: index)
         takeModesBack(toSavepoint: index)
         state.transaction.savepoints.removeSubrange((index + 1)...)
-        state.transaction.hasFailed = false
+        state.transaction.block = .open
     }
 
     private func savepointIndex(_ name: String, _ command: String) throws(WireError) -> Int {

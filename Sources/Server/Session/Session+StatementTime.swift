@@ -28,17 +28,19 @@ extension Session {
         running.isImpatient = false
     }
 
-    /// Whether there is something that a cancel is for. Numbers, so that the atomic word is what is compared.
-    enum Activity {
-        static let none = 0
-        /// A statement runs or waits, or another one of its Query message or pipeline may follow at once.
-        static let running = 1
-        /// It runs and shall be cancelled, or the next one of its message or pipeline shall.
-        static let cancelled = 2
-        /// A statement of a pipeline has ended, its Sync has not come, and the session waits for its client.
-        static let between = 3
+    /// Whether there is something that a cancel is for.
+    struct Activity: RawRepresentable, Equatable, AtomicRepresentable {
+        let rawValue: UInt8
 
-        static func isStatement(_ activity: Int) -> Bool { activity == running || activity == cancelled }
+        static let none = Activity(rawValue: 0)
+        /// A statement runs or waits, or another one of its Query message or pipeline may follow at once.
+        static let running = Activity(rawValue: 1)
+        /// It runs and shall be cancelled, or the next one of its message or pipeline shall.
+        static let cancelled = Activity(rawValue: 2)
+        /// A statement of a pipeline has ended, its Sync has not come, and the session waits for its client.
+        static let between = Activity(rawValue: 3)
+
+        var isStatement: Bool { self == .running || self == .cancelled }
     }
 
     /// From here on a cancel is for it, as is one that came after the statement before of the same message.
@@ -46,13 +48,13 @@ extension Session {
     func beginActivity() throws(WireError) {
         // Only its owner takes it away from `none`, and makes it `running`.
         let found = activity.load(ordering: .relaxed)
-        if running.wasCancelled || found == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+        if running.wasCancelled || found == .cancelled { throw ErrorTranslation.wireError(.cancelled) }
         switch found {
-        case Activity.none: activity.store(Activity.running, ordering: .relaxed)
-        case Activity.running: break
+        case .none: activity.store(.running, ordering: .relaxed)
+        case .running: break
         default:
-            let before = activity.exchange(Activity.running, ordering: .relaxed)
-            if before == Activity.cancelled { throw ErrorTranslation.wireError(.cancelled) }
+            let before = activity.exchange(.running, ordering: .relaxed)
+            if before == .cancelled { throw ErrorTranslation.wireError(.cancelled) }
         }
     }
 
@@ -84,15 +86,15 @@ extension Session {
     func endStatement(isFollowed: Bool = false) {
         running.isActive = false
         // In one operation: what came between a look and a store would be lost.
-        if !isFollowed, activity.exchange(Activity.none, ordering: .relaxed) == Activity.cancelled { running.wasCancelled = true }
+        if !isFollowed, activity.exchange(.none, ordering: .relaxed) == .cancelled { running.wasCancelled = true }
     }
 
     /// The session waits for its client. If that is in the middle of a pipeline, a cancel is for what has been sent of it by then.
     @inline(__always)
     func pauseActivity() {
-        guard !running.isActive, activity.load(ordering: .relaxed) != Activity.none else { return }
-        let (_, found) = activity.compareExchange(expected: Activity.running, desired: Activity.between, ordering: .relaxed)
-        if found == Activity.cancelled { forgetLateCancel() }
+        guard !running.isActive, activity.load(ordering: .relaxed) != .none else { return }
+        let (_, found) = activity.compareExchange(expected: .running, desired: .between, ordering: .relaxed)
+        if found == .cancelled { forgetLateCancel() }
     }
 
     /// Everything that has been sent was answered before the cancel came, or had begun to be: then the client, which may have heard by
@@ -100,21 +102,21 @@ extension Session {
     @inline(never)
     private func forgetLateCancel() {
         guard state.inputPosition >= input.count, walpool_unread(socket) == 0 else { return }
-        _ = activity.compareExchange(expected: Activity.cancelled, desired: Activity.between, ordering: .relaxed)
+        _ = activity.compareExchange(expected: .cancelled, desired: .between, ordering: .relaxed)
     }
 
     /// More of a pipeline has been received: a cancel is for that from here on.
     @inline(__always)
     func resumeActivity() {
-        guard activity.load(ordering: .relaxed) == Activity.between else { return }
-        _ = activity.compareExchange(expected: Activity.between, desired: Activity.running, ordering: .relaxed)
+        guard activity.load(ordering: .relaxed) == .between else { return }
+        _ = activity.compareExchange(expected: .between, desired: .running, ordering: .relaxed)
     }
 
     /// The pipeline has ended, and what was to be cancelled with it.
     @inline(__always)
     func endPipeline() {
         running.wasCancelled = false
-        if !running.isActive, activity.load(ordering: .relaxed) != Activity.none { activity.store(Activity.none, ordering: .relaxed) }
+        if !running.isActive, activity.load(ordering: .relaxed) != .none { activity.store(.none, ordering: .relaxed) }
     }
 
     /// Another thread asks to cancel what runs now. True: the session was waiting and is the caller's to resume.
@@ -130,10 +132,10 @@ extension Session {
     private func noteCancel() -> Bool {
         while true {
             let found = activity.load(ordering: .sequentiallyConsistent)
-            let isForNext = found == Activity.between && walpool_unread(socket) > 0
-            guard found == Activity.running || isForNext else { return false }
+            let isForNext = found == .between && walpool_unread(socket) > 0
+            guard found == .running || isForNext else { return false }
             let (exchanged, _) = activity.compareExchange(
-                expected: found, desired: Activity.cancelled, ordering: .sequentiallyConsistent)
+                expected: found, desired: .cancelled, ordering: .sequentiallyConsistent)
             // Otherwise the next statement has begun, or this one has ended.
             if exchanged { return true }
         }

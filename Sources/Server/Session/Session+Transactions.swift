@@ -88,7 +88,7 @@ extension Session {
             if let wait = try acquireWriter() { return wait }
         }
         var transaction = Transaction()
-        transaction.isExplicit = true
+        transaction.block = .open
         countTransactionBeginning()
         transaction.isReadOnly = isReadOnly
         transaction.isolation = modes.isolation ?? isolation
@@ -124,7 +124,7 @@ extension Session {
     /// What COMMIT may have to wait for. Where that fails, the transaction is over as with any COMMIT that fails.
     private func keepForCommit() throws(WireError) -> Wait? {
         guard !state.portals.isEmpty, !state.transaction.hasFailed else { return nil }
-        state.transaction.isBeingCommitted = true
+        if state.transaction.isExplicit { state.transaction.block = .committing }
         return try keepCursorsToHold()
     }
 
@@ -168,8 +168,8 @@ extension Session {
             takeSettingsBack()
             return undo()
         }
-        guard !state.transaction.isBeingCommitted else { return rollbackBlock() }
-        state.transaction.hasFailed = true
+        guard state.transaction.block != .committing else { return rollbackBlock() }
+        state.transaction.block = .failed
         let wasEndedBySQLite = writerMode != .none && pool.writer.connection.isAutocommit
         if state.transaction.savepoints.isEmpty || wasEndedBySQLite || writerMode == .group {
             state.transaction.savepoints = []

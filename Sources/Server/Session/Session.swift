@@ -138,8 +138,7 @@ final class Session: @unchecked Sendable {
     var consoleOutcome: Result<Void, WireError>?
 
     // MARK: Touched by any thread
-    /// An `Activity`.
-    let activity = Atomic<Int>(Activity.none)
+    let activity = Atomic<Activity>(.none)
     /// A reader is checked out, so that there may be a snapshot to end.
     let hasReader = Atomic<Bool>(false)
     /// In the middle of a COPY FROM, and idle until its client sends more or `deadline`.

@@ -42,10 +42,20 @@ struct SessionState {
 
 /// The transaction block a client has opened, or none: then what is said of it is of the message or pipeline that runs.
 struct Transaction {
+    /// What the client's block has come to.
+    enum Block {
+        case none
+        case open
+        /// After an error: everything is refused until ROLLBACK or ROLLBACK TO.
+        case failed
+        /// Its COMMIT waits for what its cursors WITH HOLD need: whatever ends that wait ends it.
+        case committing
+    }
+
+    var block = Block.none
     /// Between BEGIN and COMMIT or ROLLBACK.
-    var isExplicit = false
-    /// After an error: everything is refused until ROLLBACK or ROLLBACK TO.
-    var hasFailed = false
+    var isExplicit: Bool { block != .none }
+    var hasFailed: Bool { block == .failed }
     var isolation = IsolationLevel.readCommitted
     var isReadOnly = false
     /// SQLite's BEGIN DEFERRED.
@@ -58,8 +68,6 @@ struct Transaction {
     var pinsSnapshot = false
     /// It began before the pause there may be: see Session+Pause.
     var passesPause = false
-    /// Its COMMIT waits for what its cursors WITH HOLD need: whatever ends that wait ends it.
-    var isBeingCommitted = false
     /// The snapshot was ended: nothing more can be read in this transaction.
     var snapshotLoss: SnapshotLoss?
     /// Names, outermost first. SQLite's own savepoint has the index in its name, so that a name used twice and a
@@ -69,5 +77,11 @@ struct Transaction {
     /// What it has changed, also where there is no block.
     var settings = TransactionSettings()
 
-    var status: TransactionStatus { !isExplicit ? .idle : hasFailed ? .failed : .inTransaction }
+    var status: TransactionStatus {
+        switch block {
+        case .none: .idle
+        case .open, .committing: .inTransaction
+        case .failed: .failed
+        }
+    }
 }
