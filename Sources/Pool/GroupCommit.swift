@@ -27,8 +27,8 @@ struct GroupCommit {
         /// Members the group had no time for, or could not run on a connection that has failed: they are as they were
         /// before, and go back to the head of the queue.
         var postponed: [any GroupMember] = []
-        /// How often a member's commit was refused, or it could not begin.
-        fileprivate var refusals = 0
+        /// How often a member did not end as it had before: its commit was refused, it could not begin, or it ended the transaction.
+        fileprivate var changes = 0
     }
 
     func run(_ members: [any GroupMember]) -> Result {
@@ -143,7 +143,7 @@ struct GroupCommit {
     }
 
     private func refuse(_ member: any GroupMember, _ error: SQLiteError, _ result: inout Result) {
-        result.refusals += 1
+        result.changes += 1
         member.commitFailed(error)
     }
 
@@ -167,6 +167,7 @@ struct GroupCommit {
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
             // What went well a moment ago does not now: somebody was cancelled, or the disk is full. Its reply says so.
             let hasItsError = writer.connection.isAutocommit
+            if hasItsError { result.changes += 1 }
             writer.rollback()
             let others = waiting[..<(index - 1)]
             if hasItsError {
@@ -189,12 +190,12 @@ struct GroupCommit {
     ) {
         // A cancel is for what it was sent for, and takes no second one.
         let isOfOthers = !others.isEmpty && writer.failure == nil && writer.stopReason == nil
-        let refusals = result.refusals
+        let changes = result.changes
         let leftNothing = others.map(\.leavesNothing)
         running(&result)
         // Who could not begin is answered by now, and another thread's.
         let endedOtherwise =
-            writer.failure != nil || result.refusals > refusals
+            writer.failure != nil || result.changes > changes
             || zip(others, leftNothing).contains { other, leftNothing in other.leavesNothing && !leftNothing }
         if isOfOthers, endedOtherwise {
             member.returnToQueue()
@@ -218,6 +219,7 @@ struct GroupCommit {
             member.mark(mayRunAgain: true)
             member.runTransaction(on: writer)
             if writer.connection.isAutocommit {
+                result.changes += 1
                 writer.rollback()
             } else {
                 do { try commitWhatIsLeft(of: [member]) } catch {
@@ -244,7 +246,7 @@ struct GroupCommit {
                 var patient: [any GroupMember] = []
                 for member in waiting {
                     if error.isBusy, let reason = member.reasonToStopWaiting(now: now) {
-                        result.refusals += 1
+                        result.changes += 1
                         member.couldNotBegin(reason, error)
                         if let answer { answer(member) } else { result.finished.append(member) }
                     } else {
@@ -255,7 +257,7 @@ struct GroupCommit {
                 if patient.count < waiting.count {
                     waiting = patient[...]
                 } else {
-                    result.refusals += waiting.count
+                    result.changes += waiting.count
                     for member in waiting { member.couldNotBegin(nil, error) }
                     result.finished.append(contentsOf: waiting)
                     return []

@@ -29,6 +29,9 @@ package struct SchemaSize: Sendable {
         columnsBeforeBytes = 0
     }
 
+    /// Definitions were committed: what was counted before them does not come back.
+    package mutating func settle() { columnsBeforeBytes = 0 }
+
     /// More than any definition takes in memory for a byte of its text, but for those whose `textBytes` is nil; the most that was seen is
     /// 54, of `CHECK (1 IN (1,1,1,…))`.
     static let bytesPerByteOfText = 200

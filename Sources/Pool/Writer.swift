@@ -189,7 +189,10 @@ package final class Writer: PooledConnection, @unchecked Sendable {
             if error.isFull { try settleCommitWithoutRoom() }
             throw error
         }
-        if seesDraft { announceSchema() }
+        if seesDraft {
+            announceSchema()
+            schemaSize.settle()
+        }
         let now = MonotonicClock.now
         lastCommitNanoseconds = now.nanoseconds &- began.nanoseconds
         endedWithoutCommit = false

@@ -37,7 +37,7 @@ extension Server {
 
     /// What a look has found that is left to be done.
     private struct Due {
-        var pool: Pool.Due
+        let pool: Pool.Due
         let mayEvictReader: Bool
         let isMaintenance: Bool
         let isFilesLook: Bool

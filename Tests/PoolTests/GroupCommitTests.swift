@@ -214,11 +214,14 @@ import Testing
         long.whileRunning = { [unowned long] _ in long.runs == 2 && long.isPrepared ? .cancelled : nil }
         let before = test.commits
         let result = test.run([members[0], members[1], long, members[2], late, members[3], members[4]])
-        #expect(result.finished.map(\.clientID).sorted() == Array(1...7))
-        #expect(members.allSatisfy(\.succeeded) && long.error?.extendedCode == 9 && late.error?.extendedCode == 1555)
+        #expect(result.finished.map(\.clientID).sorted() == [1, 2, 3, 4, 5, 7] && result.postponed.map(\.clientID) == [6])
+        #expect(members.allSatisfy(\.succeeded) && long.error?.extendedCode == 9)
         // Three alone, and two behind the killer together.
         #expect(test.commits == before + 4)
         #expect(try test.lookFromOutside("SELECT id FROM t WHERE id <> 0 ORDER BY id DESC") == (1...5).map { ["-\($0)"] })
+        // It was refused for one of the rows that the third has not got in, and is now for another.
+        _ = test.run([late])
+        #expect(late.error?.extendedCode == 2067)
     }
 
     /// Who is alone is never run again, whatever COMMIT says, and need not remember what it was like before. `FakeMember` tells of one
@@ -377,6 +380,22 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM t") == rows)
     }
 
+    /// What ends 1 in its second run undoes it alone, or the whole transaction; either way 2 was refused for a row that nobody has.
+    @Test(arguments: ["INSERT INTO t VALUES(1, 1), (5, 5)", "INSERT OR ROLLBACK INTO t VALUES(1, 1), (5, 5)"])
+    func whoFailsInTheSecondRun(_ sql: String) throws {
+        let test = try TestPool()
+        let outsider = try Outsider(test.path)
+        let first = test.member(sql)
+        let killer = test.member("INSERT OR ROLLBACK INTO t VALUES(1, 9)")
+        let rewound = RewindHook(first) { outsider.run("INSERT INTO t VALUES(5, 0)") }
+        let result = GroupCommit(writer: test.pool.writer, limitMilliseconds: 60_000).run([rewound, killer])
+        #expect(result.finished.map(\.clientID) == [1] && result.postponed.map(\.clientID) == [2])
+        #expect(first.error?.extendedCode == 1555 && killer.rewinds == 1)
+        _ = test.run([killer])
+        #expect(killer.succeeded)
+        #expect(try test.lookFromOutside("SELECT id FROM t ORDER BY id") == [["1"], ["5"]])
+    }
+
     /// A member that does something when it is rewound.
     final class RewindHook: GroupMember, @unchecked Sendable {
         let inner: FakeMember
@@ -393,6 +412,7 @@ import Testing
             onRewind()
         }
         func runTransaction(on writer: Writer) { inner.runTransaction(on: writer) }
+        var leavesNothing: Bool { inner.leavesNothing }
         func commitFailed(_ error: SQLiteError) { inner.commitFailed(error) }
         func couldNotBegin(_ reason: StopReason?, _ error: SQLiteError) { inner.couldNotBegin(reason, error) }
         func reasonToStop(now: Instant) -> StopReason? { inner.reasonToStop(now: now) }

@@ -82,6 +82,10 @@ import Testing
         size.forget()
         #expect(size.columnBytes == 90_000)
         #expect(!isFull(&size, with: .made(bytes: 1), counted: 80_000) && size.columnBytes == 80_000)
+        // What was committed does not go back.
+        size.settle()
+        size.forget()
+        #expect(size.columnBytes == 80_000)
     }
 
     /// Views get what they wait for, and what their tables get.

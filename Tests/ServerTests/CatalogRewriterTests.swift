@@ -333,4 +333,18 @@ import Testing
         #expect(table.constraints[2].text == "b <> ','")
         #expect(table.constraints[3].isDeferred && table.constraints[3].isDeferrable)
     }
+
+    /// It is said of the constraint before it, in the same definition.
+    @Test(arguments: [
+        ("a REFERENCES p DEFERRABLE INITIALLY DEFERRED, b UNIQUE", ["foreignKey a deferrable deferred", "unique b"]),
+        ("a REFERENCES p NOT DEFERRABLE INITIALLY IMMEDIATE, b NOT NULL UNIQUE", ["foreignKey a", "unique b"]),
+        ("a DEFERRABLE, b UNIQUE", ["unique b"]), ("a UNIQUE, b INITIALLY DEFERRED, c CHECK (c)", ["unique a", "check c"]),
+        ("a UNIQUE, b DEFERRABLE", ["unique a"]),
+    ])
+    func deferral(_ columns: String, _ expected: [String]) {
+        let found = TableDefinition("CREATE TABLE t (\(columns))").constraints.map {
+            "\($0.kind) \($0.columns.joined(separator: ","))\($0.isDeferrable ? " deferrable" : "")\($0.isDeferred ? " deferred" : "")"
+        }
+        #expect(found == expected)
+    }
 }

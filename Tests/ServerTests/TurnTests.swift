@@ -89,7 +89,8 @@ import Testing
         onThreads(2) { number in
             guard number == 0 else {
                 while !counts.isOver.load(ordering: .relaxed) {
-                    let (exchanged, _) = session.activity.compareExchange(expected: .running, desired: .cancelled, ordering: .sequentiallyConsistent)
+                    let (exchanged, _) = session.activity.compareExchange(
+                        expected: .running, desired: .cancelled, ordering: .sequentiallyConsistent)
                     if exchanged { counts.taken.add(1, ordering: .relaxed) }
                 }
                 return

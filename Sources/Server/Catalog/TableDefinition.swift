@@ -41,6 +41,7 @@ struct TableDefinition {
 
     /// Up to the comma or parenthesis that ends it.
     private mutating func readDefinition(of column: String?, _ cursor: inout TokenCursor, _ sql: UnsafeRawBufferPointer) {
+        let first = constraints.count
         var name: String?
         while let token = cursor.token, token.kind != .comma, token.kind != .rightParenthesis {
             if cursor.accept("constraint") {
@@ -52,7 +53,7 @@ struct TableDefinition {
                 continue
             }
             guard let kind = Self.acceptKind(&cursor, isColumn: column != nil) else {
-                readDeferral(&cursor)
+                readDeferral(&cursor, since: first)
                 continue
             }
             _ = cursor.accept("key")
@@ -82,10 +83,16 @@ struct TableDefinition {
     }
 
     /// What a word says of the constraint before it; every other is passed over, with what it has in parentheses.
-    private mutating func readDeferral(_ cursor: inout TokenCursor) {
-        if !constraints.isEmpty, cursor.accept("deferrable") {
+    ///
+    /// - Parameter first: where this definition's own constraints begin.
+    private mutating func readDeferral(_ cursor: inout TokenCursor, since first: Int) {
+        let isOfOne = constraints.count > first
+        if cursor.accept("not") {
+            // NOT DEFERRABLE, which is so anyway, or NOT NULL.
+            Self.skip(&cursor)
+        } else if isOfOne, cursor.accept("deferrable") {
             constraints[constraints.count - 1].isDeferrable = true
-        } else if !constraints.isEmpty, cursor.accept("deferred") {
+        } else if isOfOne, cursor.accept("deferred") {
             constraints[constraints.count - 1].isDeferred = true
         } else {
             Self.skip(&cursor)
