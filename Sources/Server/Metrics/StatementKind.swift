@@ -12,15 +12,6 @@ enum StatementKind: Int, CaseIterable {
     case other
 
     var name: String { "\(self)" }
-
-    /// SQLite runs it beside a statement that keeps a snapshot on the same connection. DROP, VACUUM and some PRAGMAs would be
-    /// refused.
-    var goesWithSnapshot: Bool {
-        switch self {
-        case .select, .insert, .update, .delete: true
-        default: false
-        }
-    }
 }
 
 extension Verb {

@@ -23,6 +23,8 @@ final class Analysis: Sendable {
     /// Runs on a reader. False: it needs the writer.
     let isRead: Bool
     let kind: StatementKind
+    /// SQLite runs it beside a statement that keeps a snapshot on the same connection. DROP, VACUUM and some PRAGMAs would be refused.
+    let runsBesideSnapshot: Bool
     /// INSERT, UPDATE and DELETE set changes(); other writing statements leave it alone.
     let countsRows: Bool
     let columns: [Column]
@@ -54,6 +56,7 @@ final class Analysis: Sendable {
             statement.explain != 0
             || ((statement.isReadOnly || Self.asksForJournalMode(head, sql)) && !Self.defining.contains(head.main))
         kind = head.main.statementKind
+        runsBesideSnapshot = Self.withData.contains(head.main)
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         var columns = Self.columns(of: statement, sql: sql)
         let parameters = try StatementParameters(of: statement, sql, numbered)
@@ -113,6 +116,7 @@ final class Analysis: Sendable {
         (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
         hasComputedTypes = false
         kind = Verb.select.statementKind
+        runsBesideSnapshot = true
         inferredTypes = parameterTypes.map { _ in .text }
         isDeep = true
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)

@@ -116,31 +116,15 @@ extension Session {
     func start(_ portal: Portal) throws(WireError) -> Wait? {
         if let loss = portal.snapshotLoss { throw snapshotError(loss) }
         if portal.hasFailed { throw Self.cannotRunAgain(portal) }
-        guard !portal.isRunning, !portal.isDone, var analysis = portal.statement.analysis else { return nil }
-        if !analysis.isRead {
-            if let wait = try acquireWriter(for: portal) { return wait }
-        } else if portal.query.locksRows {
-            if let wait = try acquireWriterToLock(portal.query) { return wait }
-        } else if writerMode == .none {
-            if let wait = try acquireReader() { return wait }
-        }
-        do { if state.portals.count > 1 { try requireMemoryForAnotherRun() } } catch {
-            releaseReaderIfUnused()
-            throw error
-        }
+        guard !portal.isRunning, !portal.isDone, let known = portal.statement.analysis else { return nil }
+        if let wait = try acquireConnection(for: portal, known) { return wait }
         let isOnWriter = writerMode != .none
-        if isOnWriter {
-            try requireWriterTime()
-            if !analysis.kind.goesWithSnapshot { beginDefinition(analysis) }
-        }
-        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.source ?? portal.query.text) }
         let connection: PooledConnection = isOnWriter ? pool.writer : reader!
-        let lease: PreparedLease
+        let (analysis, lease): (Analysis, PreparedLease)
         do {
-            if analysis.schemaVersion != connection.schemaVersion {
-                try renewAnalysis(of: portal, on: connection)
-                analysis = portal.statement.analysis ?? analysis
-            }
+            if state.portals.count > 1 { try requireMemoryForAnotherRun() }
+            if isOnWriter { try readyWriter(for: portal, known) }
+            analysis = try analysisOfToday(known, portal, on: connection)
             lease = analysis.definesSchema ? try prepareDefinition(portal.query) : try prepare(portal, on: connection)
         } catch {
             releaseReaderIfUnused()
@@ -158,6 +142,40 @@ extension Session {
         if !isOnWriter { portalsOnReader += 1 }
         state.transaction.hasQueried = state.transaction.isExplicit
         countTransactionBeginning()
+        try takeFirstStep(portal, analysis, lease, on: connection)
+        return nil
+    }
+
+    /// The writer for what writes or locks, a reader for what reads; neither where the session has the writer.
+    @inline(__always)
+    private func acquireConnection(for portal: Portal, _ analysis: Analysis) throws(WireError) -> Wait? {
+        if !analysis.isRead { return try acquireWriter(for: portal) }
+        if portal.query.locksRows { return try acquireWriterToLock(portal.query) }
+        return writerMode == .none ? try acquireReader() : nil
+    }
+
+    @inline(__always)
+    private func readyWriter(for portal: Portal, _ analysis: Analysis) throws(WireError) {
+        try requireWriterTime()
+        if !analysis.runsBesideSnapshot { leaveSnapshot(for: analysis) }
+        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.source ?? portal.query.text) }
+    }
+
+    /// As its connection sees the schema now.
+    @inline(__always)
+    private func analysisOfToday(
+        _ known: Analysis, _ portal: Portal, on connection: PooledConnection
+    ) throws(WireError) -> Analysis {
+        guard known.schemaVersion != connection.schemaVersion else { return known }
+        try renewAnalysis(of: portal, on: connection)
+        return portal.statement.analysis ?? known
+    }
+
+    /// From here on what fails is the portal's own failure.
+    @inline(__always)
+    private func takeFirstStep(
+        _ portal: Portal, _ analysis: Analysis, _ lease: PreparedLease, on connection: PooledConnection
+    ) throws(WireError) {
         do throws(WireError) {
             try bind(portal.parameters, on: connection) { check throws(WireError) in
                 for slot in analysis.slots { try bindParameter(slot, portal, lease.statement, check) }
@@ -170,7 +188,6 @@ extension Session {
             portal.fail()
             throw error
         }
-        return nil
     }
 
     /// The writer, if the session may write at all.
@@ -198,8 +215,8 @@ extension Session {
         return try acquireWriter()
     }
 
-    /// What SQLite does not run beside the writer's kept snapshot. A definition makes the schema the transaction's own.
-    private func beginDefinition(_ analysis: Analysis) {
+    /// SQLite does not run it beside the writer's kept snapshot. A definition makes the schema the transaction's own.
+    private func leaveSnapshot(for analysis: Analysis) {
         pool.writer.endSnapshot()
         if analysis.definesSchema { pool.writer.beginDraft() }
     }

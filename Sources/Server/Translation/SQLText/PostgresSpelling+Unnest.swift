@@ -118,7 +118,7 @@ extension PostgresSpelling {
 
     private static let behindCall: [StaticString] = [
         "where", "group", "order", "limit", "on", "using", "join", "inner", "left", "cross", "natural", "union", "except", "intersect",
-        "returning", "having",
+        "returning", "having", "right", "full", "window", "offset", "for",
     ]
 
     // MARK: Parts
