@@ -74,15 +74,17 @@ struct GroupCommit {
         guard !members.isEmpty else { return .committed(postponed: []) }
         // A lone member of the first round is never run again: what COMMIT refuses is its own error.
         let isAlone = members.count == 1 && !isLater
-        var index = members.startIndex
-        while index < members.endIndex {
+        for (index, member) in zip(members.indices, members) {
+            let isFirst = index == members.startIndex
             var end = Instant.distantFuture
-            if isLater || index > members.startIndex {
+            if isLater || !isFirst {
                 let now = MonotonicClock.now
-                if index > members.startIndex, now.milliseconds(since: began) >= limitMilliseconds { break }
+                if !isFirst, now.milliseconds(since: began) >= limitMilliseconds {
+                    commit(members[..<index], &result)
+                    return .committed(postponed: members[index...])
+                }
                 end = now.advanced(byMilliseconds: limitMilliseconds)
             }
-            let member = members[index]
             member.mark(mayRunAgain: !isAlone)
             writer.memberRuns(until: end)
             member.runTransaction(on: writer)
@@ -93,23 +95,24 @@ struct GroupCommit {
                 runTogetherAgain(members[..<index], &result)
                 return .committed(postponed: members[index...])
             }
-            index += 1
             if writer.connection.isAutocommit {
                 // SQLite ended the transaction while this member ran; its reply says why.
                 writer.rollback()
-                finish(member, after: members[..<(index - 1)], &result) { result in runTogetherAgain(members[..<(index - 1)], &result) }
-                return .killed(untouched: members[index...])
+                let others = Others(members[..<index], writer, result)
+                runTogetherAgain(others.members, &result)
+                finish(member, after: others, &result)
+                return .killed(untouched: members[(index + 1)...])
             }
             if !isAlone, writer.connection.hasUnresolvedForeignKeys {
                 // COMMIT would refuse for all. Alone, this member gets the error that its own COMMIT gives.
                 writer.rollback()
-                runTogetherAgain(members[..<(index - 1)], &result)
+                runTogetherAgain(members[..<index], &result)
                 runAgain([member], &result)
-                return .killed(untouched: members[index...])
+                return .killed(untouched: members[(index + 1)...])
             }
         }
-        commit(members[..<index], &result)
-        return .committed(postponed: members[index...])
+        commit(members, &result)
+        return .committed(postponed: [])
     }
 
     private func commit(_ members: ArraySlice<any GroupMember>, _ result: inout Result) {
@@ -158,51 +161,56 @@ struct GroupCommit {
         for member in members { member.rewind() }
         guard writer.failure == nil else { return result.postponed += members }
         let waiting = begin(members, &result)
-        var index = waiting.startIndex
-        while index < waiting.endIndex, writer.failure == nil {
-            let member = waiting[index]
+        for (index, member) in zip(waiting.indices, waiting) {
+            guard writer.failure == nil else {
+                if index > waiting.startIndex { commit(waiting[..<index], &result) }
+                return result.postponed += waiting[index...]
+            }
             member.mark(mayRunAgain: true)
             member.runTransaction(on: writer)
-            index += 1
             guard writer.connection.isAutocommit || writer.connection.hasUnresolvedForeignKeys else { continue }
             // What went well a moment ago does not now: somebody was cancelled, or the disk is full. Its reply says so.
             let hasItsError = writer.connection.isAutocommit
             if hasItsError { result.changes += 1 }
             writer.rollback()
-            let others = waiting[..<(index - 1)]
-            if hasItsError {
-                finish(member, after: others, &result) { result in runAgain(others, &result) }
-            } else {
-                runAgain(others, &result)
-                runAgain([member], &result)
-            }
-            return runAlone(waiting[index...], &result)
+            let others = Others(waiting[..<index], writer, result)
+            runAgain(others.members, &result)
+            if hasItsError { finish(member, after: others, &result) } else { runAgain([member], &result) }
+            return runAlone(waiting[(index + 1)...], &result)
         }
-        if index > waiting.startIndex { commit(waiting[..<index], &result) }
-        result.postponed += waiting[index...]
+        if !waiting.isEmpty { commit(waiting, &result) }
     }
 
-    /// The member has its error, which may come of what those before it had written. If that is not committed now, as their commit is
-    /// refused, or they cannot begin, or fail this time, the member runs again, too: with the next group, or when the database has been
-    /// opened anew.
-    private func finish(
-        _ member: any GroupMember, after others: ArraySlice<any GroupMember>, _ result: inout Result, running: (inout Result) -> Void
-    ) {
-        // A cancel is for what it was sent for, and takes no second one.
-        let isOfOthers = !others.isEmpty && writer.failure == nil && writer.stopReason == nil
-        let changes = result.changes
-        let leftNothing = others.map(\.leavesNothing)
-        running(&result)
-        // Who could not begin is answered by now, and another thread's.
-        let endedOtherwise =
-            writer.failure != nil || result.changes > changes
-            || zip(others, leftNothing).contains { other, leftNothing in other.leavesNothing && !leftNothing }
-        if isOfOthers, endedOtherwise {
-            member.returnToQueue()
-            result.postponed.append(member)
-        } else {
-            result.finished.append(member)
+    /// Those before a member that has ended their transaction, as they have run with it.
+    private struct Others {
+        let members: ArraySlice<any GroupMember>
+        private let leftNothing: [Bool]
+        private let changes: Int
+        /// Its error may come of what they had written. A cancel is for what it was sent for, and takes no second one.
+        private let mayBeToBlame: Bool
+
+        init(_ members: ArraySlice<any GroupMember>, _ writer: Writer, _ result: Result) {
+            self.members = members
+            leftNothing = members.map(\.leavesNothing)
+            changes = result.changes
+            mayBeToBlame = !members.isEmpty && writer.failure == nil && writer.stopReason == nil
         }
+
+        /// They have run again, and its error may rest on what is not committed now.
+        func endedOtherwise(_ writer: Writer, _ result: Result) -> Bool {
+            guard mayBeToBlame else { return false }
+            // Who could not begin is answered by now, and another thread's.
+            return writer.failure != nil || result.changes > changes
+                || zip(members, leftNothing).contains { member, leftNothing in member.leavesNothing && !leftNothing }
+        }
+    }
+
+    /// The member has its error. If that may rest on what the others have not got in now, as their commit was refused, or they could not
+    /// begin, or failed this time, the member runs again, too: with the next group, or when the database has been opened anew.
+    private func finish(_ member: any GroupMember, after others: Others, _ result: inout Result) {
+        guard others.endedOtherwise(writer, result) else { return result.finished.append(member) }
+        member.returnToQueue()
+        result.postponed.append(member)
     }
 
     /// The last remedy: each of these in a transaction of its own.
@@ -242,29 +250,37 @@ struct GroupCommit {
                 try writer.begin(AnyOf(members: waiting))
                 return waiting
             } catch {
-                let now = MonotonicClock.now
-                var patient: [any GroupMember] = []
-                for member in waiting {
-                    if error.isBusy, let reason = member.reasonToStopWaiting(now: now) {
-                        result.changes += 1
-                        member.couldNotBegin(reason, error)
-                        if let answer { answer(member) } else { result.finished.append(member) }
-                    } else {
-                        patient.append(member)
-                    }
-                }
+                let patient = error.isBusy ? answerThoseWhoLeave(waiting, error, &result) : waiting
                 // Somebody left: the others go on waiting. Nobody did: then it was no wait that ended.
-                if patient.count < waiting.count {
-                    waiting = patient[...]
-                } else {
-                    result.changes += waiting.count
-                    for member in waiting { member.couldNotBegin(nil, error) }
-                    result.finished.append(contentsOf: waiting)
-                    return []
+                guard patient.count == waiting.count else {
+                    waiting = patient
+                    continue
                 }
+                result.changes += waiting.count
+                for member in waiting { member.couldNotBegin(nil, error) }
+                result.finished.append(contentsOf: waiting)
+                return []
             }
         }
         return []
+    }
+
+    /// - Returns: who goes on waiting.
+    private func answerThoseWhoLeave(
+        _ waiting: ArraySlice<any GroupMember>, _ error: SQLiteError, _ result: inout Result
+    ) -> ArraySlice<any GroupMember> {
+        let now = MonotonicClock.now
+        var patient: [any GroupMember] = []
+        for member in waiting {
+            guard let reason = member.reasonToStopWaiting(now: now) else {
+                patient.append(member)
+                continue
+            }
+            result.changes += 1
+            member.couldNotBegin(reason, error)
+            if let answer { answer(member) } else { result.finished.append(member) }
+        }
+        return patient[...]
     }
 
     /// Stands for all members while they wait for another process together.
