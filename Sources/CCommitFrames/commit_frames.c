@@ -50,8 +50,9 @@ struct walpool_commit_frames {
     int has_header;
     /* The commit's last frame, or a part of it, may be in the file. */
     int has_mark;
-    /* They begin with a page, whose header is in the file. */
-    int begins_with_page;
+    /* The header that came last, if it marks a commit, and where it belongs; 0: it marks none. */
+    unsigned char mark[FRAME_HEADER_BYTES];
+    sqlite3_int64 mark_offset;
     /* Where they belong, and how many bytes they are. */
     sqlite3_int64 offset;
     int count;
@@ -71,20 +72,21 @@ static int write_original(struct walpool_commit_frames *frames, const void *byte
 }
 
 /* A COMMIT that had no room is none. But all of it may be in the file, up to the end of its last frame; and where zeros are there already,
-   or are written later, that whoever makes the index anew takes for the rest, it is one. So the first of the frames that were just
-   written is made none, with the write lock, which SQLite gives back as COMMIT fails. */
-static int unmake(struct walpool_commit_frames *frames, const unsigned char *header, sqlite3_int64 offset) {
+   or are written later, that whoever makes the index anew takes for the rest, it is one. So the header that marks it is made none, with the
+   write lock, which SQLite gives back as COMMIT fails. No other would do: a commit that begins as this one did would write the first one
+   again, and be killed before it comes to the last. */
+static int unmake(struct walpool_commit_frames *frames) {
     static const unsigned char zeros[FRAME_HEADER_BYTES];
     unsigned char there[FRAME_HEADER_BYTES];
     const sqlite3_io_methods *methods = frames->original;
-    sqlite3_int64 size = 0;
+    sqlite3_int64 offset = frames->mark_offset, size = 0;
     int code = methods->xFileSize(frames->file, &size);
     if (code != SQLITE_OK) return code;
     int count = size - offset < FRAME_HEADER_BYTES ? (int)(size - offset) : FRAME_HEADER_BYTES;
     if (count > 0) code = methods->xRead(frames->file, there, count, offset);
     if (code != SQLITE_OK) return code;
     /* What differs was there before. */
-    if (count > 0 && (!header || memcmp(there, header, count) == 0)
+    if (count > 0 && memcmp(there, frames->mark, count) == 0
         && methods->xWrite(frames->file, zeros, count, offset) != SQLITE_OK) {
         /* Where nothing is ever written over, that needs room, too. */
         code = methods->xTruncate(frames->file, offset);
@@ -93,18 +95,13 @@ static int unmake(struct walpool_commit_frames *frames, const unsigned char *hea
     return SQLITE_FULL;
 }
 
-static int unmake_kept(struct walpool_commit_frames *frames) {
-    return frames->begins_with_page ? unmake(frames, 0, frames->offset - FRAME_HEADER_BYTES)
-                                    : unmake(frames, frames->bytes, frames->offset);
-}
-
 static int write_kept(struct walpool_commit_frames *frames) {
     int count = frames->count;
     if (count == 0 || frames->failure != SQLITE_OK) return frames->failure;
     frames->count = 0;
     frames->failure = write_original(frames, frames->bytes, count, frames->offset);
     if (frames->is_last) {
-        if (frames->failure == SQLITE_FULL) frames->failure = unmake_kept(frames);
+        if (frames->failure == SQLITE_FULL) frames->failure = unmake(frames);
         /* Without their checksums they are no commit yet. */
         frames->has_mark = frames->failure != SQLITE_FULL && frames->unsummed == 0;
     }
@@ -135,10 +132,7 @@ static int keep(struct walpool_commit_frames *frames, const void *bytes, int cou
         int code = write_kept(frames);
         if (code != SQLITE_OK) return code;
     }
-    if (frames->count == 0) {
-        frames->offset = offset;
-        frames->begins_with_page = frames->next == PAGE;
-    }
+    if (frames->count == 0) frames->offset = offset;
     memcpy(frames->bytes + frames->count, bytes, count);
     frames->count += count;
     if (frames->next == HEADER) {
@@ -150,10 +144,16 @@ static int keep(struct walpool_commit_frames *frames, const void *bytes, int cou
     return frames->is_last ? write_kept(frames) : SQLITE_OK;
 }
 
+static void note_mark(struct walpool_commit_frames *frames, const unsigned char *header, sqlite3_int64 offset) {
+    frames->mark_offset = marks_commit(header) ? offset : 0;
+    if (frames->mark_offset != 0) memcpy(frames->mark, header, sizeof frames->mark);
+}
+
 static void note_header(struct walpool_commit_frames *frames, const void *header, sqlite3_int64 offset) {
     static const unsigned char zeros[SALTS_AND_CHECKSUMS_BYTES];
     frames->header = offset;
     frames->has_header = 1;
+    note_mark(frames, header, offset);
     if (memcmp((const unsigned char *)header + SALTS_AND_CHECKSUMS, zeros, sizeof zeros) == 0) {
         /* A header without checksums is written only after a page was written again. Otherwise these 24 bytes are a part of a page
            that is written in pieces. */
@@ -184,6 +184,18 @@ static int sync_database(struct walpool_commit_frames *frames) {
     return frames->database->pMethods->xSync(frames->database, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
+/* What is written as it comes may be a header that marks a commit, or the page behind it: of a commit that gets its checksums at the end
+   (walRewriteChecksums), or of one that is no COMMIT, as VACUUM's. */
+static int write_mark(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+    int code = write_original(frames, bytes, count, offset);
+    int is_header = frames->mark_offset != 0 && offset == frames->mark_offset;
+    int is_page = frames->mark_offset != 0 && offset == frames->mark_offset + FRAME_HEADER_BYTES;
+    if (!is_header && !is_page) return code;
+    if (code == SQLITE_FULL) code = unmake(frames);
+    frames->has_mark = code != SQLITE_FULL;
+    return code;
+}
+
 static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct walpool_commit_frames *frames = frames_of(file);
     note(frames, bytes, count, offset);
@@ -193,13 +205,7 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     /* A frame elsewhere. */
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
     if (offset == 0 && (code = sync_database(frames)) != SQLITE_OK) return code;
-    code = write_original(frames, bytes, count, offset);
-    /* Its checksums make it a commit (walRewriteChecksums), that of its last frame at the end. */
-    if (count == FRAME_HEADER_BYTES && marks_commit(bytes)) {
-        if (code == SQLITE_FULL) code = unmake(frames, bytes, offset);
-        frames->has_mark = code != SQLITE_FULL;
-    }
-    return code;
+    return write_mark(frames, bytes, count, offset);
 }
 
 static uint32_t big_endian(const unsigned char *bytes) {
@@ -246,7 +252,8 @@ static int sum_frames(struct walpool_commit_frames *frames, const unsigned char 
         add_to_checksum(sums, frame + FRAME_HEADER_BYTES, page_bytes, is_big_endian);
         put_big_endian(frame + FRAME_HEADER_BYTES - 8, sums[0]);
         put_big_endian(frame + FRAME_HEADER_BYTES - 4, sums[1]);
-        code = write_original(frames, frame, FRAME_HEADER_BYTES, offset);
+        note_mark(frames, frame, offset);
+        code = write_mark(frames, frame, FRAME_HEADER_BYTES, offset);
     }
     return code;
 }
@@ -344,7 +351,7 @@ struct walpool_commit_frames *walpool_commit_frames_of(sqlite3_file *wal, sqlite
     frames->header = 0;
     frames->has_header = 0;
     frames->has_mark = 0;
-    frames->begins_with_page = 0;
+    frames->mark_offset = 0;
     wal->pMethods = &frames->methods;
     return frames;
 }

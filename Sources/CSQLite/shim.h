@@ -82,6 +82,10 @@ static inline sqlite3_file *walpool_shared_file(sqlite3 *db) {
 static inline int walpool_database_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     return file->pMethods->xRead(file, bytes, count, offset);
 }
+/* As a checkpoint of synchronous = NORMAL syncs it. No descriptor of its own, for to close that would drop SQLite's locks. */
+static inline int walpool_database_sync(sqlite3_file *file) {
+    return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
 /* Takes WAL_WRITE_LOCK and WAL_CKPT_LOCK, the first two locks of the WAL index (walformat.html section 2.3.1): until they are given
    back nobody else writes, checkpoints or makes the index anew. SQLITE_BUSY: another connection has one of them. */
 static inline int walpool_wal_index_lock(sqlite3_file *file) {

@@ -151,8 +151,7 @@ package final class Backup: Sendable {
 
     private func openCopy(_ path: String, _ watch: Watch) throws(SQLiteError) -> Connection {
         var settings = settings
-        // A value as long as the source may have, or it could not be checked.
-        settings.lengthLimitBytes = 1 << 30
+        settings.lengthLimitBytes = PoolLimits.checkedValueBytes
         let copy = try Connection(path: path, mode: .readWrite, settings: settings)
         watch.attach(to: copy)
         // Nobody else may read it before it is complete, and its only sync is the one before it gets its name.

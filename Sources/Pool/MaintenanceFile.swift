@@ -132,7 +132,9 @@ extension MaintenanceRecord {
 
     /// SQLite's words may contain names of the schema, which may contain anything.
     private static func line(_ reason: String) -> String {
-        String(String.UnicodeScalarView(reason.unicodeScalars.prefix(400).map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+        String(
+            String.UnicodeScalarView(
+                reason.unicodeScalars.prefix(PoolLimits.reasonCharacters).map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
     }
 
     /// CRC-32 as gzip and zlib have it (RFC 1952, section 8), so that others can check it and tests can write it.

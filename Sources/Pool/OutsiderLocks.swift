@@ -130,8 +130,7 @@ package enum OutsiderLocks {
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
-        // A machine with very many locks is not worth more than a megabyte of text.
-        while bytes.count < 1 << 20 {
+        while bytes.count < PoolLimits.lockListBytes {
             let count = fread(&chunk, 1, chunk.count, file)
             guard count > 0 else { break }
             bytes += chunk[..<count]

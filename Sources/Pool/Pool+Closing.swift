@@ -70,7 +70,11 @@ extension Pool {
                 level: result.isComplete ? .debug : .warning, result.isComplete ? .checkpoint : .outsider,
                 result.isComplete ? "last checkpoint" : "another process reads from the -wal, which the database is not whole without",
                 metadata: ["frames": "\(result.frames)", "copied": "\(result.copiedFrames)", "busy": "\(result.isBusy)"])
-            return result.isComplete && !result.isBusy
+            let isEmpty = result.isComplete && !result.isBusy
+            // Closing may delete it all the same, when that process has gone by then, and has nobody to tell that the database is not on the
+            // disk.
+            if !isEmpty { try writer.connection.syncDatabase() }
+            return isEmpty
         } catch {
             // Its second try, as the connection is closed, might "succeed", and the -wal be deleted.
             writer.connection.keepWALWhenClosed()

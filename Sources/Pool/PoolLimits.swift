@@ -64,6 +64,12 @@ package struct PoolLimits: Sendable {
     /// How often a sync of what an earlier process has left is tried. After one that fails, what is not on the disk is forgotten, and the
     /// next one is about the rest; a disk that takes none of them is not served from.
     static let settlingSyncs = 3
+    /// Of a value in the copy that a backup checks: as long as any that SQLite stores, or it could not be read there.
+    static let checkedValueBytes = 1 << 30
+    /// Of the list of all locks of the machine, some 60 bytes each: who has this database locked is for a message, and not worth more.
+    static let lockListBytes = 1 << 20
+    /// Of what SQLite said of a VACUUM that failed, in the file that remembers it, which is read as a whole.
+    static let reasonCharacters = 400
     /// Of symbolic links that lead from one to the next: SQLITE_MAX_SYMLINK of SQLite.
     static let symbolicLinks = 100
     /// How often, a millisecond apart, a process is looked at that seems to have the database open without its -wal: each

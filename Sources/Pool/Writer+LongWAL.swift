@@ -58,7 +58,8 @@ extension Writer {
         // syncs has that until the disk has answered.
         guard let walIndex, let length = file.bytes, case .own = files.walContent() else { return false }
         let kept = keptBytes(walIndex, toLastCommit: toLastCommit)
-        guard length > kept, file.truncate(to: kept) else { return false }
+        // Nothing of it is left then, so what it held has to be on the disk, whoever has copied it.
+        guard length > kept, kept > 0 || (try? connection.syncDatabase()) != nil, file.truncate(to: kept) else { return false }
         forgetRoom()
         return true
     }

@@ -40,4 +40,10 @@ extension Connection {
         }
         return Checkpoint(isBusy: code != SQLITE_OK, frames: Int(frames), copiedFrames: Int(copied))
     }
+
+    /// Brings onto the disk what was copied into the database's file, by whomever.
+    public func syncDatabase() throws(SQLiteError) {
+        guard let file = walpool_shared_file(handle), case let code = walpool_database_sync(file), code != SQLITE_OK else { return }
+        throw SQLiteError(extendedCode: code, message: String(cString: sqlite3_errstr(code)))
+    }
 }

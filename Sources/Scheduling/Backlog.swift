@@ -8,7 +8,7 @@
 /// A pure value, like `PollerCensus`.
 public struct Backlog: Sendable {
     /// So many full batches, one after the other, are no accident.
-    public static let fullBatches = 16
+    static let fullBatches = 16
 
     private var inRow = 0
     private var inWindow = 0

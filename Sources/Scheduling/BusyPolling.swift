@@ -18,12 +18,12 @@
 /// A pure value, like `PollerCensus`.
 public struct BusyPolling: Sendable {
     /// How long a thread asks: a client that was woken by the reply, and sends the next request at once, is back within it.
-    public static let limitNanoseconds: Int64 = 50_000
+    static let limitNanoseconds: Int64 = 50_000
     /// Where it gives the core up between: what that keeps from others is little, and who is woken on another core that sleeps deeply,
     /// and answers at once, takes 60 µs and more.
     public static let yieldingLimitNanoseconds: Int64 = 120_000
     /// A wait that was slept through and was not longer than this would have been over while asking, had nobody had to wake up.
-    public static let shortWaitNanoseconds: Int64 = 120_000
+    static let shortWaitNanoseconds: Int64 = 120_000
 
     /// Until something is known, nothing speaks for it.
     private var lastWasShort = false

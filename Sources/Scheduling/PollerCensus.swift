@@ -17,7 +17,7 @@ public struct PollerCensus: Sendable {
     /// How many threads poll while every event is a quick one.
     public let quickTarget: Int
     /// How many poll otherwise.
-    public let fullTarget: Int
+    let fullTarget: Int
     /// How many threads should be polling or at short work.
     public private(set) var target: Int
     /// Threads that poll or are at short work, and those that wait to be needed.
@@ -56,7 +56,7 @@ public struct PollerCensus: Sendable {
 
     /// What can be at long work beside the readers, all at once: the connection that only prepares, the writer, and with
     /// `synchronous = pipelined` a sync of what the writer's holder before has committed.
-    public static let longBesideReaders = 3
+    static let longBesideReaders = 3
 
     /// How many threads there have to be. Even with all of these at long work one must poll, or nobody would hear of a cancel or of the
     /// timer, and one must watch over the one that polls.

@@ -45,7 +45,7 @@ public struct ProgressCheck: Sendable {
     }
 
     /// A job of the daemon's own may be silent for so many times as long.
-    public static let jobFactor: Int64 = 4
+    static let jobFactor: Int64 = 4
 
     /// Silence longer than this is no progress.
     public let silenceMilliseconds: Int64

@@ -246,11 +246,12 @@ import Testing
     /// before stays as it was.
     @Test(arguments: [
         ("nothing of it", frame(0) + frame(1, commits: true), 0, 0, ["write 8240@32", "size"]),
-        ("all but a byte", frame(0) + frame(1, commits: true), 0, 8239, ["write 8240@32", "size", "read 24@32", "write 24@32"]),
+        ("all but a byte", frame(0) + frame(1, commits: true), 0, 8239, ["write 8240@32", "size", "read 24@4152", "write 24@4152"]),
+        ("all but the last frame", frame(0) + frame(1, commits: true), 0, 4120, ["write 8240@32", "size"]),
         ("half a header", frame(0, commits: true), 0, 12, ["write 4120@32", "size", "read 12@32", "write 12@32"]),
         (
             "the second part of a long one", (0..<40).flatMap { frame($0, commits: $0 == 39) }, 1, 37055,
-            ["write 127744@32", "write 37056@127776", "size", "read 24@127752", "write 24@127752"]
+            ["write 127744@32", "write 37056@127776", "size", "read 24@160712", "write 24@160712"]
         ),
         (
             "a last page without its header", frame(0, page: 65_536) + frame(1, page: 65_536, commits: true), 1, 65_000,
@@ -276,6 +277,43 @@ import Testing
         if let zeros = expected.last.flatMap({ $0.hasPrefix("write 24@") ? Int($0.dropFirst(9)) : nil }) {
             #expect(recorded.bytes[zeros..<zeros + 24].allSatisfy { $0 == 0 })
         }
+    }
+
+    /// One that begins as the refused one did writes again what that had before its mark, and may be killed then.
+    @Test func aCommitThatBeginsAsTheRefusedOne() throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        let refused = Self.frame(0) + Self.frame(1, commits: true)
+        (recorded.writesThatSucceed, recorded.bytesThatFit, recorded.laterWritesSucceed) = (0, 8239, true)
+        walpool_commit_frames_begin(frames)
+        #expect(refused.map { code(of: $0, recorded.file, recorded.table) }.last == SQLITE_FULL)
+        _ = walpool_commit_frames_end(frames)
+        (recorded.writesThatSucceed, recorded.bytesThatFit) = (0, 4120)
+        walpool_commit_frames_begin(frames)
+        for call in Self.frame(0) + Self.frame(1) + Self.frame(2, commits: true) { _ = code(of: call, recorded.file, recorded.table) }
+        #expect(walpool_commit_frames_end(frames).has_mark == 0)
+        #expect(Array(recorded.bytes[32..<4152]) == Self.bytesOfFrame(0))
+        #expect(recorded.bytes[4152..<4176].allSatisfy { $0 == 0 })
+    }
+
+    private static func bytesOfFrame(_ number: Int) -> [UInt8] {
+        let offset = 32 + number * 4120
+        var bytes = bytes(4120, at: offset)
+        bytes.replaceSubrange(4..<8, with: [0, 0, 0, 0])
+        return bytes
+    }
+
+    /// VACUUM commits without a COMMIT, and its frames leave as they come.
+    @Test func aPageWithoutRoomOutsideOfACommit() throws {
+        let recorded = RecordedFile()
+        let database = RecordedFile(databaseOf: recorded)
+        defer { withExtendedLifetime(database) {} }
+        _ = try #require(walpool_commit_frames_of(recorded.file, database.file))
+        (recorded.writesThatSucceed, recorded.bytesThatFit, recorded.laterWritesSucceed) = (1, 4095, true)
+        #expect(Self.frame(0, commits: true).map { code(of: $0, recorded.file, recorded.table) } == [SQLITE_OK, SQLITE_FULL])
+        #expect(recorded.bytes[32..<56].allSatisfy { $0 == 0 })
     }
 
     /// A page was written again in its frame, so that all from there on get their checksums when they are in the file: only the last of
