@@ -48,12 +48,12 @@ struct walpool_commit_frames {
     sqlite3_int64 header;
     /* One was written since COMMIT began. */
     int has_header;
-    /* The commit's last frame, or a part of it, may be in the file. */
+    /* The commit's last frame, with its checksums, may be in the file. */
     int has_mark;
     /* The header that came last, if it marks a commit, and where it belongs; 0: it marks none. */
     unsigned char mark[FRAME_HEADER_BYTES];
     sqlite3_int64 mark_offset;
-    /* Where they belong, and how many bytes they are. */
+    /* Where `bytes` belong, and how many they are. */
     sqlite3_int64 offset;
     int count;
     unsigned char bytes[MOST_BYTES];
@@ -71,10 +71,10 @@ static int write_original(struct walpool_commit_frames *frames, const void *byte
     return number == EDQUOT || number == EFBIG ? SQLITE_FULL : code;
 }
 
-/* A COMMIT that had no room is none. But all of it may be in the file, up to the end of its last frame; and where zeros are there already,
-   or are written later, that whoever makes the index anew takes for the rest, it is one. So the header that marks it is made none, with the
-   write lock, which SQLite gives back as COMMIT fails. No other would do: a commit that begins as this one did would write the first one
-   again, and be killed before it comes to the last. */
+/* A COMMIT that had no room is none. But a write that had none may have written all but the end of its last page. Where zeros stand behind it, or
+   are appended later, and the page's end is zeros, whoever makes the index anew finds a whole commit. So the header that marks it is made none
+   at once: SQLite gives the write lock back as COMMIT fails. To take back the first header instead would not do. A later commit that begins
+   as this one did writes that again, and may be killed before it comes to its last frame. */
 static int unmake(struct walpool_commit_frames *frames) {
     static const unsigned char zeros[FRAME_HEADER_BYTES];
     unsigned char there[FRAME_HEADER_BYTES];
@@ -82,11 +82,12 @@ static int unmake(struct walpool_commit_frames *frames) {
     sqlite3_int64 offset = frames->mark_offset, size = 0;
     int code = methods->xFileSize(frames->file, &size);
     if (code != SQLITE_OK) return code;
+    if (size <= offset) return SQLITE_FULL;
     int count = size - offset < FRAME_HEADER_BYTES ? (int)(size - offset) : FRAME_HEADER_BYTES;
-    if (count > 0) code = methods->xRead(frames->file, there, count, offset);
+    code = methods->xRead(frames->file, there, count, offset);
     if (code != SQLITE_OK) return code;
-    /* What differs was there before. */
-    if (count > 0 && memcmp(there, frames->mark, count) == 0
+    /* What differs is not this mark, but older bytes, or a part of each. */
+    if (memcmp(there, frames->mark, count) == 0
         && methods->xWrite(frames->file, zeros, count, offset) != SQLITE_OK) {
         /* Where nothing is ever written over, that needs room, too. */
         code = methods->xTruncate(frames->file, offset);
@@ -109,8 +110,8 @@ static int write_kept(struct walpool_commit_frames *frames) {
     return frames->failure;
 }
 
-/* Something else than the next part of a frame comes. A header without its page is no frame of a commit: SQLite writes those
-   behind it, to change checksums (walRewriteChecksums), and from there on everything is written as it comes. */
+/* Something else than the next part of a frame comes. Between a header and its page that is not known to be possible, and from there on
+   everything is written as it comes. */
 static int write_before_others(struct walpool_commit_frames *frames) {
     if (frames->next == PAGE) frames->next = WHATEVER;
     return write_kept(frames);
@@ -178,15 +179,15 @@ static void note(struct walpool_commit_frames *frames, const void *bytes, int co
     }
 }
 
-/* The -wal is about to be begun anew, emptied or closed, which may be to delete it, and what it held is in the database by then. But somebody
-   else may have copied it, with `synchronous = OFF`, and the disk may not have it. SQLite syncs only what it has copied itself. */
+/* The -wal is about to be begun anew, emptied or closed, which may be to delete it, and what it held may be in the database only. But somebody
+   else may have copied it there, with `synchronous = OFF`, and the disk may not have it. SQLite syncs only what it has copied itself. */
 static int sync_database(struct walpool_commit_frames *frames) {
     return frames->database->pMethods->xSync(frames->database, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
-/* What is written as it comes may be a header that marks a commit, or the page behind it: of a commit that gets its checksums at the end
+/* What is not kept may be a header that marks a commit, or the page behind that: of a commit that gets its checksums at the end
    (walRewriteChecksums), or of one that is no COMMIT, as VACUUM's. */
-static int write_mark(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
+static int write_as_it_comes(struct walpool_commit_frames *frames, const void *bytes, int count, sqlite3_int64 offset) {
     int code = write_original(frames, bytes, count, offset);
     int is_header = frames->mark_offset != 0 && offset == frames->mark_offset;
     int is_page = frames->mark_offset != 0 && offset == frames->mark_offset + FRAME_HEADER_BYTES;
@@ -205,7 +206,7 @@ static int write_frames(sqlite3_file *file, const void *bytes, int count, sqlite
     /* A frame elsewhere. */
     if (is_expected(frames, count, offset)) return keep(frames, bytes, count, offset);
     if (offset == 0 && (code = sync_database(frames)) != SQLITE_OK) return code;
-    return write_mark(frames, bytes, count, offset);
+    return write_as_it_comes(frames, bytes, count, offset);
 }
 
 static uint32_t big_endian(const unsigned char *bytes) {
@@ -253,7 +254,7 @@ static int sum_frames(struct walpool_commit_frames *frames, const unsigned char 
         put_big_endian(frame + FRAME_HEADER_BYTES - 8, sums[0]);
         put_big_endian(frame + FRAME_HEADER_BYTES - 4, sums[1]);
         note_mark(frames, frame, offset);
-        code = write_mark(frames, frame, FRAME_HEADER_BYTES, offset);
+        code = write_as_it_comes(frames, frame, FRAME_HEADER_BYTES, offset);
     }
     return code;
 }
@@ -361,6 +362,7 @@ void walpool_commit_frames_begin(struct walpool_commit_frames *frames) {
     frames->is_last = 0;
     frames->has_header = 0;
     frames->has_mark = 0;
+    frames->mark_offset = 0;
     frames->failure = SQLITE_OK;
     frames->count = 0;
 }
@@ -369,8 +371,10 @@ struct walpool_commit_in_file walpool_commit_frames_end(struct walpool_commit_fr
     struct walpool_commit_in_file in_file = {
         .is_whole = frames->failure == SQLITE_OK && frames->count == 0 && !(frames->has_header && frames->unsummed != 0),
         .has_mark = frames->has_mark,
+        .failure = frames->failure,
     };
     frames->next = WHATEVER;
+    frames->mark_offset = 0;
     frames->failure = SQLITE_OK;
     frames->count = 0;
     return in_file;

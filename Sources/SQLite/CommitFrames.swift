@@ -20,7 +20,13 @@ struct CommitFrames {
     func gather(_ commit: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         walpool_commit_frames_begin(frames)
         do { try commit() } catch {
-            guard walpool_commit_frames_end(frames).has_mark != 0, !error.isInputOutput else { throw error }
+            let left = walpool_commit_frames_end(frames)
+            if error.isInputOutput { throw error }
+            // SQLite keeps the number of the system's last error, which may be an older one's.
+            if left.failure & 0xFF == SQLITE_IOERR {
+                throw SQLiteError(extendedCode: left.failure, message: String(cString: sqlite3_errstr(left.failure)))
+            }
+            guard left.has_mark != 0 else { throw error }
             throw SQLiteError(
                 extendedCode: SQLiteError.Code.writeFailed,
                 message: "a commit failed when it was in the -wal file already (\(error.message))")

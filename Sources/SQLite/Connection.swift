@@ -193,9 +193,8 @@ public final class Connection: @unchecked Sendable {
     /// The -wal file this connection writes; nil for a database that is not in WAL mode.
     public func walFile() -> WALFile? { commitFrames?.file ?? WALFile(connection: handle) }
 
-    /// From here on what `commit` writes leaves by one write, and the -wal is never begun anew or emptied before the database is on the
-    /// disk. To be called once, in WAL mode, which is never left: SQLITE_MISUSE in
-    /// another.
+    /// From here on what `commit` writes leaves by one write, and this connection brings the database onto the disk before it begins the -wal
+    /// anew or empties it. To be called once, in WAL mode, which is never left: SQLITE_MISUSE in another.
     public func gatherCommitFrames() throws(SQLiteError) {
         precondition(commitFrames == nil, "a file's methods are replaced once")
         guard let file = walFile(), let database = walpool_shared_file(handle) else {

@@ -54,6 +54,7 @@ def test_precedence(start_daemon):
     assert admitted() == 2 and shown(daemon, "statement_timeout") == "0"
 
 
+@pytest.mark.optimised
 def test_a_file_that_has_not_changed_takes_no_memory(start_daemon):
     """A page of text, read as often as once a minute for a day and a half."""
     page = "".join(f'{name} = "{value}"\n' for name, value in [

@@ -31,7 +31,7 @@ def test_faults(kind):
 
 
 def test_faults_of_readers_without_a_map():
-    result = run_faults("--kinds", "read", "--stride", STRIDES["read"], "--without-map")
+    result = run_faults("--kinds", "read", "--stride", 2 * STRIDES["read"] + 1, "--without-map")
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -46,7 +46,7 @@ def test_a_disk_that_lies_is_found_out():
 
 
 def test_faults_with_pipelined_commits():
-    result = run_faults("--kinds", "losing-sync", "--stride", STRIDES["losing-sync"], "--walpool-options", "--synchronous pipelined")
+    result = run_faults("--kinds", "losing-sync", "--stride", 2 * STRIDES["losing-sync"] - 1, "--walpool-options", "--synchronous pipelined")
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -23,7 +23,8 @@ def test_values_of_portals_that_went_with_a_member_of_a_group(daemon):
     assert daemon.value("SELECT count(*) FROM t") == "3"
 
 
-@pytest.mark.parametrize("kind", ["a long one", pytest.param("a call with many arguments", marks=pytest.mark.optimised)])
+@pytest.mark.optimised
+@pytest.mark.parametrize("kind", ["a long one", "a call with many arguments"])
 def test_the_last_query(daemon, kind):
     daemon.run("SELECT 1")
     before = daemon.memory()

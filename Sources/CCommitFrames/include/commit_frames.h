@@ -20,8 +20,9 @@
    commit does not come to. Whoever reads the -wal anew, after a crash for one, stops there: every commit from that on is lost, though
    it was on the disk. So those frames are given their checksums here, where the commit begins to look for the one in front of its own.
 
-   Two more things can be done only amid a call of SQLite's, with its locks. A commit that had no room is made none in the file, too
-   (`unmake`). And before the -wal is begun anew or emptied the database is brought onto the disk, whoever has copied into it. */
+   Two more things can be done only amid a call of SQLite's, with its locks. A commit that had no room is made none in the file, too (see
+   `unmake` in commit_frames.c). And before the -wal is begun anew, emptied or closed by this connection the database is brought onto the
+   disk, whoever has copied into it. */
 #pragma once
 #include <sqlite3.h>
 
@@ -41,6 +42,8 @@ struct walpool_commit_in_file {
     int is_whole;
     /* Its last frame may be there: one that failed all the same may be found when the index is made anew. */
     int has_mark;
+    /* What a write of several frames has failed with, whatever SQLite makes of it; SQLITE_OK: none has. */
+    int failure;
 };
 
 /* After it. Of one that failed nothing is written any more: its transaction has to be rolled back, if it is still open. */
