@@ -58,8 +58,15 @@ extension Writer {
         // syncs has that until the disk has answered.
         guard let walIndex, let length = file.bytes, case .own = files.walContent() else { return false }
         let kept = keptBytes(walIndex, toLastCommit: toLastCommit)
-        // Nothing of it is left then, so what it held has to be on the disk, whoever has copied it.
-        guard length > kept, kept > 0 || (try? connection.syncDatabase()) != nil, file.truncate(to: kept) else { return false }
+        guard length > kept else { return false }
+        if kept == 0 {
+            // Nothing of it is left then, so what it held has to be on the disk, whoever has copied it. A sync that fails is told once.
+            do { try connection.syncDatabase() } catch {
+                note(error)
+                return false
+            }
+        }
+        guard file.truncate(to: kept) else { return false }
         forgetRoom()
         return true
     }
