@@ -1,18 +1,23 @@
 """Starting, and not starting: options, databases and directories that cannot be, sockets that are there already."""
 
 import os
+import pathlib
 import shutil
 import socket
 import sqlite3
+import stat
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 
 import pytest
 
 from daemon import REPOSITORY, binary, eventually
+from identity import NOBODY
 from lifecycle_fixtures import check_refusal, run
 from logs import field, line, lines
+from wire import DEADLINE
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
@@ -364,3 +369,35 @@ def test_file_in_the_sockets_place_is_left_alone(tmp_path):
     path.write_text("precious")
     check_refusal(run(tmp_path / "app.db", "--socket-directory", tmp_path), str(path))
     assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("listens", [False, True], ids=["nobody listens", "somebody listens"])
+def test_a_socket_that_keeps_its_owner_out(listens):
+    """With a `socket_mode` without the owner's write bit nobody but root may connect to find out whether it is a dead one."""
+    with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as left:
+        directory = pathlib.Path(name)
+        program, path = directory / "walpoold", directory / ".s.PGSQL.5432"
+        shutil.copy(binary(), program)
+        left.bind(str(path))
+        path.chmod(0o060)
+        for each in [directory, path]:
+            os.chown(each, NOBODY, NOBODY)
+        if listens:
+            left.listen()
+        else:
+            left.close()
+        command = [program, directory / "app.db", "--socket-directory", directory, "--socket-mode", "0060"]
+        started = subprocess.Popen(command, user=NOBODY, group=NOBODY, extra_groups=[], stderr=subprocess.PIPE, text=True, cwd=directory)
+        try:
+            eventually(lambda: started.poll() is not None or not listens and connects(path), "a start or its refusal")
+        finally:
+            started.terminate()
+            errors = started.communicate(timeout=DEADLINE)[1]
+        assert started.returncode == (1 if listens else 0), errors
+        if listens:
+            assert "another server is listening" in errors and stat.S_IMODE(path.stat().st_mode) == 0o060
+
+
+def connects(path):
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0

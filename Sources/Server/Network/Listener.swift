@@ -82,15 +82,26 @@ struct Listener: Sendable {
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw StartError("socket: \(String(cString: strerror(errno)))") }
         defer { Glibc.close(probe) }
-        if address.connect(probe) == 0 { return true }
-        switch errno {
+        switch connect(probe, address, path, status) {
+        case 0: return true
         // "A connect() on a stream socket found no one listening on the remote address" (connect(2)); ENOENT: it has gone meanwhile.
         case ECONNREFUSED, ENOENT: return false
         // As many connections wait already as may. Their turn is not waited for with the lock in hand.
         case EAGAIN: return true
         // EACCES: it is another user's, who may well listen. EPROTOTYPE: it is a socket of another kind.
-        default: throw StartError("cannot find out whether somebody listens on \(path): \(String(cString: strerror(errno)))")
+        case let number: throw StartError("cannot find out whether somebody listens on \(path): \(String(cString: strerror(number)))")
         }
+    }
+
+    /// - Returns: 0, or errno.
+    private static func connect(_ probe: Int32, _ address: UnixSocketAddress, _ path: String, _ status: stat) -> Int32 {
+        if address.connect(probe) == 0 { return 0 }
+        let number = errno
+        guard number == EACCES, status.st_uid == geteuid(), status.st_mode & S_IWUSR == 0 else { return number }
+        // Our own, with a `socket_mode` that keeps its owner out as well: the owner may let itself in for a moment.
+        chmod(path, status.st_mode | S_IWUSR)
+        defer { chmod(path, status.st_mode) }
+        return address.connect(probe) == 0 ? 0 : errno
     }
 
     enum Accepted {
