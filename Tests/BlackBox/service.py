@@ -4,14 +4,18 @@ import array
 import mmap
 import os
 import select
-import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
 
 import wire
 from daemon import Daemon, REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+from support import compiled
 
 # As stalls.c numbers them.
 KINDS = {"sync": 1, "receive": 2, "write": 3, "read": 4, "rename -wal": 5, "unlink -wal": 6}
@@ -86,10 +90,7 @@ class Stalls:
     _layout = struct.Struct("=3Q")
 
     def __init__(self, directory):
-        self.library = directory / "stalls.so"
-        source = REPOSITORY / "Tests/BlackBox/stalls.c"
-        compiler = shutil.which("cc") or "/usr/bin/cc"
-        subprocess.run([compiler, "-O2", "-Wall", "-fPIC", "-shared", "-o", self.library, source], check=True)
+        self.library = compiled.library(REPOSITORY / "Tests/BlackBox/stalls.c")
         self._control = directory / "stalls.control"
         self._control.write_bytes(bytes(self._layout.size))
         with open(self._control, "r+b") as file:

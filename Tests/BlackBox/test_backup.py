@@ -15,6 +15,7 @@ import pytest
 import wire
 from daemon import eventually
 from metrics import values
+from service import compiled
 
 FILL = """INSERT INTO t (v) WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {})
 SELECT printf('%0{}d', n) FROM c"""
@@ -200,20 +201,10 @@ def test_no_room(start_daemon, tmp_path):
 # Disks of other machines and of other systems
 
 
-@pytest.fixture(scope="module")
-def other_disks(tmp_path_factory):
-    """A library that gives whoever it is preloaded into such a disk."""
-    library = tmp_path_factory.mktemp("library") / "other_disks.so"
-    source = Path(__file__).with_name("other_disks.c")
-    compiler = shutil.which("cc") or "/usr/bin/cc"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", library, source, "-ldl"], check=True)
-    return library
-
-
 @pytest.fixture
-def disk(request, other_disks, monkeypatch):
+def disk(request, monkeypatch):
     """The daemons of the test make their backups on such a disk."""
-    monkeypatch.setenv("LD_PRELOAD", str(other_disks))
+    monkeypatch.setenv("LD_PRELOAD", str(compiled.library(Path(__file__).with_name("other_disks.c"))))
     monkeypatch.setenv("OTHER_DISK", request.param)
     return request.param
 

@@ -7,9 +7,7 @@ request would be taken by itself, be answered too, and show nothing."""
 import ctypes
 import contextlib
 import os
-import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,29 +15,19 @@ import pytest
 
 import wire
 from daemon import eventually, halt
-from service import Stalls
+from service import Stalls, compiled
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 # One step of SQLite's machine, in which no progress handler runs.
 STEP = "SELECT instr(hex(zeroblob(200000)), hex(zeroblob(100000)) || '1')"
 
 
-@pytest.fixture(scope="module")
-def no_io_uring(tmp_path_factory):
-    """A library that keeps io_uring from whoever it is preloaded into."""
-    library = tmp_path_factory.mktemp("library") / "no_io_uring.so"
-    source = Path(__file__).with_name("no_io_uring.c")
-    compiler = shutil.which("cc") or "/usr/bin/cc"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", library, source], check=True)
-    return library
-
-
 @pytest.fixture(params=[True, False], ids=["io_uring", "no_io_uring"])
-def daemon(start_daemon, no_io_uring, monkeypatch, request):
+def daemon(start_daemon, monkeypatch, request):
     """With io_uring, if the machine has it, and without."""
     with monkeypatch.context() as patch:
         if not request.param:
-            patch.setenv("LD_PRELOAD", str(no_io_uring))
+            patch.setenv("LD_PRELOAD", str(compiled.library(Path(__file__).with_name("no_io_uring.c"))))
         daemon = start_daemon()
     daemon.may_use_io_uring = request.param
     return daemon

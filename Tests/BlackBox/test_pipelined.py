@@ -14,7 +14,8 @@ from daemon import REPOSITORY, Daemon, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
-from support.faults import FaultControl, compile_library
+from support import compiled
+from support.faults import LIBRARY, FaultControl
 from support.limits import SyncDelay
 
 SYNC_MICROSECONDS = 300_000
@@ -183,7 +184,7 @@ def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipeline
     # What it logs of the errors is expected.
     daemon.may_fail = True
     environment = environment or {}
-    libraries = [environment.get("LD_PRELOAD"), os.fspath(compile_library(tmp_path))]
+    libraries = [environment.get("LD_PRELOAD"), os.fspath(compiled.library(LIBRARY))]
     with monkeypatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)

@@ -4,7 +4,6 @@ Whoever drops the last descriptor of a socket with SO_LINGER waits for as long a
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -17,7 +16,7 @@ import pytest
 
 import wire
 from daemon import eventually
-from service import listening_socket
+from service import compiled, listening_socket
 
 # As many as one message may have: SCM_MAX_FD of the kernel.
 MOST_IN_A_MESSAGE = 253
@@ -25,21 +24,15 @@ MOST_IN_A_MESSAGE = 253
 SENDERS = 64
 
 
-@pytest.fixture(scope="module")
-def old_kernel(tmp_path_factory):
-    """Libraries to preload: one that keeps SO_PASSRIGHTS from the daemon, and one that keeps io_uring from it."""
-    compiler, directory = shutil.which("cc") or "/usr/bin/cc", tmp_path_factory.mktemp("libraries")
-    for name in ("no_pass_rights", "no_io_uring"):
-        source = Path(__file__).with_name(f"{name}.c")
-        subprocess.run(
-            [compiler, "-O2", "-Wall", "-Werror", "-fPIC", "-shared", "-o", directory / f"{name}.so", source], check=True)
-    return directory
+def old_kernel(*names):
+    """Libraries to preload: `no_pass_rights` keeps SO_PASSRIGHTS from the daemon, and `no_io_uring` keeps io_uring from it."""
+    return ":".join(str(compiled.library(Path(__file__).with_name(f"{name}.c"))) for name in names)
 
 
 @pytest.fixture(params=[["no_pass_rights"], ["no_pass_rights", "no_io_uring"]], ids=["io_uring", "no_io_uring"])
-def daemon(start_daemon, old_kernel, monkeypatch, request):
+def daemon(start_daemon, monkeypatch, request):
     with monkeypatch.context() as patch:
-        patch.setenv("LD_PRELOAD", ":".join(str(old_kernel / f"{name}.so") for name in request.param))
+        patch.setenv("LD_PRELOAD", old_kernel(*request.param))
         return start_daemon()
 
 
@@ -161,10 +154,10 @@ def test_what_comes_together_after_a_rest(daemon, lingering):
         refused(sender)
 
 
-def test_with_a_signal_that_was_blocked(start_daemon, old_kernel, monkeypatch, lingering):
+def test_with_a_signal_that_was_blocked(start_daemon, monkeypatch, lingering):
     """By whoever has started the daemon: the one that ends the wait."""
     with monkeypatch.context() as patch:
-        patch.setenv("LD_PRELOAD", str(old_kernel / "no_pass_rights.so"))
+        patch.setenv("LD_PRELOAD", old_kernel("no_pass_rights"))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])
         try:
             daemon = start_daemon()
@@ -312,9 +305,9 @@ def test_in_a_socket_that_is_sent(daemon, lingering):
     eventually(lambda: daemon.sockets <= sockets - SENDERS, "the end of what was sent")
 
 
-def test_from_who_gets_no_place(start_daemon, old_kernel, monkeypatch, lingering):
+def test_from_who_gets_no_place(start_daemon, monkeypatch, lingering):
     with monkeypatch.context() as patch:
-        patch.setenv("LD_PRELOAD", str(old_kernel / "no_pass_rights.so"))
+        patch.setenv("LD_PRELOAD", old_kernel("no_pass_rights"))
         daemon = start_daemon(config="max_sessions = 1\n")
     early = [daemon.raw() for _ in range(200)]
     for client in early:

@@ -3,12 +3,10 @@
 import errno
 import mmap
 import os
-import shutil
 import struct
-import subprocess
 
 from support.servers import Walpool
-from support.tools import BENCH, BenchError
+from support.tools import BENCH
 
 # As faults.c numbers them.
 KINDS = {"write": 1, "torn-write": 2, "sync": 3, "truncate": 4, "open": 5, "read": 6, "map": 7, "unlink": 8,
@@ -22,15 +20,7 @@ FULL = {"EDQUOT": errno.EDQUOT, "EFBIG": errno.EFBIG}
 DAMAGED = {"EUCLEAN": errno.EUCLEAN}
 ONCE, FOR_EVER = 1, 1 << 62
 
-
-def compile_library(directory):
-    library = directory / "faults.so"
-    compiler = shutil.which("cc") or "/usr/bin/cc"
-    done = subprocess.run([compiler, "-O2", "-Wall", "-fPIC", "-shared", "-o", library, BENCH / "support/faults.c"],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BenchError(f"cannot compile faults.c: {done.stderr.strip()}")
-    return library
+LIBRARY = BENCH / "support/faults.c"
 
 
 class FaultControl:

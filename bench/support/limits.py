@@ -4,23 +4,14 @@ import os
 import pwd
 import shutil
 import struct
-import subprocess
 from pathlib import Path
 
+from support import compiled
 from support.servers import Server
-from support.tools import BENCH, BenchError, ensure_packages
+from support.tools import BENCH
 
 
-def compile_limit(output, *sources, options=()):
-    """Returns `output`, compiled from files of bench/limits."""
-    ensure_packages("gcc", "libc6-dev")
-    compiler = shutil.which("cc") or "/usr/bin/cc"
-    command = [compiler, "-O2", "-Wall", "-Wextra", "-Werror", *options, "-o", output,
-               *(BENCH / "limits" / source for source in sources), "-lpthread", "-ldl"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BenchError(f"cannot compile {sources[0]}: {done.stderr.strip()}")
-    return output
+LIMITS = BENCH / "limits"
 
 
 class Canned(Server):
@@ -32,7 +23,7 @@ class Canned(Server):
         super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name)
         self.directory.mkdir(mode=0o700, exist_ok=True)
         self.threads = threads
-        self.program = compile_limit(self.directory / "canned-server", "canned.c", "canned_answers.c")
+        self.program = compiled.program(LIMITS / "canned.c", LIMITS / "canned_answers.c")
 
     def start(self):
         """Returns the seconds until it answered."""
@@ -48,7 +39,7 @@ class SyncDelay:
 
     def __init__(self, directory, microseconds=0):
         self.microseconds = microseconds
-        self.library = compile_limit(Path(directory) / "syncdelay.so", "syncdelay.c", options=["-shared", "-fPIC"])
+        self.library = Path(shutil.copy(compiled.library(LIMITS / "syncdelay.c"), directory))
         # PostgreSQL has a user of its own, which must be able to load the one and to write the other.
         self.library.chmod(0o755)
         self._count = Path(directory) / "syncdelay.count"

@@ -2,23 +2,15 @@
 
 import os
 import shutil
-import subprocess
 
 from support.servers import Walpool
-from support.tools import BENCH, BenchError, ensure_packages
+from support.tools import BENCH
 
 # The database and its log, and what their copies are called (powerloss.c).
 COPIES = {"": "db", "-wal": "wal"}
 
 
-def build_library(directory):
-    ensure_packages("gcc", "libc6-dev")
-    library = directory / "powerloss.so"
-    command = ["cc", "-shared", "-fPIC", "-O2", "-o", library, BENCH / "support/powerloss.c", "-ldl", "-lpthread"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BenchError(f"cannot compile powerloss.c: {done.stderr}")
-    return library
+LIBRARY = BENCH / "support/powerloss.c"
 
 
 class PowerlessWalpool(Walpool):
