@@ -32,7 +32,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "POSIX", swiftSettings: settings),
+        .target(name: "POSIX", dependencies: ["CLinux"], swiftSettings: settings),
         .target(name: "CHeap", dependencies: ["CSQLite"]),
         .target(name: "CCommitFrames", dependencies: ["CSQLite"]),
         .target(name: "CFileMap", dependencies: ["CSQLite"]),

@@ -96,6 +96,8 @@ static inline int walpool_usable_processors(void) {
     return count;
 }
 
+/* The calling thread's name. */
+static inline void walpool_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 /* The calling thread's number, as the kernel has it. */
 static inline int32_t walpool_thread_number(void) { return (int32_t)syscall(SYS_gettid); }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A pthread that runs a closure.
@@ -6,27 +7,35 @@ public struct Pthread: Sendable {
     public let handle: pthread_t
 
     private final class Body: Sendable {
+        let name: StaticString
         let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        init(_ name: StaticString, _ run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
     }
 
     /// Starts it.
     ///
     /// - Parameters:
+    ///   - name: as top -H, perf(1) and debuggers show it. "If the length of the string, including the terminating null
+    ///     byte, exceeds 16 bytes, the string is silently truncated" (https://man7.org/linux/man-pages/man2/PR_SET_NAME.2const.html).
     ///   - stackBytes: nil: as many as the process's threads have by default.
     ///   - isDetached: nobody joins it.
     ///   - run: what it does. Objects that only this holds live until it returns.
-    public init(stackBytes: Int? = nil, isDetached: Bool = false, _ run: @escaping @Sendable () -> Void) throws(PthreadError) {
+    public init(
+        _ name: StaticString, stackBytes: Int? = nil, isDetached: Bool = false, _ run: @escaping @Sendable () -> Void
+    ) throws(PthreadError) {
         var (thread, attributes) = (pthread_t(), pthread_attr_t())
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         if let stackBytes { pthread_attr_setstacksize(&attributes, stackBytes) }
         if isDetached { pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) }
-        let body = Unmanaged.passRetained(Body(run))
+        let body = Unmanaged.passRetained(Body(name, run))
         let code = pthread_create(
             &thread, &attributes,
             { body in
-                Unmanaged<Body>.fromOpaque(body!).takeRetainedValue().run()
+                let body = Unmanaged<Body>.fromOpaque(body!).takeRetainedValue()
+                // A static string is there for as long as the program, and ends with a zero.
+                walpool_name_thread(UnsafeRawPointer(body.name.utf8Start).assumingMemoryBound(to: CChar.self))
+                body.run()
                 return nil
             }, body.toOpaque())
         guard code == 0 else {

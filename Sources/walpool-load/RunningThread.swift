@@ -10,7 +10,7 @@ struct RunningThread: Sendable {
         var (signals, before) = (RunWatch.stopSignals, sigset_t())
         pthread_sigmask(SIG_BLOCK, &signals, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        do { thread = try Pthread(run) } catch { throw LoadError(error.description) }
+        do { thread = try Pthread("walpool-load", run) } catch { throw LoadError(error.description) }
     }
 
     func join() { thread.join() }

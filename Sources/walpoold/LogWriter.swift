@@ -38,7 +38,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// Starts the thread, which lives as long as the process: so does this object.
     func start() throws(StartError) {
-        do { _ = try Pthread(isDetached: true) { self.main() } } catch { throw StartError(error.description) }
+        do { _ = try Pthread("walpool-log", isDetached: true) { self.main() } } catch { throw StartError(error.description) }
     }
 
     /// Never waits for whoever reads the log.

@@ -33,7 +33,7 @@ final class TimeoutExtension: @unchecked Sendable {
         guard notifications.isWanted else { return try body() }
         let timeout = TimeoutExtension(notifications)
         // Without the thread there is only no more time.
-        guard let thread = try? Pthread(stackBytes: stackBytes, { timeout.repeatUntilOver() }) else { return try body() }
+        guard let thread = try? Pthread("walpool-notify", stackBytes: stackBytes, { timeout.repeatUntilOver() }) else { return try body() }
         defer {
             timeout.end()
             thread.join()

@@ -1,5 +1,6 @@
 """Starting, and not starting: options, databases and directories that cannot be, sockets that are there already."""
 
+import collections
 import os
 import pathlib
 import shutil
@@ -37,6 +38,14 @@ def test_start_line(daemon):
     assert str(daemon.database) in line
     assert f"SQLite {sqlite3.sqlite_version[:2]}" in line
     assert "readers" in line
+
+
+def test_its_threads_are_told_apart(daemon):
+    """As top -H, perf and a debugger show them."""
+    daemon.value("SELECT 1")
+    names = collections.Counter((task / "comm").read_text().strip() for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir())
+    assert names.keys() == {"walpoold", "walpool-worker", "walpool-log"} and names["walpool-worker"] > 1
+    assert names["walpoold"] == names["walpool-log"] == 1
 
 
 def test_database_is_created(daemon):

@@ -23,7 +23,7 @@ enum ConsoleThread {
                 hint: "Up to \(ServerLimits.consoleThreads) may run at a time.")
         }
         do {
-            _ = try Pthread(stackBytes: SessionLimits.stackBytes, isDetached: true) { run(session, body) }
+            _ = try Pthread("walpool-console", stackBytes: SessionLimits.stackBytes, isDetached: true) { run(session, body) }
         } catch {
             server.consoleThreads.wrappingSubtract(1, ordering: .relaxed)
             throw WireError(state: .insufficientResources, message: error.description)

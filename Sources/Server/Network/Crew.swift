@@ -131,7 +131,7 @@ final class Crew: @unchecked Sendable {
     /// them. So a thread does nothing else until there is a watcher again.
     private func interruptUntilWatched() {
         guard socketsMayKeep, !hasInterrupter.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        let thread = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes, isDetached: true) { [self] in
+        let thread = try? Pthread("walpool-signal", stackBytes: ServerLimits.interrupterStackBytes, isDetached: true) { [self] in
             repeat {
                 while needsInterrupter {
                     MonotonicClock.sleep(milliseconds: ServerLimits.interruptionMilliseconds)

@@ -75,7 +75,7 @@ enum SocketWait {
         letThisThreadBeInterrupted()
         guard hasHandler else { return body() }
         let (stopping, thread) = (Stopping(), UInt(pthread_self()))
-        let interrupter = try? Pthread(stackBytes: ServerLimits.interrupterStackBytes) {
+        let interrupter = try? Pthread("walpool-signal", stackBytes: ServerLimits.interrupterStackBytes) {
             while !stopping.isOver.load(ordering: .acquiring) {
                 MonotonicClock.sleep(milliseconds: ServerLimits.interruptionMilliseconds)
                 interrupt(thread)

@@ -79,7 +79,7 @@ final class Worker: @unchecked Sendable {
 
     /// Starts the thread; the worker lives as long as it runs.
     func start(stackBytes: Int) throws(PthreadError) -> Pthread {
-        try Pthread(stackBytes: stackBytes) {
+        try Pthread("walpool-worker", stackBytes: stackBytes) {
             self.main()
             self.server.stopping.endedThreads.add(1, ordering: .sequentiallyConsistent)
         }
