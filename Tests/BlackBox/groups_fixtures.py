@@ -3,6 +3,7 @@
 import pytest
 
 import wire
+from daemon import eventually
 from interleaving import outcome
 
 
@@ -30,6 +31,7 @@ class Group:
         self.daemon = daemon
         self.holder = daemon.client()
         self.holder.query("BEGIN IMMEDIATE").check()
+        self.console = daemon.client(database="walpool")
         self.clients = []
 
     def add(self, *messages, setup=None):
@@ -37,9 +39,10 @@ class Group:
         if setup:
             client.query(setup).check()
         client.send(*[wire.query(m) if isinstance(m, str) else m for m in messages])
-        self.daemon.settle(client)
-        assert not client.has_reply()
         self.clients.append(client)
+        # The holder is the first row, and each of them one.
+        eventually(lambda: client.has_reply() or len(self.console.query("SHOW WRITER").check().texts) > len(self.clients), "its place")
+        assert not client.has_reply()
         return client
 
     def release(self, end="COMMIT"):

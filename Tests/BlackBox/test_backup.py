@@ -1,5 +1,6 @@
 """BACKUP: made beside writers, never in their way, never over a file, and good for a restore."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -293,15 +294,26 @@ def test_beside_writers(served, backups):
 # Ending early
 
 
+@pytest.fixture(scope="module")
+def large_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "app.db"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(
+            "PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE r (a BLOB, b BLOB);"
+            "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 150000) "
+            "INSERT INTO r SELECT randomblob(100), randomblob(100) FROM c;"
+            "CREATE INDEX ra ON r (a); CREATE INDEX rb ON r (b); COMMIT")
+    return path
+
+
 @pytest.fixture
-def large(start_daemon, backups):
+def large(start_daemon, backups, large_file):
     """One whose backup takes a while: its check has an index of many random entries to compare."""
-    daemon = start_daemon(config=f'backup_directory = "{backups}"\nshutdown_timeout = "100ms"\n')
+    daemon = start_daemon(config=f'backup_directory = "{backups}"\nshutdown_timeout = "100ms"\n', start=False)
     # One of another database, which makes its backups into the same directory.
     daemon.another = lambda: start_daemon(config=daemon.config)
-    daemon.run("CREATE TABLE r (a BLOB, b BLOB)", "CREATE INDEX ra ON r (a)", "CREATE INDEX rb ON r (b)",
-               "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 150000) "
-               "INSERT INTO r SELECT randomblob(100), randomblob(100) FROM c")
+    shutil.copyfile(large_file, daemon.database)
+    daemon.start()
     return daemon
 
 

@@ -19,7 +19,7 @@ from service import Stalls, compiled
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 # One step of SQLite's machine, in which no progress handler runs.
-STEP = "SELECT instr(hex(zeroblob(200000)), hex(zeroblob(100000)) || '1')"
+STEP = "SELECT instr(hex(zeroblob(120000)), hex(zeroblob(60000)) || '1')"
 
 
 @pytest.fixture(params=[True, False], ids=["io_uring", "no_io_uring"])

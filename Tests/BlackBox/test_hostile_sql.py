@@ -75,7 +75,7 @@ def test_texts_that_are_too_long(served, sql):
 @pytest.mark.parametrize("name", ENDLESS)
 def test_endless_statements_end_by_the_deadline(served, bystander, name):
     client = served.client()
-    client.query("SET statement_timeout = '700ms'").check()
+    client.query("SET statement_timeout = '300ms'").check()
     for ask in ["query", "extended"]:
         sql = ENDLESS[name]
         client.send(wire.query(sql)) if ask == "query" else client.send(

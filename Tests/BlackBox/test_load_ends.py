@@ -37,7 +37,7 @@ def test_ctrl_c_in_the_middle_of_a_transaction(request, database, target):
         clients = 1
         [[class.transaction]]
         statements = [
-            { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 3000 }, { sql = "COMMIT" },
+            { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 1500 }, { sql = "COMMIT" },
         ]
         """)
     process = load.start(workload, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)

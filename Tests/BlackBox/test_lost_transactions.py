@@ -21,9 +21,9 @@ FILL = (
 @pytest.fixture
 def faulty(tmp_path, monkeypatch):
     with faulty_daemon(tmp_path, monkeypatch, synchronous="full", config="cache_size_kib = 16\n") as (daemon, control):
-        daemon.run(
-            *[f"CREATE TABLE wide_{number} ({COLUMNS})" for number in range(60)], "CREATE TABLE large (x)",
-            "CREATE TABLE u (id INTEGER PRIMARY KEY, x NUMERIC, b BOOLEAN)")
+        daemon.run("; ".join([
+            "BEGIN", *[f"CREATE TABLE wide_{number} ({COLUMNS})" for number in range(60)], "CREATE TABLE large (x)",
+            "CREATE TABLE u (id INTEGER PRIMARY KEY, x NUMERIC, b BOOLEAN)", "COMMIT"]))
         yield daemon, control
 
 

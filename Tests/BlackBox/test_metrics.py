@@ -88,7 +88,7 @@ def test_the_alerts_name_what_there_is(shared):
     assert len(used) > 10 and used <= names, used - names
     # And each of them is seen to fire.
     alerts = set(re.findall(r"alert: (\w+)", rules))
-    assert len(alerts) > 8 and alerts == set(re.findall(r'alertname="(\w+)"', TESTS_OF_RULES[0].read_text()))
+    assert len(alerts) > 8 and alerts == set(re.findall(r'alertname="(\w+)"', "".join(path.read_text() for path in TESTS_OF_RULES)))
 
 
 # HTTP's other requests

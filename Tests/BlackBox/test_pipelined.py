@@ -178,7 +178,7 @@ def test_commits_in_the_middle_of_messages_keep_nobody_from_being_heard(slow):
 
 
 @contextlib.contextmanager
-def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None, file=""):
+def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipelined", config=None, file="", once_started=lambda: None):
     control = FaultControl(tmp_path / "control")
     daemon = Daemon(options=["--synchronous", synchronous], config=config, start=False)
     # What it logs of the errors is expected.
@@ -197,6 +197,7 @@ def faulty_daemon(tmp_path, monkeypatch, environment=None, synchronous="pipeline
         # It is synced, too, when the daemon has started, and no fault is meant for it.
         stamp = daemon.database.with_name(daemon.database.name + "-maintenance")
         eventually(stamp.exists, "the maintenance file")
+        once_started()
         with daemon.client() as client:
             assert client.query("CREATE TABLE t(id INTEGER PRIMARY KEY)").tag == "CREATE TABLE"
         yield daemon, control
@@ -215,11 +216,13 @@ def faulty(tmp_path, monkeypatch):
 
 @pytest.fixture
 def slow_and_faulty(tmp_path, monkeypatch):
-    """A daemon whose syncs take long and can be made to fail, and what counts them. They are so from its start: it goes by
+    """A daemon whose syncs take long and can be made to fail, and what counts them. They are so from its first commit: it goes by
     those it has seen."""
-    delay = SyncDelay(tmp_path, 600_000)
-    with faulty_daemon(tmp_path, monkeypatch, delay.environment) as (daemon, control):
+    delay = SyncDelay(tmp_path)
+    with faulty_daemon(
+            tmp_path, monkeypatch, delay.environment, once_started=lambda: delay.lengthen(600_000)) as (daemon, control):
         yield daemon, delay, control
+        delay.lengthen(0)
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -253,6 +256,9 @@ def test_a_group_keeps_the_writer_for_a_sync_that_costs_more_than_running_the_ot
             reply = client.reply()
             assert (reply.state == "08007" and not reply.tags) if fails else reply.tag == "INSERT 0 1"
             assert reply.status == "I"
+        if fails:
+            # A recovery syncs often.
+            delay.lengthen(0)
         for client in clients[4:]:
             assert client.reply().tag == "INSERT 0 1"
         assert fails or delay.syncs - before == 3
@@ -420,7 +426,7 @@ def test_a_schema_that_cannot_be_read_within_a_transaction(tmp_path, monkeypatch
     """SQLite ends the transaction over what the daemon asks of a new statement, and does not do the statement by itself then."""
     with faulty_daemon(tmp_path, monkeypatch, synchronous="full", config="cache_size_kib = 16\n") as (daemon, control):
         columns = ", ".join(f"a_column_with_a_long_name_{number} TEXT" for number in range(80))
-        daemon.run(*[f"CREATE TABLE wide_{number} ({columns})" for number in range(100)], "CREATE TABLE large (x)")
+        daemon.run("; ".join(["BEGIN", *[f"CREATE TABLE wide_{number} ({columns})" for number in range(100)], "CREATE TABLE large (x)", "COMMIT"]))
         fill = "INSERT INTO large SELECT randomblob(3000) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n)"
         failed = 0
         for read in range(1, 20):

@@ -83,7 +83,7 @@ def test_it_can_be_cancelled(db, name, how):
 def test_it_waits_for_nobody_meanwhile(db):
     client = db.client()
     client.query("SET lock_timeout = '50ms'").check()
-    assert client.query(slow_insert(3)).tag == "INSERT 0 1"
+    assert client.query(slow_insert(2)).tag == "INSERT 0 1"
 
 
 def test_it_can_be_killed(db):
@@ -121,7 +121,7 @@ def test_those_that_only_prepare_are_stopped_too(start_daemon):
 def test_one_that_is_prepared_again(db):
     """SQLite prepares it in the middle of a step, because the schema has changed."""
     client = db.client()
-    few = select(6)
+    few = select(3)
     client.send(wire.parse(few, name="few"), wire.sync())
     assert not client.reply().errors
     client.send(wire.bind(statement="few"), wire.execute(), wire.sync())
@@ -138,7 +138,7 @@ def test_who_came_before_it_in_a_group_is_answered(start_daemon, synchronous):
     daemon.run(*SCHEMA)
     group = Group(daemon)
     early = [group.add(insert(id)) for id in (1, 2)]
-    slow, late = group.add(slow_insert(3)), group.add(insert(3))
+    slow, late = group.add(slow_insert(2)), group.add(insert(3))
     group.release()
     assert [client.reply().tag for client in [*early, slow, late]] == ["INSERT 0 1"] * 4
     assert daemon.value("SELECT group_concat(id) FROM t WHERE id < 4") == "1,2,3" and daemon.value("SELECT count(*) FROM t") == "4"
