@@ -1,3 +1,4 @@
+import Server
 import Testing
 
 @testable import Configuration
@@ -37,7 +38,7 @@ struct ConfigurationKeyTests {
         let key = try #require(ConfigurationKey.named(name))
         var settings = StartSettings()
         for value in [ConfigurationValue.array([]), .other("a date"), .string("")] {
-            #expect(throws: (any Error).self) { try key.set(name, value, &settings) }
+            #expect(throws: StartError.self) { try key.set(name, value, &settings) }
         }
     }
 }

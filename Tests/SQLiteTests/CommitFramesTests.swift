@@ -344,12 +344,13 @@ import Testing
         let database = RecordedFile(databaseOf: recorded)
         defer { withExtendedLifetime(database) {} }
         recorded.bytes = [UInt8](repeating: 7, count: 10_000)
-        recorded.writesThatSucceed = 0
+        // What takes back the failed write's own bytes would have room.
+        (recorded.writesThatSucceed, recorded.laterWritesSucceed) = (0, true)
         let frames = try #require(walpool_commit_frames_of(recorded.file, database.file))
         walpool_commit_frames_begin(frames)
         for call in Self.frame(0, commits: true) { _ = code(of: call, recorded.file, recorded.table) }
         #expect(walpool_commit_frames_end(frames).has_mark == 0)
-        #expect(recorded.bytes.allSatisfy { $0 == 7 })
+        #expect(recorded.bytes.count == 10_000 && recorded.bytes.allSatisfy { $0 == 7 })
     }
 
     /// On a disk that writes over nothing; and where it cannot be cut off either, nobody knows what will be there.

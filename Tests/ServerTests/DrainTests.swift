@@ -76,9 +76,10 @@ import Testing
         for _ in 0..<30 {
             let test = try TestServer()
             let requests = counted(test)
-            let path = test.configuration.socketPath
+            let (path, served) = (test.configuration.socketPath, Requests())
             onThreads(4) { thread in
                 if thread == 0 {
+                    while served.count.load(ordering: .relaxed) == 0 { sched_yield() }
                     test.server.drain()
                     while requests.count.load(ordering: .sequentiallyConsistent) == 0 { sched_yield() }
                     return test.stop()
@@ -89,6 +90,7 @@ import Testing
                     guard let reply = try? client.startUp([("user", "u"), ("database", "app")]), reply.status != nil else { continue }
                     #expect((try? client.query("SELECT 1").picture) == "1 SELECT 1 I")
                     #expect(requests.count.load(ordering: .sequentiallyConsistent) == 0)
+                    served.count.add(1, ordering: .relaxed)
                     client.close()
                 }
             }
