@@ -31,6 +31,12 @@ LONGEST = [
     "test_hostile_sessions", "test_schema_size"]
 
 
+def takes_long(item):
+    """`optimised` marks a parameter or all of a test, or, with arguments, those of its cases whose id has one of them in it."""
+    return any(
+        not mark.args or any(part in item.callspec.id for part in mark.args) for mark in item.iter_markers("optimised"))
+
+
 def pytest_collection_modifyitems(items):
     """Whole files are given to workers in this order (`--dist loadfile --no-loadscope-reorder`): after those the ones with most tests."""
     count = collections.Counter(item.path for item in items)
@@ -39,7 +45,7 @@ def pytest_collection_modifyitems(items):
     if binary().parent.name != "debug":
         return
     for item in items:
-        if item.get_closest_marker("optimised"):
+        if takes_long(item):
             item.add_marker(pytest.mark.skip(reason="takes long in a debug build: make release-test"))
 
 

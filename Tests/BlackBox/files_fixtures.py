@@ -132,7 +132,7 @@ def shm(daemon):
     return daemon.database.with_name(daemon.database.name + "-shm")
 
 
-@pytest.fixture(params=["full", "pipelined", "normal"])
+@pytest.fixture(params=["full", "pipelined", pytest.param("normal", marks=pytest.mark.optimised)])
 def committing(start_daemon, request):
     """A daemon with commits in its -wal."""
     daemon = start_daemon(options=["--synchronous", request.param])

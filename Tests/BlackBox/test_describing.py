@@ -29,6 +29,7 @@ def make_slow(db):
     db.run("DROP VIEW v", f"CREATE VIEW v AS {select(200)}")
 
 
+@pytest.mark.optimised("portal")
 @pytest.mark.parametrize("how", HOW)
 def test_time_between_statements_does_not_count(db, how):
     # Planning it takes long enough to be asked whether it shall stop.

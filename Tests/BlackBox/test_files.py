@@ -23,6 +23,7 @@ def test_no_commit_is_acknowledged_on_a_lost_file(watched, event, how):
     check_exit(watched)
 
 
+@pytest.mark.optimised("pipelined")
 @pytest.mark.parametrize("event", [replace, rename, unlink, truncate_to_nothing])
 def test_a_lost_file_is_noticed_by_who_only_reads(watched, event):
     """

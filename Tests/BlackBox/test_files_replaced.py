@@ -60,6 +60,7 @@ def test_a_backup_that_is_put_in_place_beside_a_reader(watched, aside, ends):
         assert set(range(1, 30)) | {31} <= set(rows(watched.directory / "aside.db"))
 
 
+@pytest.mark.optimised("pipelined")
 def test_a_file_that_comes_back_beside_a_reader(watched):
     """Nothing came in its place: it is not whole without its -wal."""
     aside = watched.directory / "aside.db"
@@ -163,6 +164,7 @@ def test_a_name_that_leaves_no_room(start_daemon, tmp_path):
     assert rows(daemon.database) == [1]
 
 
+@pytest.mark.optimised("pipelined", "normal")
 def test_the_wal_of_another_database(committing, snapshot):
     """Alone: it is moved out of the way, as it is."""
     committing.may_fail = True
@@ -207,6 +209,7 @@ def write_over(path, other):
     assert os.stat(path).st_ino == file
 
 
+@pytest.mark.optimised("pipelined-CHECKPOINT", "pipelined-VACUUM", "pipelined-BACKUP")
 @pytest.mark.parametrize("then", ["stop", "CHECKPOINT", "VACUUM", "BACKUP TO 'made.db'", "commit"])
 def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, tmp_path, then):
     """Nothing of it may get into the database, neither by a checkpoint nor by the next start, or into a backup."""
@@ -232,6 +235,7 @@ def test_a_larger_wal_that_is_written_over_it(growing, larger_wal, tmp_path, the
     assert growing.value("SELECT max(x) FROM t") == "19"
 
 
+@pytest.mark.optimised("pipelined")
 def test_a_wal_of_the_same_length_that_is_written_over_it(growing, larger_wal, tmp_path):
     """No commit notices that, but the next checkpoint does."""
     growing.may_fail = True
@@ -307,6 +311,8 @@ def backup_over(daemon, tmp_path, kind):
     return found
 
 
+@pytest.mark.optimised(
+    "pipelined-CHECKPOINT", "pipelined-VACUUM", "pipelined-BACKUP", "CHECKPOINT-another", "VACUUM-another", "made.db'-another")
 @pytest.mark.parametrize("kind", ["another", "an older one"])
 @pytest.mark.parametrize("then", ["commit", "stop", "CHECKPOINT", "VACUUM", "BACKUP TO 'made.db'"])
 def test_a_backup_that_is_written_over_the_database(growing, tmp_path, kind, then):
@@ -368,6 +374,7 @@ def test_a_backup_of_two_files_that_is_written_over_both(growing, snapshot, orde
     assert rows(growing.database) == [1000]
 
 
+@pytest.mark.optimised("normal")
 @pytest.mark.parametrize("how", ["emptied", "cut"])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("mode", ["full", "pipelined", "normal"])

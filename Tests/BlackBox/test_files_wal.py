@@ -55,6 +55,7 @@ def test_an_index_that_another_process_has_made_anew(watched):
     assert 1 in rows(watched.database)
 
 
+@pytest.mark.optimised("pipelined")
 def test_an_outsider_that_keeps_a_deleted_index(watched):
     """It and whoever makes a new one would have no locks in common: nobody does, until it has gone."""
     outsider = sqlite3.connect(watched.database, isolation_level=None)
@@ -165,6 +166,7 @@ def move_aside(path):
     os.rename(path, path.with_name("aside"))
 
 
+@pytest.mark.optimised("pipelined")
 @pytest.mark.parametrize("lose", [os.unlink, move_aside])
 @pytest.mark.parametrize("noticed", ["by a commit", "at the end", "at the start"])
 def test_an_outsider_that_keeps_a_lost_wal(watched, noticed, lose):
@@ -317,6 +319,7 @@ def test_nothing_rests_on_the_wal_of_a_lost_index(committing):
     assert set(range(1, 20)) <= set(rows(committing.database))
 
 
+@pytest.mark.optimised("normal")
 def test_an_index_that_comes_back_over_its_successor(committing):
     """Nobody uses it, and it is not the daemon's any more, which ends. Who put it there may delete the -wal next."""
     committing.may_fail = True

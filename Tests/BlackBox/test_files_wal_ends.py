@@ -25,6 +25,7 @@ def test_a_wal_that_is_lost_before_the_end(watched, lost):
     assert set(range(1, 30)) <= set(rows(watched.database))
 
 
+@pytest.mark.optimised("pipelined")
 def test_a_wal_that_is_lost_before_the_end_beside_a_reader(watched):
     """The reader's snapshot keeps the rest of the -wal from being copied, and it is never looked for again: so there is another."""
     with closing(sqlite3.connect(watched.database, isolation_level=None)) as outsider:
@@ -38,6 +39,7 @@ def test_a_wal_that_is_lost_before_the_end_beside_a_reader(watched):
     assert set(range(1, 30)) <= set(rows(watched.database))
 
 
+@pytest.mark.optimised("pipelined")
 def test_a_reader_that_comes_after_the_wal_was_lost(watched):
     """It has made another, which is empty, and its snapshot keeps the old one from being emptied."""
     watched.run(*[f"INSERT INTO t VALUES ({number})" for number in range(2, 30)])

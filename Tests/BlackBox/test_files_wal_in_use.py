@@ -40,6 +40,7 @@ def beside_an_endless_statement(impatient):
     return impatient
 
 
+@pytest.mark.optimised("full-stop", "pipelined-commit")
 @pytest.mark.parametrize("how", ["commit", "stop"])
 def test_a_statement_that_does_not_end(beside_an_endless_statement, how):
     """Nothing can be opened again beside it, and the daemon ends; what was committed is in a new -wal for the next start."""
