@@ -11,7 +11,7 @@ deps:
 	@bench/support/install libsqlite3-dev libsystemd-dev
 
 test-deps: deps
-	@bench/support/install sqlite3 python3-venv postgresql-client-15 libpq-dev gcc libc6-dev groff man-db systemd strace curl
+	@bench/support/install sqlite3 python3-venv postgresql-client-15 libpq-dev gcc libc6-dev groff man-db systemd strace curl btrfs-progs
 	@bench/support/install python3-configargparse python3-pkg-resources python3-prometheus-client python3-psycopg2
 	@bench/support/install python3-matplotlib
 	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter

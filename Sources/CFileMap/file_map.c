@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,6 +33,9 @@ static uintptr_t page_bytes;
 static struct sigaction previous_action;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int has_handler;
+/* What is said of a fault that ends the process. */
+static const char *volatile last_words;
+static volatile size_t last_words_bytes;
 
 /* Mapping a file anew costs a fault for each 64 KiB that is read then, so it must have grown by a part of itself. */
 enum { GROWTH_PART = 8, GROWTH_BYTES = 1 << 16 };
@@ -126,6 +130,9 @@ static void page_is_unreadable(int signal_number, siginfo_t *info, void *context
         /* Not a database's: what would have happened without this. A fault comes again when this returns, and what somebody
            sent does not. */
         sigaction(signal_number, &previous_action, 0);
+        if (info->si_code == BUS_ADRERR && last_words && write(STDERR_FILENO, last_words, last_words_bytes) < 0) {
+            /* Nobody is left to tell. */
+        }
         if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO) raise(signal_number);
     }
     errno = error;
@@ -155,6 +162,15 @@ static void give_back(struct walpool_file_map *map) {
     pthread_mutex_lock(&lock);
     map->is_used = 0;
     pthread_mutex_unlock(&lock);
+}
+
+int walpool_file_map_last_words(const char *words) {
+    char *copy = strdup(words);
+    if (!copy) return 0;
+    last_words_bytes = strlen(copy);
+    last_words = copy;
+    pthread_once(&once, install_handler);
+    return has_handler;
 }
 
 struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection) {

@@ -6,6 +6,8 @@
    only _GNU_SOURCE shows is declared below. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/stat.h>
 #include <malloc.h>
 #include <poll.h>
@@ -13,6 +15,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -251,4 +254,14 @@ static inline int walpool_epoll_wait_many(int poller, uint64_t *tokens, int capa
         count = epoll_wait(poller, events, capacity, nanoseconds < 0 ? -1 : (int)((nanoseconds + 999999) / 1000000));
     for (int i = 0; i < count; i++) tokens[i] = walpool_event_word(&events[i]);
     return count < 0 && errno == EINTR ? 0 : count;
+}
+
+static inline uint32_t walpool_btrfs(void) { return BTRFS_SUPER_MAGIC; }
+/* "A file with the 'C' attribute set will not be subject to copy-on-write updates … the 'C' flag should be set on new or empty
+   files" (https://man7.org/linux/man-pages/man1/chattr.1.html). */
+static inline int walpool_write_in_place(int fd) {
+    int flags = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+    flags |= FS_NOCOW_FL;
+    return ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }

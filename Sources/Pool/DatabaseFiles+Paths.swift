@@ -48,7 +48,7 @@ extension DatabaseFiles {
 
     /// Where a path leads, also if nothing is there: SQLite makes the file, and looks for its -wal, where the last of the symbolic links
     /// points to (`unixFullPathname` in https://www.sqlite.org/src/file/src/os_unix.c, up to SQLITE_MAX_SYMLINK of them).
-    private static func target(of path: String) -> String {
+    static func target(of path: String) -> String {
         if let resolved = Directory.resolved(path) { return resolved }
         var file = path
         for _ in 0..<PoolLimits.symbolicLinks {

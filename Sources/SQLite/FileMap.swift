@@ -1,6 +1,12 @@
 import CFileMap
 import CSQLite
 
+/// What a fault of the -shm's map, which SQLite shares with every other process, leaves to be said before it ends this one.
+public enum IndexFault {
+    /// - Parameter line: with its prefix and its end; it goes to stderr as it is.
+    public static func say(_ line: String) { _ = walpool_file_map_last_words(line) }
+}
+
 /// A read-only connection's memory map of the database file; see file_map.h.
 struct FileMap {
     private let map: OpaquePointer

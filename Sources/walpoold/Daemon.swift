@@ -14,6 +14,7 @@ enum Daemon {
         try settings.makeSocketDirectory()
         placeTemporaryFiles(beside: settings.server.databasePath)
         guard SQLiteLibrary.configure() else { throw StartError("SQLite refused its settings") }
+        sayOfIndexFaults(settings.server.databasePath)
         // Before any thread starts, so that all inherit the mask and only this one hears of signals.
         let signals = Signals()
         try writer.start()
@@ -50,6 +51,17 @@ enum Daemon {
         log.notice(.stopping, "stopping", metadata: signal.isOwn ? [:] : ["signal": "\(signal.name)"])
         TimeoutExtension.during(notifications) { server.stop(atOnceWhen: { signals.takeStop() }) }
         log.notice(.stopped, "stopped")
+    }
+
+    /// No call has failed when the -shm cannot be touched, so there is no error to report.
+    private static func sayOfIndexFaults(_ path: String) {
+        IndexFault.say(
+            LogDestination.current.criticalPrefix
+                + LogText.plain(
+                    """
+                    a page of \(path)-shm cannot be touched, which ends the daemon (SIGBUS): the file system is full and copies what is \
+                    written (Btrfs, or blocks shared with a copy or a snapshot), the file was cut off, or the disk has failed
+                    """) + "\n")
     }
 
     /// Around every reload, whether a signal or the console asked for it.

@@ -39,6 +39,14 @@ enum LogDestination {
         }
     }
 
+    /// In front of what a signal's handler writes.
+    var criticalPrefix: String {
+        switch self {
+        case .journal: "<2>"
+        case .terminal, .standardError: "critical: "
+        }
+    }
+
     /// - Parameter isBehindCut: of the line before it only a part was written.
     func write(_ record: LogRecord, isBehindCut: Bool) -> Written {
         // A line for which there are no fields, or a journal whose socket does not answer: what stderr leads to may still be read.

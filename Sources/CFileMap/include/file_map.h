@@ -26,5 +26,9 @@ struct walpool_file_map *walpool_file_map_keep(sqlite3 *connection);
 /* To be called before the connection is closed. The map itself is SQLite's to unmap. */
 void walpool_file_map_release(struct walpool_file_map *map);
 
+/* What is written to stderr when a page of another mapped file, which is the -shm, cannot be read or written: then the signal ends the
+   process. To be called once, before there are threads. */
+int walpool_file_map_last_words(const char *words);
+
 /* How many pages could not be read so far. The address is good for as long as the program runs. */
 const volatile uint32_t *walpool_file_map_faults(struct walpool_file_map *map);
