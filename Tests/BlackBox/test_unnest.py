@@ -38,6 +38,7 @@ def rows(reply):
     ("SELECT unnest.unnest FROM unnest('{1,2}'::int[]) RIGHT JOIN (SELECT '1'::int AS v) ON v = unnest", ["1"]),
     ("SELECT unnest.unnest, row_number() OVER w FROM unnest('{5,6}'::int[]) WINDOW w AS (ORDER BY unnest)", ["5 1", "6 2"]),
     ("SELECT * FROM unnest(('{1,2}'::int2[])::integer[], (('{a,b}'))::varchar[], ('{c}'::text[])::varchar[])", ["1 a c", "2 b NULL"]),
+    ("SELECT * FROM unnest(('{\"2026-11-28 20:40:50\"}'::timestamp[])::timestamp with time zone[])", ["2026-11-28 20:40:50"]),
     ("SELECT * FROM unnest('{a,b}'::text[]) WITH ORDINALITY", ["a 1", "b 2"]),
     ("SELECT place, word FROM unnest('{a,b}'::text[]) WITH ORDINALITY AS w(word, place)", ["1 a", "2 b"]),
     ("SELECT a, b.* FROM unnest('{1,2}'::int[]) a, unnest('{x}'::text[], '{y,z}'::text[]) b", ["1 x y", "1 NULL z", "2 x y", "2 NULL z"]),

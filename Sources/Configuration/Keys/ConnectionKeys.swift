@@ -35,7 +35,8 @@ extension ConfigurationKey {
         .boolean(
             "double_quoted_strings", \.server.connection.doubleQuotedStrings, .restart,
             "Take \"text\" in double quotes that names nothing as a string",
-            details: "For databases written for it: with it, a mistyped column's name is a string and no error."),
+            details: "For databases written for it: with it, a mistyped column's name is a string and no error, and a string may be a name "
+                + "to SHOW STATEMENTS, which leaves out others."),
         .boolean(
             "trusted_schema", \.server.connection.trustedSchema, .restart,
             "Let views, triggers, CHECKs and indexes call any function; SQLite before 3.41 counts JSON's as unsafe"),

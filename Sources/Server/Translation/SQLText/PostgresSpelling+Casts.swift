@@ -10,7 +10,10 @@ extension PostgresSpelling {
         switch inner.withUnsafeBytes({ Self.ownType(of: $0) }) {
         case .notAlone: return nil
         case .untyped: return inner + text[parts.typeStart..<text.count]
-        case .one(let own): return own == outer || Self.areAlike(own.element, outer.element) ? inner : nil
+        case .one(let own):
+            // Moments that Django gives no zone stay without one, as where it inserts them one by one.
+            let staysWithoutZone = own.element == .timestamp && outer.element == .timestamptz
+            return own == outer || staysWithoutZone || Self.areAlike(own.element, outer.element) ? inner : nil
         }
     }
 
