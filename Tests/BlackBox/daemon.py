@@ -79,7 +79,8 @@ class Daemon:
     """A daemon with a directory of its own, which holds the database, the socket and the configuration.
 
     `options` are command line options; `config` is the text of a configuration file. At the end it has to leave
-    with status 0 and without having said anything that looks like a crash.
+    with status 0 and without having said anything that looks like a crash. Of one that `may_fail` any status will do, but a
+    trap or a signal gives none.
     """
 
     def __init__(self, database=None, *, options=(), config=None, start=True):
@@ -91,8 +92,8 @@ class Daemon:
         self.config = config
         self.port = 5432
         self.process = None
-        self.was_killed = False
         self.may_fail = False
+        self._was_killed = False
         self._errors_path = self.directory / "stderr"
         self._clients = []
         if start:
@@ -122,9 +123,8 @@ class Daemon:
 
     def start(self):
         """Starts it and waits until it accepts connections."""
-        assert self.process is None or self.process.poll() is not None
+        self._check_end_before()
         with open(self._errors_path, "ab") as errors:
-            self.was_killed = False
             self.process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=self.directory)
         eventually(self._accepts, "a socket that accepts")
@@ -157,14 +157,31 @@ class Daemon:
         if self.is_running:
             self.terminate()
         status = self.wait()
+        assert status == 0 or self.may_fail, f"walpoold left with {status}:\n{self.errors}"
+        self._check_end()
+
+    def _check_end(self):
+        """No signal ended it but the test's own, and it said nothing of a crash."""
+        status = self.process.returncode
+        assert status >= 0 or self._was_killed, f"walpoold was ended by signal {-status}:\n{self.errors}"
         self.check_errors()
-        assert status == 0 or self.may_fail and (status > 0 or self.was_killed), f"walpoold left with {status}:\n{self.errors}"
+
+    def _check_end_before(self):
+        """Before a start: it does not run, and what a test does not ask of the run before is asked here."""
+        if self.process is not None:
+            assert not self.is_running
+            self._check_end()
+        self._was_killed = False
+
+    def wait_for_signal(self, number):
+        """It is ended by this signal, as the test has it."""
+        assert self.wait() == -number, self.errors
+        self._was_killed = True
 
     def kill(self):
-        """kill -9."""
-        self.was_killed = True
+        """kill -9. One that has crashed before is not taken for killed."""
         self.process.kill()
-        self.wait()
+        self._was_killed = self.wait() == -signal.SIGKILL
 
     def restart(self):
         self.start()

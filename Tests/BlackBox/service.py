@@ -136,7 +136,7 @@ class Service(Daemon):
 
     def start(self, wait=True):
         """Starts it and waits for READY=1."""
-        assert self.process is None or self.process.poll() is not None
+        self._check_end_before()
         if self.notify is None:
             self.notify = NotifySocket(self.directory / "notify")
         environment = {**os.environ, **self.environment, "NOTIFY_SOCKET": str(self.notify.path)}

@@ -5,7 +5,9 @@
 
 import os
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,12 +73,13 @@ def test_catalog_in_a_transaction_sees_its_own_tables(library):
 
 
 def test_the_file_is_not_touched(library):
-    import sqlite3
-
-    with sqlite3.connect(library.database) as connection:
-        names = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
-    connection.close()
-    assert not any(name.startswith("pg_") or "information_schema" in name for name in names)
+    """The catalogs are tables, but not the database's."""
+    asked = psql(library, "-c", r"\d+ book", "-c", r"\di", "-c", "SELECT table_name FROM information_schema.tables")
+    assert asked.returncode == 0 and not asked.stderr and "book_title" in asked.stdout and "cheap" in asked.stdout
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    with closing(sqlite3.connect(":memory:")) as made, closing(sqlite3.connect(library.database)) as served:
+        made.executescript((GOLDEN / "schema.sql").read_text())
+        assert served.execute(schema).fetchall() == made.execute(schema).fetchall()
 
 
 # What psql 15 asks when the tab key is pressed behind `SELECT * FROM b` and `UPDATE book SET t`.

@@ -104,12 +104,22 @@ def test_log_level_changes(start_daemon):
         daemon.run("CREATE TABLE IF NOT EXISTS t (x)", "INSERT INTO t VALUES (1)")
         return "debug: checkpoint" in daemon.errors
 
+    def completed():
+        with daemon.client(database="walpool") as console:
+            return int(dict(console.query("SHOW WAL").check().texts)["checkpoints_complete"])
+
     assert not checkpoints()
     # The level is applied before the reload is reported.
     reload(daemon, 'log_level = "debug"\ncheckpoint_frames = 1\n')
     eventually(checkpoints, "a checkpoint in the log")
+    # One that is under way would still have its line.
+    daemon.settle()
     said = reload(daemon, "log_level = 'notice'\ncheckpoint_frames = 1\n")
     assert 'log_level = "notice", was "debug"' in said
+    length, before = len(daemon.errors), completed()
+    eventually(lambda: checkpoints() and completed() > before, "another checkpoint")
+    daemon.stop()
+    assert "stopped" in daemon.errors[length:] and "debug: " not in daemon.errors[length:], daemon.errors[length:]
 
 
 def test_shorter_idle_limit_reaches_the_holder_there_is(start_daemon):

@@ -167,21 +167,39 @@ def test_a_wal_that_is_deleted_for_its_room(small_disk, start_daemon, makes_room
 
 
 def test_a_checkpoint_on_a_full_disk(small_disk, start_daemon):
-    daemon = start_daemon(small_disk / "app.db", config="checkpoint_frames = 50\n")
+    """What it has copied of a -wal that has taken all the room is half a database, and what it has not is still in there."""
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(1_700_000))
+
+    def failed(count):
+        return eventually(lambda: daemon.errors.count("error: checkpoint failed") >= count, f"checkpoint {count} failing")
+
+    # None before the disk is full, so that there is more to copy than there is room for.
+    daemon = start_daemon(small_disk / "app.db", config="checkpoint_frames = 1000000\n")
     client = daemon.client()
     client.query("CREATE TABLE t (x INTEGER PRIMARY KEY, y)").check()
     acknowledged = fill(client, 0)
-    half = len(acknowledged) // 2
+    with daemon.client(database="walpool") as admin:
+        assert admin.query("CHECKPOINT").state == "53100"
+    failed(1)
     assert stored(client) == acknowledged
     daemon.kill()
+    # One that is due by itself does not get further.
+    daemon.config = "checkpoint_frames = 50\n"
     daemon.restart()
     client = daemon.client()
     assert stored(client) == acknowledged
-    reply = client.query(f"DELETE FROM t WHERE x < {half}")
-    assert reply.errors == [] or reply.error["C"] == "53100"
-    if not reply.errors:
-        acknowledged = acknowledged[half:]
+    half = len(acknowledged) // 2
+    assert client.query(f"DELETE FROM t WHERE x < {half}").state == "53100"
+    failed(2)
     assert stored(client) == acknowledged
+    assert client.value("PRAGMA integrity_check") == "ok"
+    # Room again.
+    ballast.unlink()
+    with daemon.client(database="walpool") as admin:
+        assert admin.query("CHECKPOINT").tag == "CHECKPOINT"
+    assert client.query(f"DELETE FROM t WHERE x < {half}").tag == f"DELETE {half}"
+    assert stored(client) == acknowledged[half:]
     assert client.value("PRAGMA integrity_check") == "ok"
 
 

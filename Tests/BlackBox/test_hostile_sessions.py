@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 import wire
-from daemon import eventually
+from daemon import cancel_until_answered, daemon_reads, eventually
 from test_metrics import free_port
+from wire_fixtures import ENDLESS
 
 FLUSH_BYTES = 32 << 10      # SessionLimits.flushBytes
 
@@ -264,6 +265,11 @@ def test_a_cancel_that_is_too_late_is_for_nothing_else(daemon):
             client.cancel()
             assert client.reply().state in (None, "57014")
             assert client.value("SELECT 2") == "2"
+        # They are not simply ignored.
+        client.send(wire.query(ENDLESS))
+        daemon_reads(client)
+        cancel_until_answered(client)
+        assert client.reply().state == "57014"
 
 
 def test_a_client_that_reads_late_gets_its_reply_when_the_daemon_stops(start_daemon):

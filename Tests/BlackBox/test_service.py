@@ -138,11 +138,11 @@ def test_pings_come_while_nothing_happens(start_service):
     pings(service, 3)
 
 
-def test_no_pings_without_a_watchdog(start_service):
-    service = start_service()
-    service.check_alive()
-    service.terminate()
-    service.notify.wait_for_field("STOPPING")
+def test_no_pings_for_another_processs_watchdog(start_service):
+    """Who starts a daemon may be watched, and leave it the variables."""
+    service = start_service(watchdog_seconds=WATCHDOG_SECONDS, environment={"WATCHDOG_PID": str(os.getpid())})
+    # Of the first look, with which a ping would have come.
+    service.notify.wait_for_status("app: 0 sessions")
     assert not [m for m in service.notify.received if "WATCHDOG" in m]
 
 

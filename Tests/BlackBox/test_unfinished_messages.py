@@ -87,16 +87,17 @@ def test_a_drip_does_not_prolong_an_idle_block(start_daemon, drip):
 def test_a_large_message_that_comes_is_no_idleness(start_daemon):
     """Pieces of it, for longer than either limit is; each is small enough to need several to count."""
     query = wire.parse("INSERT INTO t VALUES ($1::text)") + wire.bind([b"x" * (16 << 20)]) + wire.execute() + wire.sync()
-    daemon = start(start_daemon, "2s")
+    daemon = start(start_daemon, "1s")
     holder, waiter = daemon.client(), daemon.client()
-    holder.query("SET idle_in_transaction_session_timeout = '2s'").check()
+    holder.query("SET idle_in_transaction_session_timeout = '1s'").check()
     holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
     waiter.send(wire.query("INSERT INTO u VALUES (1)"))
-    sent, end = 0, time.monotonic() + 4.5
+    sent, end = 0, time.monotonic() + 2.3
     while time.monotonic() < end and sent < len(query) - 4096:
         holder.send(query[sent : sent + 4096])
         sent += 4096
         eventually(lambda: holder.unread_by_server() == 0, "reading")
+    assert time.monotonic() >= end, "there was too little to send"
     assert not waiter.has_reply()
     holder.send(query[sent:])
     assert holder.reply().tag == "INSERT 0 1"

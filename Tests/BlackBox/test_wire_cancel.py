@@ -79,5 +79,12 @@ def test_cancel_never_hits_another_session(start_daemon):
         assert reply.state in (None, "57014"), reply
         if reply.state is None:
             assert reply.value == "2000"
+    # How many of these came in time is chance; to this one it cannot be too late.
+    cancelled.send(wire.query(ENDLESS))
+    daemon_reads(cancelled)
+    other.send(wire.query(work))
+    cancel_until_answered(cancelled)
+    assert cancelled.reply().state == "57014"
+    assert other.reply().value == "2000"
     for client in (cancelled, other):
         assert client.value("SELECT 1") == "1"
