@@ -73,6 +73,8 @@ package struct StartSettings: Sendable {
         if let ending = BackupName.reservedEndings.first(where: { database.hasSuffix($0) }) {
             throw StartError("\(database) cannot be a database: SQLite gives files that end in \(ending) a meaning of its own")
         }
+        // SQLite drops the slash, and what is made beside the file (its -maintenance) would be sought in it.
+        guard !database.hasSuffix("/") else { throw StartError("\(database) cannot be a database: it is a directory's name") }
         // "If the filename is ":memory:", then a private, temporary in-memory database is created for the connection"
         // (https://www.sqlite.org/c3ref/open.html).
         guard database != ":memory:" else {

@@ -7,15 +7,15 @@ import Scheduling
 /// Gives memory back to the kernel that SQLite has freed and the allocator keeps.
 ///
 /// What a statement has freed stays with the arena of its thread, up to a statement's limit for each, unless it lies at the arena's end.
-/// Memory is looked at only some time after long work has ended, and never on a thread that a request waits for.
+/// Memory is looked at only some time after long work or a session has ended, and never on a thread that a request waits for.
 final class FreeHeap: Sendable {
     private let trimming = Locked(HeapTrimming())
     private let next = NextLook()
 
     var nextLook: Instant { next.instant }
 
-    /// A thread's work that took long is over. Returns when to look at what it left, if that is news.
-    func longWorkHasEnded(_ now: Instant) -> Instant? {
+    /// Returns when to look at what something has left that is over now, if that is news.
+    func muchMayBeFree(_ now: Instant) -> Instant? {
         guard next.instant == .distantFuture else { return nil }
         let look = trimming.withLock { $0.look(afterWorkUntil: now) }
         return next.bringForward(to: look) ? look : nil
@@ -41,8 +41,8 @@ final class FreeHeap: Sendable {
 }
 
 extension Server {
-    /// Called by a thread of the crew whose work has been long.
-    func longWorkHasEnded(_ now: Instant) {
-        if let look = freeHeap.longWorkHasEnded(now) { deadlines.announce(look) }
+    /// A thread's work that took long is over, or a session.
+    func muchMayBeFree(_ now: Instant) {
+        if let look = freeHeap.muchMayBeFree(now) { deadlines.announce(look) }
     }
 }

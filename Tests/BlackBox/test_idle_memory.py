@@ -77,3 +77,19 @@ def test_what_statements_have_freed(daemon):
         client.query(f"SELECT {','.join([f'a IN ({numbers})'] * 1900)} FROM t").check()
         assert daemon.memory("VmHWM") - before > 150 << 20
         eventually(lambda: daemon.memory() - before < 100 << 20, "the memory to be given back")
+
+
+@pytest.mark.optimised
+def test_what_a_session_had_goes_back_when_it_has_ended(daemon):
+    """What stands between it in the allocator's memory is another session's, which stays."""
+    daemon.value("SELECT 1")
+    before = daemon.memory()
+    ended, stays = [daemon.client() for _ in range(10)], daemon.client()
+    for number, client in enumerate(ended):
+        for first in range(0, 400, 40):
+            client.ask(*[wire.parse(f"SELECT 1 -- {'x' * 20_000}", name=f"s{each}") for each in range(first, first + 40)]).check()
+            stays.ask(wire.parse("SELECT 1", name=f"s{number}.{first}")).check()
+    assert daemon.memory() - before > 70 << 20
+    for client in ended:
+        client.close()
+    eventually(lambda: daemon.memory() - before < 30 << 20, "memory that goes back")

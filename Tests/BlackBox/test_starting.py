@@ -267,7 +267,8 @@ def test_too_long_socket_path(tmp_path):
     assert refused.returncode == 78
 
 
-@pytest.mark.parametrize("database, words", [("", "database must be a path"), (":memory:", "no other process sees")])
+@pytest.mark.parametrize("database, words", [
+    ("", "database must be a path"), (":memory:", "no other process sees"), ("app.db/", "it is a directory's name")])
 @pytest.mark.parametrize("mode", [[], ["--check-config"]], ids=["start", "check"])
 def test_what_is_no_path(tmp_path, database, words, mode):
     refused = run(database, "--socket-directory", tmp_path, *mode)

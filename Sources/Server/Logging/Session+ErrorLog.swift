@@ -46,6 +46,8 @@ extension Session {
             return (.clientError, .error)
         }
         if code.hasPrefix("53") { return (.clientError, .warning) }
+        // It may be too large for a message, and libpq says no more than that the server has closed the connection.
+        if error.severity == .fatal, error.state == .protocolViolation { return (.clientError, .warning) }
         return wanted == .all ? (.clientError, .info) : nil
     }
 

@@ -189,7 +189,7 @@ final class Worker: @unchecked Sendable {
             handOverIfAny()
             leaveGathering()
             if isLong && isReplaced { crew.wasReplacedTwice() }
-            if isLong { server.longWorkHasEnded(now) }
+            if isLong { server.muchMayBeFree(now) }
             isLong = false
             return crew.joinAgainOrStandBy()
         }

@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import PostgresWire
 import Scheduling
 
@@ -54,5 +55,7 @@ extension Session {
         table.remove(self)
         if isHTTPOnly { server.metricsConnections.subtract(1, ordering: .relaxed) }
         server.sessionEnded()
+        // What it kept under names may have been much, and is the allocator's now.
+        server.muchMayBeFree(MonotonicClock.now)
     }
 }
