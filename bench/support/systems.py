@@ -62,10 +62,8 @@ class Served:
                 return f"{server.name} {server.ended()}: {server.log()}"
         return None
 
-    def inserted(self, after=None):
-        """The newest row's id, or the number of rows that came after it."""
-        question = ("SELECT coalesce(max(id), 0) FROM bench_insert" if after is None
-                    else f"SELECT count(*) FROM bench_insert WHERE id > {after}")
+    def asked(self, question):
+        """The one number that answers it."""
         with self.server.connect(timeout=120) as connection:
             return int(connection.value(question))
 
@@ -93,8 +91,6 @@ class Embedded:
     def broken(self, patience=0):
         return None
 
-    def inserted(self, after=None):
-        question = ("SELECT coalesce(max(id), 0) FROM bench_insert" if after is None
-                    else f"SELECT count(*) FROM bench_insert WHERE id > {after}")
+    def asked(self, question):
         with machine.sqlite(self.path) as connection:
             return connection.execute(question).fetchone()[0]
