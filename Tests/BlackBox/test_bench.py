@@ -126,6 +126,20 @@ def test_a_goal_counts_the_best_mode_and_a_failure_misses_it():
     assert goal_of("tpcb-64", runs[:2])["met"] is None      # the other was left out: nobody asked
 
 
+def test_a_goal_is_missed_if_one_of_its_runs_failed():
+    """The survivors' median would have met it. A mode that did not fail comes first, and the other's failure is not ours."""
+    runs = [("walpool", 1, 500), ("postgres", 1, 100), ("walpool", 2, 500, 1, ["rows were lost"]), ("postgres", 2, 100)]
+    judged = goal_of("insert-8", runs)
+    assert judged["met"] is False and judged["measured"]["median"] == 5 and judged["failed"] == 1
+    assert goals.verdict(judged) == "missed, 1 run failed" and not goals.is_within_noise(judged)
+    modes = goal_of("tpcb-64", [*runs, ("walpool-pipelined", 1, 170), ("walpool-pipelined", 2, 170)])
+    assert modes["met"] and modes["best"] == "walpool-pipelined" and modes["failed"] == 0
+    other = [("walpool", 1, 500), ("walpool", 2, 500), ("postgres", 1, 100), ("postgres", 2, 100, 1, ["it broke"])]
+    assert goal_of("insert-8", other)["met"]
+    waits = [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 30_000, ["it broke"])]
+    assert goal_of("worst-wait-82", waits[:1])["met"] and goal_of("worst-wait-82", waits)["met"] is False
+
+
 def test_a_wait_is_the_worst_of_all_repetitions():
     judged = goal_of("worst-wait-82", [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 120_000), ("direct", 1, 9, 5_000_000)])
     assert judged["measured"] == 120 and judged["beside_measured"] == 5000 and judged["met"] is False

@@ -11,7 +11,7 @@ import pytest
 
 from bench_report_fixtures import a_record, made_up, row, section, slower  # noqa: F401 (a fixture)
 from daemon import REPOSITORY
-from support import markdown, plots, readme, record, report
+from support import markdown, plots, readme, record, report, tools
 
 REPORT = REPOSITORY / "bench" / "support" / "report.py"
 
@@ -219,7 +219,19 @@ def test_what_failed_is_said_and_no_figure():
     assert "## What went wrong\n\n- insert-8, Walpool, repetition 1: it broke\n" in text
     inserts = section(text, "Throughput")
     assert row(inserts[inserts.index("### insert"):], "8")[0] == "**failed**"
-    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres") == ["≥ 1.5", "no figure", "**missed**"]
+    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres") == ["≥ 1.5", "no figure", "**missed**, 3 runs failed"]
+
+
+def test_a_run_that_failed_is_said_beside_those_that_did_not():
+    def fails(run):
+        if (run["cell"], run["system"], run["repetition"]) == ("insert-8", "walpool", 1):
+            run["errors"].append("it broke")
+
+    text = report.markdown(made_up(fails))
+    inserts = section(text, "Throughput")
+    assert row(inserts[inserts.index("### insert"):], "8")[0] == "10,000 ±2%, **1 of 3 failed**"
+    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres")[-1] == "**missed**, 1 run failed"
+    assert "(the goal is 1.5), 1 of its runs failed" in section(text, "Goals")
 
 
 def test_a_record_without_figures_makes_a_report():
@@ -299,6 +311,25 @@ def test_who_was_ended_by_promise_is_in_its_row(a_record):
     text = readme.part_of_readme(made, ".")
     assert row(text, "", "slow") == ["ended, 57014", "served", "served"]
     assert "`wal_limit_bytes`" in text and "`wal_limit_bytes`" not in readme.part_of_readme(a_record, ".")
+
+
+@pytest.mark.parametrize("change, why", [
+    ({"complete": False}, "it was interrupted"), ({"quick": True}, "it is a quick one"), ({"errors": ["strace hangs"]}, "strace hangs")])
+def test_the_front_page_takes_only_a_whole_run(a_record, tmp_path, change, why):
+    (tmp_path / "results.json").write_text(json.dumps({**a_record, **change}))
+    (tmp_path / "README.md").write_text(before := f"{readme.BEGIN.format(directory='x')}\nold\n{readme.END}\n")
+    done = subprocess.run([REPORT, "--readme", tmp_path, tmp_path / "README.md"], capture_output=True, text=True)
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "README.md").read_text() == before
+
+
+def test_the_front_page_takes_no_run_that_failed():
+    def fails(run):
+        if run["system"] == "walpool" and run["repetition"] == 2:
+            run["errors"].append("it broke")
+
+    with pytest.raises(tools.BenchError, match="select-1, walpool: it broke; .*and [0-9]+ more"):
+        readme.part_of_readme(made_up(fails), ".")
 
 
 def test_it_takes_its_place_and_no_other(a_record, tmp_path):

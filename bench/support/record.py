@@ -40,7 +40,8 @@ PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fai
            "answered_share": SPREAD, of a closed loop: the part of its clients' time that ended in a transaction that succeeded; the
            rest is in no percentile (missing in records before the end of 2026-11) } } }
 GOAL   = goals.py's fields, with "kind": "ratio|wait", "measured": SPREAD (wait: milliseconds), "met": true, false or null
-           (not measured), "best": the system that reached it, "beside_measured": the other's wait
+           (not measured), "best": the system that reached it, "failed": its runs that failed, with any of which the goal is
+           missed (missing in records before 2026-11-28), "beside_measured": the other's wait
 COST   = { "workload", "clients", "system", "statements", "syscalls_per_statement", "calls": { "recvfrom": per statement } }
 IDLE   = { "system", "sessions", "bytes_per_session", "resident_bytes", "seconds", "cpu_ms", "wakeups" (or null) }
 """

@@ -2,7 +2,7 @@
 in, Markdown out, or None where it has nothing to say."""
 
 from support import markdown as md
-from support.goals import is_within_noise, verdict
+from support.goals import failed, is_within_noise, verdict
 from support.recordview import title
 
 
@@ -38,11 +38,12 @@ def _asked(record):
 
 
 def _missed(record, goal):
+    runs = f", {md.whole(failed(goal))} of its runs failed" if failed(goal) else ""
     if goal["measured"] is None:
         return f"{_name(goal)}, no figure"
     if goal["kind"] == "wait":
-        return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g})"
-    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g})"
+        return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g}){runs}"
+    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}){runs}"
 
 
 def _name(goal):

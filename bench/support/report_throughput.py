@@ -67,7 +67,10 @@ def _throughput_table(record, cells, named):
 
 def _throughput_of(cell, system):
     part = cell["systems"].get(system)
-    return "" if not part else md.throughput(part["throughput_per_s"]) or "**failed**"
+    if not part or not part["throughput_per_s"]:
+        return "**failed**" if part else ""
+    runs = part["failed"]
+    return md.throughput(part["throughput_per_s"]) + (f", **{runs} of {runs + part['runs']} failed**" if runs else "")
 
 
 # What "durability" puts side by side.
