@@ -29,7 +29,7 @@ def test_a_fifth_slower_is_found(a_record, tmp_path):
     status, text = compared(a_record, made_up(slower("insert-8", "walpool", 0.8)), tmp_path)
     assert status == 1
     assert row(text, "insert-8", "walpool", "throughput") == [
-        "2.00 × postgres", "1.60 × postgres", "0.800", "±22%", "**worse**"]
+        "2.00 × postgres", "1.60 × postgres", "0.800", "±23%", "**worse**"]
     assert " 1 worse, 0 better" in text
 
 
@@ -153,6 +153,52 @@ def test_every_class_is_compared_and_longest_waits_are_only_told(tmp_path):
     assert row(text, "worst-wait-82, readers", "walpool", "throughput")[2:3] == ["0.100"]
     assert row(text, "worst-wait-82, readers", "walpool", "longest wait")[:3] == ["50,000 µs", "500,000 µs", "10.000"]
     assert " 1 worse, 0 better" in text and status == 1
+
+
+def test_a_class_that_gets_nothing_now_is_worse(tmp_path):
+    """Its throughput has no ratio to what it was, and the first class is served as before."""
+    def with_readers(run, factor=1.0):
+        if run["cell"] == "worst-wait-82":
+            starved = factor if run["system"] == "walpool" and run["repetition"] > 1 else 1.0
+            readers = copy.deepcopy(run["classes"]["writers"])
+            run["classes"]["readers"] = {**readers, "throughput_per_s": readers["throughput_per_s"] * starved}
+            run["classes"]["idlers"] = {**readers, "throughput_per_s": 0.0}
+
+    old, new = made_up(with_readers), made_up(lambda run: with_readers(run, 0.0))
+    status, text = compared(old, new, tmp_path)
+    assert "failed: worst-wait-82, walpool, readers: 2 of 3 runs, before 0 of 3\n" in text and "idlers" not in text and status == 1
+    assert compared(old, old, tmp_path)[0] == 0
+
+
+def shared(fewest, most):
+    def change(run):
+        if (run["cell"], run["system"]) == ("insert-8", "walpool"):
+            for each in (run, *run["classes"].values()):
+                each["fewest"], each["most"] = fewest, most + run["repetition"]
+    return change
+
+
+def test_a_client_that_starves_is_found(a_record, tmp_path):
+    """Its seven neighbours have its share, so that throughput is what it was."""
+    status, text = compared(a_record, made_up(shared(0, 900)), tmp_path)
+    assert row(text, "insert-8", "walpool", "fairness")[-1] == "**worse**" and " 1 worse, 0 better" in text and status == 1
+    assert compared(made_up(shared(900, 900)), made_up(shared(800, 900)), tmp_path)[0] == 0
+    status, text = compared(made_up(shared(0, 900)), a_record, tmp_path)
+    assert row(text, "insert-8", "walpool", "fairness")[-1] == "better" and status == 0
+
+
+def test_longest_waits_count_where_they_are_no_single_waits():
+    """Each of four repetitions has one, ten times as long as it was."""
+    def waits(factor, repetitions):
+        def change(run):
+            if (run["cell"], run["system"]) == ("insert-8", "walpool"):
+                run["worst_us"] *= factor * NOISE[run["repetition"] - 1]
+        return made_up(change, repetitions)
+
+    assert changes.compare(waits(1, 4), waits(10, 4)).got_worse()
+    assert not changes.compare(waits(1, 4), waits(3, 4)).got_worse()
+    assert not changes.compare(waits(1, 3), waits(10, 3)).got_worse()
+    assert not changes.compare(waits(10, 4), waits(1, 4)).got_worse()
 
 
 def test_costs_and_idle_sessions_are_compared(a_record, tmp_path):

@@ -51,10 +51,16 @@ def failed(old, new):
 
 
 def _failed_parts(record):
-    """(cell, system) -> runs that gave no figure, runs."""
+    """(cell, system, with the class of clients if it is not the first) -> runs that gave no figure, runs. What did nothing has no
+    ratio to what it did before, so that it is in no other figure."""
     parts = {}
     for run in record["runs"]:
-        fails, runs = parts.get((run["cell"], run["system"]), (0, 0))
-        # What did nothing has no ratio to what it did before.
-        parts[run["cell"], run["system"]] = (fails + bool(run["errors"] or not run["throughput_per_s"]), runs + 1)
+        of_classes = {"": bool(run["errors"] or not run["throughput_per_s"])}
+        if not run["errors"]:
+            others = list(run.get("classes", {}).items())[1:]
+            of_classes |= {f", {name}": not each["throughput_per_s"] for name, each in others}
+        for name, is_failed in of_classes.items():
+            key = (run["cell"], run["system"] + name)
+            fails, runs = parts.get(key, (0, 0))
+            parts[key] = (fails + is_failed, runs + 1)
     return parts

@@ -2,15 +2,19 @@
 
 Where PostgreSQL (or direct access) took turns with ours in both records, ours is a multiple of its figure in the same
 repetition: on a machine or a disk that is slower today both are. The others are the yardstick. Without one the plain figures are
-compared. The longest waits always are: one wait of another system is no measure of anything."""
+compared. The longest waits always are: one wait of another system is no measure of anything. Neither is how it serves its clients:
+whether ours get as much as each other is a promise of its own."""
 
 YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
 OURS = "walpool"
 
 # Metric -> is more better?
-METRICS = {"throughput": True, "p99": False, "longest wait": False, "server CPU": False, "system calls": False, "idle session": False}
-UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "server CPU": "µs"}
-WITHOUT_YARDSTICK = ("longest wait",)
+METRICS = {"throughput": True, "p99": False, "longest wait": False, "fairness": True, "server CPU": False, "system calls": False,
+           "idle session": False}
+UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "fairness": "fewest / most", "server CPU": "µs"}
+WITHOUT_YARDSTICK = ("longest wait", "fairness")
+# What the others promise nobody, and is no yardstick either.
+OURS_ONLY = ("fairness",)
 ONCE = ("system calls", "idle session")
 
 
@@ -37,6 +41,8 @@ def _repeated(record, yardsticks):
             for name, figures in _classes(run):
                 for metric, value in figures.items():
                     unit = UNITS[metric]
+                    if metric in OURS_ONLY and not system.startswith(OURS):
+                        continue
                     if yardstick and system.startswith(OURS) and metric not in WITHOUT_YARDSTICK:
                         beside = dict(_classes(turn[yardstick])).get(name, {}) if yardstick in turn else {}
                         value, unit = _ratio(value, beside.get(metric)), f"× {yardstick}"
@@ -47,13 +53,23 @@ def _repeated(record, yardsticks):
 
 def _classes(run):
     """What is behind the cell's name -> its figures. Those of the first class are the run's own."""
-    yield "", {**_measured(run), "server CPU": run["server_cpu_us"]}
-    for name, of_class in list(run.get("classes", {}).items())[1:]:
-        yield f", {name}", _measured(of_class)
+    classes = list(run.get("classes", {}).items())
+    clients = classes[0][1]["clients"] if classes else 1
+    yield "", {**_measured(run), "fairness": _fairness(run, clients), "server CPU": run["server_cpu_us"]}
+    for name, of_class in classes[1:]:
+        yield f", {name}", {**_measured(of_class), "fairness": _fairness(of_class, of_class["clients"])}
 
 
 def _measured(figures):
     return {"throughput": figures["throughput_per_s"], "p99": figures["latency_us"].get("p99"), "longest wait": figures.get("worst_us")}
+
+
+def _fairness(figures, clients):
+    """Of equal clients, what the one with the least got of what the one with the most did. One more for each: nothing has no ratio,
+    and is just what must not be left out."""
+    if clients < 2 or figures["most"] is None:
+        return None
+    return (figures["fewest"] + 1) / (figures["most"] + 1)
 
 
 def _once(record):
