@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from bench_report_fixtures import a_record, BENCH, made_up, NOISE, row, slower  # noqa: F401 (a fixture)
+from bench_report_fixtures import a_record, BENCH, made_up, NOISE, published, row, slower  # noqa: F401 (a fixture)
 from support import changes, changetable
 
 
@@ -201,13 +201,29 @@ def test_longest_waits_count_where_they_are_no_single_waits():
     assert not changes.compare(waits(10, 4), waits(1, 4)).got_worse()
 
 
-def test_costs_and_idle_sessions_are_compared(a_record, tmp_path):
+def test_what_was_measured_once(a_record, tmp_path):
+    """Memory of idle sessions is the same in every run; system calls are told, and no reason for the exit status."""
     other = copy.deepcopy(a_record)
     other["costs"][0]["syscalls_per_statement"] *= 2
+    status, text = compared(a_record, other, tmp_path)
+    assert row(text, "select-8", "walpool", "system calls")[-1] == "more" and " 0 worse" in text and status == 0
     other["idle"][0]["bytes_per_session"] *= 1.5
     status, text = compared(a_record, other, tmp_path)
-    assert row(text, "select-8", "walpool", "system calls")[-1] == "**worse**"
     assert row(text, "1000 idle sessions", "walpool", "idle session")[-1] == "**worse**" and status == 1
+
+
+def test_what_counts_of_what_was_measured_once_does_not_differ_from_run_to_run():
+    """Among all published results: what does is only told."""
+    found = {}
+    for record in published():
+        for idle in record["idle"]:
+            found.setdefault(("idle session", idle["system"]), []).append(idle["bytes_per_session"])
+        for cost in record["costs"]:
+            found.setdefault(("system calls", cost["system"], cost["workload"]), []).append(cost["syscalls_per_statement"])
+    apart = {key: max(values) / min(values) - 1 for key, values in found.items() if key[1] == "walpool"}
+    assert len(apart) == 3 and all(len(values) > 5 for values in found.values())
+    for (metric, *_), most in apart.items():
+        assert (most > changes.LEAST_OF_ONCE) == (metric in changes.TOLD_ONLY), apart
 
 
 def test_a_yardstick_that_is_gone_hides_nothing(a_record, tmp_path):

@@ -45,5 +45,6 @@ def _word(change):
     if not change.is_ours:
         return "yardstick"
     if not change.counts:
-        return "longer" if change.is_worse else "shorter"
+        more, less = ("longer", "shorter") if change.metric == "longest wait" else ("more", "fewer")
+        return more if change.is_worse else less
     return "**worse**" if change.is_worse else "better"
