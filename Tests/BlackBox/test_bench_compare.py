@@ -29,7 +29,7 @@ def test_a_fifth_slower_is_found(a_record, tmp_path):
     status, text = compared(a_record, made_up(slower("insert-8", "walpool", 0.8)), tmp_path)
     assert status == 1
     assert row(text, "insert-8", "walpool", "throughput") == [
-        "2.00 × postgres", "1.60 × postgres", "0.800", "±23%", "**worse**"]
+        "2.00 × postgres", "1.60 × postgres", "0.800", "±17%", "**worse**"]
     assert " 1 worse, 0 better" in text
 
 

@@ -4,7 +4,8 @@ A figure has changed when all three hold:
 - The ranges of its repetitions, least to most, do not overlap.
 - The ratio of the geometric means is further from 1 than Student's t allows, with the cell's own noise, drawn towards that of the
   others (noise.py). There are hundreds of figures, and three standard errors would be passed by some of them every time: t is
-  for the chance FALSE_ALARMS divided by their number (Bonferroni), so that it bounds the chance of any false alarm at all.
+  for the chance FALSE_ALARMS divided by their number (Bonferroni), so that it bounds the chance of any false alarm at all. The
+  throughputs that goals were set for are a family of their own and have half of it: they are few, and were named beforehand.
 - It is further from 1 than LEAST_CHANGE, whatever the noise: the two runs are of different hours. Of fairness it must be further
   than LEAST_OF_FAIRNESS: clients that get 97 and not 99 % of each other's share starve nowhere. What is counted or weighed
   only once, system calls and idle sessions, must be further than LEAST_OF_ONCE. Of a run in which nothing was repeated nobody
@@ -18,9 +19,9 @@ to 4.2 times as long on one machine as on another. A goal that was met and is
 missed is one, if its figure has changed by the same rule: else it stood at the goal before, too."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from support import drifts, figures, noise
+from support import drifts, figures, goals, noise
 
 LEAST_CHANGE = 0.03
 LEAST_OF_ONCE = 0.25
@@ -29,6 +30,8 @@ LEAST_OF_FAIRNESS = 0.25
 FOUR, TIMES_AS_LONG = 4, 5
 # Of two runs that do not differ, in how many something may be said to be worse. Half of it is for the figures, half for the drifts.
 FALSE_ALARMS = 0.05
+# The figures that goals are about: cell and system.
+OF_GOALS = {(goal.cell, system) for goal in goals.GOALS if isinstance(goal, goals.Ratio) for system in goal.systems}
 # What does not move the exit status. How many system calls a statement takes is how many requests the daemon finds together: counted
 # once, in a run of its own, it was 0.4 to 3.2 in programs that did not differ in it, up to twice as much within a day on one machine.
 TOLD_ONLY = ("longest wait", "system calls")
@@ -73,8 +76,16 @@ class Change:
         return self.metric == "longest wait" and min(len(self.old), len(self.new)) >= FOUR and self.ratio > TIMES_AS_LONG
 
     @property
+    def is_of_a_goal(self):
+        return self.metric == "throughput" and (self.cell, self.system) in OF_GOALS
+
+    @property
     def is_judged(self):
         return self.bound < math.inf
+
+    def would_be_worse(self, factor):
+        """Whether so much of what it was would be seen, with the noise that the two records have."""
+        return replace(self, new=[value * factor for value in self.old]).is_worse
 
 
 @dataclass
@@ -115,8 +126,15 @@ def compare(old, new):
     return Comparison(changes, flips, drifts.of(changes, workloads, FALSE_ALARMS / 2))
 
 
+def _chances(changes):
+    """Is it of a goal? -> the chance of a false alarm that each of those may have. Half of FALSE_ALARMS is for the drifts."""
+    counted = [change.is_of_a_goal for change in changes if change.counts and change.metric not in figures.ONCE]
+    families = len(set(counted)) or 1
+    return {family: FALSE_ALARMS / 2 / families / max(1, counted.count(family)) for family in (True, False)}
+
+
 def _set_bounds(changes):
-    chance = FALSE_ALARMS / 2 / max(1, sum(change.counts and change.metric not in figures.ONCE for change in changes))
+    chances = _chances(changes)
     for metric in figures.METRICS:
         for ours in (True, False):
             alike = [change for change in changes if (change.metric, change.is_ours) == (metric, ours)]
@@ -127,7 +145,7 @@ def _set_bounds(changes):
                     deviation, freedom = known
                     change.error = deviation * math.sqrt(1 / len(change.old) + 1 / len(change.new))
                     least = LEAST_OF_FAIRNESS if metric == "fairness" else LEAST_CHANGE
-                    change.bound = max(math.log1p(least), noise.quantile(chance, freedom) * change.error)
+                    change.bound = max(math.log1p(least), noise.quantile(chances[change.is_of_a_goal], freedom) * change.error)
 
 
 def _flips(old, new):
