@@ -342,9 +342,17 @@ def test_a_small_run(tmp_path):
     assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
     assert {name: len(each["sha256"]) for name, each in kept["programs"].items()} == {"walpoold": 64, "walpool-load": 64}
     settings = {name: system["settings"] for name, system in kept["systems"].items()}
+    assert settings["walpool"]["configuration"]["synchronous"] == "full" and "database" not in settings["walpool"]["configuration"]
     assert int(settings["walpool"]["mmap_size"]) > 0 and settings["in-process"]["mmap_size"] == "0"
     assert (settings["walpool"]["wal_autocheckpoint"], settings["in-process"]["wal_autocheckpoint"]) == ("0", "1000")
     assert "![" not in said         # --no-plots
+
+
+@pytest.mark.parametrize("more", ["--synchronous normal", "--readers 2 --synchronous=normal", "--port 1"])
+def test_a_mode_cannot_be_measured_under_the_name_of_another(tmp_path, more):
+    with Bench(tmp_path, "--plan", "--walpool-options", more) as bench:
+        status, said = bench.end()
+    assert status == 2 and "itself (--systems chooses the modes)" in said
 
 
 def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):

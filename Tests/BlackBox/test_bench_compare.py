@@ -75,6 +75,19 @@ def test_other_conditions_are_said_first(a_record, tmp_path):
     assert text.splitlines()[:3] == ["commit: abc -> abc", "machine: cpu: A -> B", "postgres: version: 1 -> 2"]
 
 
+def test_other_options_of_the_daemon_are_said(a_record, tmp_path):
+    """Also a default that has changed; older records do not know the whole configuration."""
+    def given(options, **configuration):
+        made = copy.deepcopy(a_record)
+        made["systems"]["walpool"]["settings"] |= {"options": options, "configuration": configuration} if configuration else {}
+        return made
+
+    old, new = given("--readers 8", readers="8", checkpoint_frames="4000"), given("--readers 1", readers="1", checkpoint_frames="4000")
+    _, text = compared(old, new, tmp_path)
+    assert text.splitlines()[1:3] == ["walpool: options: --readers 8 -> --readers 1", "walpool: readers: 8 -> 1"]
+    assert "checkpoint_frames" not in text and "readers:" not in compared(a_record, new, tmp_path)[1]
+
+
 def test_what_is_no_record_is_refused(a_record, tmp_path):
     for other, why in (({"format": 1}, "format 1"), ([], "format None")):
         status, text = compared(other, a_record, tmp_path)

@@ -64,6 +64,15 @@ def test_a_goal_within_the_range_of_the_repetitions_is_said_to_be():
         assert "Within noise: the goal lies between the least and the most of the repetitions." in text
 
 
+def test_goals_are_not_judged_of_a_daemon_that_was_given_more_options(a_record):
+    made = copy.deepcopy(a_record) | {"walpool_options": ["--readers", "1"]}
+    record.complete(made)
+    assert section(report.markdown(made), "Goals").split("\n\n")[1].strip() == (
+        "Not judged: they were set for walpoold as it comes, and it was given `--readers 1`.")
+    with pytest.raises(tools.BenchError, match="walpoold was given --readers 1"):
+        readme.part_of_readme(made, ".")
+
+
 def test_where_no_goal_is_within_noise_nothing_is_said_of_it(a_record):
     clear = copy.deepcopy(a_record)
     for goal in clear["goals"]:

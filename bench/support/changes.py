@@ -13,10 +13,10 @@ A figure has changed when all three hold:
 
 And all cells together, and those of each workload: what is a little slower everywhere is within noise in each (drifts.py).
 
-System calls are told, and move no exit status either. The longest wait is one wait of thousands; that it was longer is told, and no reason for the exit status. But in each of FOUR
-repetitions and five times as long it is no single wait, and no machine's either: of ours, those of the published results are up
-to 4.2 times as long on one machine as on another. A goal that was met and is
-missed is one, if its figure has changed by the same rule: else it stood at the goal before, too."""
+System calls are told, and move no exit status either. The longest wait is one wait of thousands; that it was longer is told, and
+no reason for the exit status. But in each of FOUR repetitions and five times as long it is no single wait, and no machine's
+either: of ours, those of the published results are up to 4.2 times as long on one machine as on another. A goal that was met and
+is missed is one, if its figure has changed by the same rule: else it stood at the goal before, too."""
 
 import math
 from dataclasses import dataclass, replace

@@ -5,8 +5,10 @@ from support.figures import OURS, YARDSTICKS, turns
 
 # Of the machine: different in every run.
 PASSING = ("time", "load", "sync_us", "commit")
-# Of a system's settings: where things lay in that run, and what it wrote.
+# Of a system's settings: where things lay in that run, and what it wrote. Walpool's options have no path in them.
 PLACES = ("program", "start", "options")
+# Settings that are a table of their own.
+TABLE = "configuration"
 
 
 def differences(old, new):
@@ -14,7 +16,7 @@ def differences(old, new):
     lines = [f"commit: {old['machine'].get('commit')} -> {new['machine'].get('commit')}"]
     lines += _differing("machine", old["machine"], new["machine"], PASSING)
     for system in old["systems"].keys() & new["systems"].keys():
-        lines += _differing(system, old["systems"][system]["settings"], new["systems"][system]["settings"], PLACES)
+        lines += _differing_settings(system, *(record["systems"][system]["settings"] for record in (old, new)))
     syncs = [record["machine"].get("sync_us") for record in (old, new)]
     if all(syncs) and max(syncs) > 1.5 * min(syncs):
         lines.append(f"machine: a sync of the disk took {syncs[0]:.0f} µs -> {syncs[1]:.0f} µs")
@@ -26,6 +28,15 @@ def differences(old, new):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")
     return lines
+
+
+def _differing_settings(system, old, new):
+    places = [name for name in PLACES if name != "options" or not system.startswith(OURS)]
+    lines = _differing(system, old, new, (*places, TABLE))
+    # Older records do not have it, and a setting that only one of two versions knows is none that was chosen otherwise.
+    tables = [settings.get(TABLE) or {} for settings in (old, new)]
+    common = tables[0].keys() & tables[1].keys()
+    return lines + _differing(system, *({name: table[name] for name in table if name in common} for table in tables), ())
 
 
 def _differing(of, old, new, left_out):

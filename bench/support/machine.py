@@ -76,8 +76,13 @@ def postgres_settings(server):
         return {"version": connection.value("SELECT version()"), **dict(settings)}
 
 
+# Of a walpoold's configuration: where it was run, and as whom.
+CONFIGURATION_OF_A_PLACE = ("database", "name", "socket_directory", "port", "backup_directory")
+
+
 def walpool_settings(server):
-    """Whatever of its settings the daemon tells; not all of them need be allowed to a client."""
+    """Whatever of its settings the daemon tells; not all of them need be allowed to a client. What it has by default is among them:
+    that another version has another default is a difference, too."""
     settings = {"options": " ".join(map(str, server.options))}
     with server.connect() as connection:
         settings["server_version"] = connection.parameters.get("server_version")
@@ -87,6 +92,9 @@ def walpool_settings(server):
                 settings[name] = connection.value(question)
             except ServerError as error:
                 settings[name] = f"not told ({error.code})"
+    with server.connect("walpool") as console:
+        settings["configuration"] = {name: value for name, value, *_ in console.query("SHOW CONFIG")[0].rows
+                                     if name not in CONFIGURATION_OF_A_PLACE}
     return settings
 
 

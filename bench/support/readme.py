@@ -56,6 +56,8 @@ def unfit(record):
     why = [] if record["complete"] else ["it was interrupted"]
     if record["quick"]:
         why.append("it is a quick one, of short runs")
+    if options := record.get("walpool_options"):
+        why.append(f"walpoold was given {' '.join(options)}")
     errors = failed(record)
     return why + errors[:3] + ([f"and {len(errors) - 3} more"] if len(errors) > 3 else [])
 

@@ -2,6 +2,7 @@
 
 { "format": 2,
   "started", "ended": ISO times; "seconds": 2880; "complete": false when it was interrupted; "quick": false
+  "walpool_options": [text], what walpoold was given beside, so that no goal is judged (missing in records before 2026-11-28)
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
   "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27)
@@ -58,10 +59,10 @@ PERCENTILES = ("mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max")
 OURS = ("walpool", "walpool-pipelined", "walpool-normal")
 
 
-def new(command, quick, cells, machine):
+def new(command, quick, cells, machine, walpool_options=()):
     return {
         "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick,
-        "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
+        "walpool_options": list(walpool_options), "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
         "cells": [cell.described() for cell in cells], "runs": [], "summary": [], "goals": [], "costs": [], "idle": [],
         "errors": [],
     }
@@ -89,6 +90,9 @@ def complete(record):
                          for cell in record["cells"]]
     record["summary"] = [cell for cell in record["summary"] if cell["asked"]]
     record["goals"] = judge(record["summary"])
+    if record.get("walpool_options"):
+        # They were set for the daemon as it comes.
+        record["goals"] = [{**goal, "met": None} for goal in record["goals"]]
     record["systems"] = {name: record["systems"][name] for name in SYSTEMS if name in record["systems"]}
 
 

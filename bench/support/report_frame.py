@@ -11,6 +11,8 @@ def goals(record):
     if not words:
         return None
     rows = [_goal_row(record, goal) for goal in _asked(record)]
+    if not rows:
+        return "## Goals\n\n" + words
     heads = ["workload", "what", "goal", "measured", "verdict"]
     return "## Goals\n\n" + words + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
 
@@ -18,6 +20,8 @@ def goals(record):
 def goals_in_words(record):
     """How many were met, and which were not, and what of it is within noise; None where none was asked for."""
     asked = _asked(record)
+    if options := record.get("walpool_options"):
+        return f"Not judged: they were set for walpoold as it comes, and it was given `{' '.join(options)}`."
     if not asked:
         return None
     met, missed = ([goal for goal in asked if bool(goal["met"]) == side] for side in (True, False))

@@ -28,7 +28,7 @@ PACKAGES = {
 
 def described(system):
     title, what = SYSTEMS[system.name]
-    return {"title": title, "what": what, "settings": system.settings}
+    return {"title": title, "what": what + (f"; with {' '.join(system.more)}" if system.more else ""), "settings": system.settings}
 
 
 @dataclass
@@ -41,6 +41,8 @@ class Served:
     user: str | None = None
     protocol: str | None = None
     behind: list = field(default_factory=list)
+    # Options that make it another than the one it is described as.
+    more: list = field(default_factory=list)
 
     environment = {}        # of the load generator: a slow disk is the server's
 
@@ -77,6 +79,8 @@ class Embedded:
     how: list           # what is said before the path
     settings: dict
     environment: dict = field(default_factory=dict)
+
+    more = ()
 
     def command(self, programs, workload):
         program = programs.grdb if self.name == "grdb" else programs.load

@@ -17,6 +17,9 @@ from support.tools import say
 SESSIONS = 1100
 MODES = {"walpool": "full", "walpool-pipelined": "pipelined", "walpool-normal": "normal"}
 
+# What a walpoold is started with, and what nobody else may say. (A file of --config is overruled by them.)
+OWN_OPTIONS = ("--synchronous", "--max-sessions", "--name", "--socket-directory", "--port")
+
 
 class World:
     def __init__(self, directory, programs, scale, delay_us=0, ycsb=False, walpool_options=()):
@@ -96,7 +99,7 @@ class World:
         options = ["--synchronous", MODES[name], "--max-sessions", SESSIONS, "--name", "bench", *self.walpool_options]
         server = Walpool(self._new(name), self._copy(name), options, self.slow)
         self._stack.enter_context(server).start()
-        return Served(name, server, machine.walpool_settings(server))
+        return Served(name, server, machine.walpool_settings(server), more=self.walpool_options)
 
     def _embedded(self, name):
         synchronous = "normal" if name == "direct-normal" else "full"
