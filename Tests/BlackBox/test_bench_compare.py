@@ -267,6 +267,15 @@ def test_a_goal_is_missed_only_by_more_than_noise(a_record, tmp_path):
     assert "goal insert-1-2ms to postgres: missed -> met\n" in text and back == 0
 
 
+def test_a_goal_that_was_set_anew_is_no_goal_that_is_met_now(a_record, tmp_path):
+    other = copy.deepcopy(a_record)
+    [goal] = [goal for goal in other["goals"] if (goal["cell"], goal.get("other")) == ("select-64", "postgres")]
+    goal["at_least"], goal["met"] = 1.5, True
+    for records, said in (((a_record, other), "2.9 -> 1.5"), ((other, a_record), "1.5 -> 2.9")):
+        status, text = compared(*records, tmp_path)
+        assert f"goal select-64 to postgres: {said}\n" in text and "missed" not in text and status == 0
+
+
 def test_a_goal_of_a_wait_is_missed_by_the_same_rule(tmp_path):
     def waits(factor):
         def change(run):

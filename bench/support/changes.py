@@ -152,6 +152,8 @@ def _flips(old, new):
     before = {(goal["cell"], goal.get("other")): goal for goal in old.get("goals", [])}
     for goal in new.get("goals", []):
         was = before.get((goal["cell"], goal.get("other")), {})
+        if goals.threshold(was) != goals.threshold(goal):
+            continue        # another goal, which is no change of what was measured: conditions.py tells it
         if None not in (was.get("met"), goal["met"]) and was["met"] != goal["met"]:
             against = f" to {goal['other']}" if goal.get("other") else ""
             values = [_values_of_goal(record, each) for record, each in ((old, was), (new, goal))]

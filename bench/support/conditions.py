@@ -2,6 +2,7 @@
 what fails."""
 
 from support.figures import OURS, YARDSTICKS, turns
+from support.goals import threshold
 
 # Of the machine: different in every run.
 PASSING = ("time", "load", "sync_us", "commit")
@@ -24,10 +25,19 @@ def differences(old, new):
     for name in before.keys() & after.keys():
         settings = ({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after))
         lines += _differing(name, *settings, ())
+    lines += _of_goals(old, new)
     for word, only in (("old", before.keys() - after.keys()), ("new", after.keys() - before.keys())):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")
     return lines
+
+
+def _of_goals(old, new):
+    """The same goal with another threshold: what was met and is missed may have been measured alike."""
+    before = {(goal["cell"], goal.get("other")): goal for goal in old.get("goals", [])}
+    pairs = [(before[key], goal) for goal in new.get("goals", []) if (key := (goal["cell"], goal.get("other"))) in before]
+    return [f"goal {goal['cell']}{' to ' + goal['other'] if goal.get('other') else ''}: {threshold(was):g} -> {threshold(goal):g}"
+            for was, goal in pairs if threshold(was) != threshold(goal)]
 
 
 def _differing_settings(system, old, new):

@@ -70,6 +70,10 @@ def failed(judged):
     return judged.get("failed", 0)
 
 
+def threshold(judged):
+    return judged.get("at_least", judged.get("at_most_ms"))
+
+
 def verdict(judged):
     """In words, the median's side first, so that those that are met can be counted."""
     runs = failed(judged)
