@@ -11,7 +11,7 @@ import pytest
 
 from bench_report_fixtures import a_record, made_up, row, section, slower  # noqa: F401 (a fixture)
 from daemon import REPOSITORY
-from support import markdown, plots, readme, record, report, tools
+from support import markdown, plots, readme, record, recordview, report, tools
 
 REPORT = REPOSITORY / "bench" / "support" / "report.py"
 
@@ -131,6 +131,15 @@ def test_every_ratio_below_one_is_listed():
     count = sum(line.startswith("| insert") for line in found.splitlines())
     assert f"In {count} of " in shown and row(shown, "Postgres", "1")[1:] == ["0.80"]
     assert "[Where Walpool does less](results/results.md#where-walpool-does-less)" in shown
+
+
+def test_what_is_next_to_one_is_below_it():
+    """Two digits would say 1.00, and a table of losses would leave it out."""
+    close = made_up(slower("insert-8", "walpool", 0.5 * 0.9996))
+    found = section(report.markdown(close), "Where Walpool does less")
+    assert row(found, "insert", "8", "Walpool", "Postgres")[-1] == "0.9996"
+    assert row(readme.part_of_readme(close, "."), "Postgres", "1")[-1] == "0.9996"
+    assert "Where Walpool does less" not in report.markdown(made_up(slower("insert-8", "walpool", 0.5)))
 
 
 def test_every_class_of_clients_is_compared():
@@ -293,6 +302,28 @@ def test_pictures_are_drawn(a_record, tmp_path):
     plots.draw(a_record, tmp_path)
     # The same figures give the same files, so that a commit shows what has changed.
     assert {name: (tmp_path / f"{name}.svg").read_bytes() for name in plots.PICTURES} == before
+
+
+@pytest.mark.skipif(not plots.available(), reason="needs python3-matplotlib: bench/support/install python3-matplotlib")
+def test_pictures_are_those_of_the_record_that_was_written_down(tmp_path):
+    """Rounded, a median of whole microseconds is beyond both of them."""
+    def whole(run):
+        run["latency_us"] |= {"p99": 1_234_566 + run["repetition"] // 3, "max": 1_234_567}
+        run["throughput_per_s"] += 0.123456
+
+    made = made_up(whole, repetitions=2)
+    directories = [tmp_path / name for name in ("measured", "written")]
+    for directory, each in zip(directories, (made, json.loads(record.dumped(made)))):
+        directory.mkdir()
+        assert "latency" in plots.draw(each, directory)
+    measured, written = ({path.name: path.read_bytes() for path in directory.iterdir()} for directory in directories)
+    assert measured == written
+
+
+def test_a_picture_of_writers_says_so():
+    """Readers and scanners may wait longer: they are in the table."""
+    assert {victim for victim in recordview.STARVATION_VICTIMS.values()} == {"writers", "one"}
+    assert "of any writer" in plots.PICTURES["starvation"]
 
 
 # README
