@@ -14,8 +14,8 @@ COUNTED_SYSTEMS = ("walpool", "postgres")
 IDLE_SESSIONS = 1000
 
 
-def run(cells, options, directory, record):
-    """Fills in the record as it goes, so that an interrupted run has what was measured."""
+def run(cells, options, directory, record, keep):
+    """Fills in the record as it goes, so that an interrupted run has what was measured. `keep` is told after each repetition."""
     programs = Programs({system for cell in cells for system in cell.systems})
     programs.install(packages(cells, options))
     programs.build()
@@ -30,10 +30,12 @@ def run(cells, options, directory, record):
         with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options) as world:
             if options.costs and not delay:
                 idle_sessions(world, members, record, quick=options.quick)
-            for repetition, cell in measuring.rounds(members):
-                done += 1
-                say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
-                measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
+            for repetition, turns in groupby(measuring.rounds(members), key=lambda turn: turn[0]):
+                for _, cell in turns:
+                    done += 1
+                    say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
+                    measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
+                keep()
             if options.costs and not delay:
                 system_calls(world, members, programs, directory, record, quick=options.quick)
             record["errors"] += world.stop()
