@@ -53,6 +53,11 @@ def test_the_manual_says_how_long_it_takes(quick, line):
     assert int(re.search(r"(\d+) minutes from a clean clone", text)[1]) == math.ceil(minutes)
 
 
+def test_what_is_not_warmed_up_is_not_said_to_be():
+    warm_ups = {cell.driver: cell.described()["warm_up"] for cell in plan.cells(options(only=["insert"], clients=[8]))}
+    assert warm_ups == {"walpool-load": 0.75, "pgbench": 0}
+
+
 def test_the_plan_names_only_what_there_is():
     for row in ROWS:
         assert set(row.systems) <= set(SYSTEMS), row

@@ -120,7 +120,8 @@ def cross_check(record):
                          *(md.ratio(each["ratios"].get(f"{system}/postgres")) for each in (cell, own))])
     if not rows:
         return None
-    return ("## Cross-check: pgbench as the driver\n\n"
+    return ("## Cross-check: pgbench as the driver\n\npgbench has no warm-up: what a connection does for the first time is in its figures, and "
+            "not in walpool-load's.\n\n"
             + md.table(["workload", "clients", "system", "pgbench", "walpool-load", "to PostgreSQL, pgbench",
                         "to PostgreSQL, walpool-load"], md.without_repeats(rows, 2), left=3) + _conclusion(record))
 
