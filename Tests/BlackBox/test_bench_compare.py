@@ -75,6 +75,12 @@ def test_other_conditions_are_said_first(a_record, tmp_path):
     assert text.splitlines()[:3] == ["commit: abc -> abc", "machine: cpu: A -> B", "postgres: version: 1 -> 2"]
 
 
+def test_another_machine_is_said_where_both_records_know_theirs(a_record, tmp_path):
+    one, other = ({**a_record, "machine": {**a_record["machine"], "boot": boot}} for boot in ("0a", "0b"))
+    assert "machine: boot: 0a -> 0b\n" in compared(one, other, tmp_path)[1]
+    assert "boot" not in compared(a_record, other, tmp_path)[1]
+
+
 def test_other_options_of_the_daemon_are_said(a_record, tmp_path):
     """Also a default that has changed; older records do not know the whole configuration."""
     def given(options, **configuration):

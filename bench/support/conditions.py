@@ -43,15 +43,13 @@ def _of_goals(old, new):
 def _differing_settings(system, old, new):
     places = [name for name in PLACES if name != "options" or not system.startswith(OURS)]
     lines = _differing(system, old, new, (*places, TABLE))
-    # Older records do not have it, and a setting that only one of two versions knows is none that was chosen otherwise.
-    tables = [settings.get(TABLE) or {} for settings in (old, new)]
-    common = tables[0].keys() & tables[1].keys()
-    return lines + _differing(system, *({name: table[name] for name in table if name in common} for table in tables), ())
+    return lines + _differing(system, *(settings.get(TABLE) or {} for settings in (old, new)), ())
 
 
 def _differing(of, old, new, left_out):
-    return [f"{of}: {name}: {old.get(name)} -> {new.get(name)}" for name in {**old, **new}
-            if name not in left_out and old.get(name) != new.get(name)]
+    """What only one of them has noted may have been alike."""
+    return [f"{of}: {name}: {old[name]} -> {new[name]}" for name in old
+            if name in new and name not in left_out and old[name] != new[name]]
 
 
 def missing(old, new):
