@@ -21,7 +21,7 @@ SMALL = ("--only", "select", "--sections", "memory", "--systems", "walpool", "--
 
 
 def options(**given):
-    names = ("only", "sections", "systems", "clients", "seconds", "repeat", "out")
+    names = ("only", "sections", "systems", "clients", "seconds", "repeat", "out", "old")
     return argparse.Namespace(**{**dict.fromkeys(names), "quick": False, "costs": True, "plots": False, "keep_logs": False,
                                  "walpool_options": [], **given})
 

@@ -49,6 +49,12 @@ class Change:
     # The standard error of the ratio's logarithm, and how far that may be from 0. Not known, where nothing was repeated.
     error: float = None
     bound: float = math.inf
+    # Of one record, each new value over the old program's in the same repetition: then the old one is 1, and has no noise.
+    is_paired: bool = False
+
+    @property
+    def measured(self):
+        return [self.new] if self.is_paired else [self.old, self.new]
 
     @property
     def ratio(self):
@@ -85,7 +91,8 @@ class Change:
 
     def would_be_worse(self, factor):
         """Whether so much of what it was would be seen, with the noise that the two records have."""
-        return replace(self, new=[value * factor for value in self.old]).is_worse
+        values = [value / self.ratio for value in self.new] if self.is_paired else self.old
+        return replace(self, new=[value * factor for value in values]).is_worse
 
 
 @dataclass
@@ -126,6 +133,15 @@ def compare(old, new):
     return Comparison(changes, flips, drifts.of(changes, workloads, FALSE_ALARMS / 2))
 
 
+def compare_pairs(record):
+    """Two programs that took turns in one run: each figure is the new one's multiple of the old one's in the same repetition, so that
+    nothing of another hour or machine is in it."""
+    changes = [Change(*key, [1.0], values, is_paired=True) for key, values in figures.of_pairs(record).items()]
+    _set_bounds(changes)
+    workloads = {cell["id"]: cell["workload"] for cell in record["cells"]}
+    return Comparison(changes, [], drifts.of(changes, workloads, FALSE_ALARMS / 2))
+
+
 def _chances(changes):
     """Is it of a goal? -> the chance of a false alarm that each of those may have. Half of FALSE_ALARMS is for the drifts."""
     counted = [change.is_of_a_goal for change in changes if change.counts and change.metric not in figures.ONCE]
@@ -138,12 +154,12 @@ def _set_bounds(changes):
     for metric in figures.METRICS:
         for ours in (True, False):
             alike = [change for change in changes if (change.metric, change.is_ours) == (metric, ours)]
-            for change, known in zip(alike, noise.deviations([(change.old, change.new) for change in alike])):
+            for change, known in zip(alike, noise.deviations([change.measured for change in alike])):
                 if metric in figures.ONCE:
                     change.bound = math.log1p(LEAST_OF_ONCE)
                 elif known:
                     deviation, freedom = known
-                    change.error = deviation * math.sqrt(1 / len(change.old) + 1 / len(change.new))
+                    change.error = deviation * math.sqrt(sum(1 / len(values) for values in change.measured))
                     least = LEAST_OF_FAIRNESS if metric == "fairness" else LEAST_CHANGE
                     change.bound = max(math.log1p(least), noise.quantile(chances[change.is_of_a_goal], freedom) * change.error)
 

@@ -16,7 +16,7 @@ IDLE_SESSIONS = 1000
 
 def run(cells, options, directory, record, keep):
     """Fills in the record as it goes, so that an interrupted run has what was measured. `keep` is told after each repetition."""
-    programs = Programs({system for cell in cells for system in cell.systems})
+    programs = Programs({system for cell in cells for system in cell.systems}, options.old)
     programs.install(packages(cells, options))
     programs.build()
     record["programs"] = programs.described()
@@ -27,7 +27,7 @@ def run(cells, options, directory, record, keep):
         members = list(members)
         scale, delay, _ = world_key
         ycsb = any(cell.workload.startswith("ycsb") for cell in members)
-        with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options) as world:
+        with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options, options.old) as world:
             if options.costs and not delay:
                 idle_sessions(world, members, record, quick=options.quick)
             for repetition, turns in groupby(measuring.rounds(members), key=lambda turn: turn[0]):

@@ -15,6 +15,7 @@ TABLE = "configuration"
 def differences(old, new):
     """What was not the same about the two runs, and is not what was measured."""
     lines = [f"commit: {old['machine'].get('commit')} -> {new['machine'].get('commit')}"]
+    lines += _of_programs(old, new)
     lines += _differing("machine", old["machine"], new["machine"], PASSING)
     for system in old["systems"].keys() & new["systems"].keys():
         lines += _differing_settings(system, *(record["systems"][system]["settings"] for record in (old, new)))
@@ -30,6 +31,15 @@ def differences(old, new):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")
     return lines
+
+
+def _of_programs(old, new):
+    """The commit is the checkout's, and a program may be of another. Older records do not know theirs."""
+    sums = [record.get("programs", {}).get("walpoold", {}).get("sha256") for record in (old, new)]
+    if None in sums:
+        return []
+    return [f"walpoold: SHA-256 {sums[0][:12]} -> {sums[1][:12]}" if sums[0] != sums[1] else
+            f"walpoold: the same program, SHA-256 {sums[0][:12]}"]
 
 
 def _of_goals(old, new):

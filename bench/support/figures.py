@@ -5,6 +5,9 @@ repetition: on a machine or a disk that is slower today both are. The others are
 compared. The longest waits always are: one wait of another system is no measure of anything. Neither is how it serves its clients:
 whether ours get as much as each other is a promise of its own."""
 
+from support.systems import OLD
+from support.tools import BenchError
+
 YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
 OURS = "walpool"
 
@@ -23,6 +26,26 @@ def of_both(old, new):
     yardsticks = _yardsticks(old, new)
     before, after = (_repeated(record, yardsticks) | _once(record) for record in (old, new))
     return {key: (values, after[key]) for key, values in before.items() if key in after}
+
+
+def of_pairs(record):
+    """(cell and class, system, metric, unit) -> Walpool's values as multiples of the old program's in the same repetition."""
+    cells = {cell for (cell, _), turn in turns(record).items() if OLD in turn}
+    return {key: values for key, values in _repeated(record, dict.fromkeys(cells, OLD)).items() if key[1] == OURS and key[3] == f"× {OLD}"}
+
+
+def of_old_and_new(record):
+    """As if the two programs had made a record each."""
+    if OLD not in record["systems"]:
+        raise BenchError("it has not the figures of two programs, which bench/run --old PROGRAM makes: name another to compare it with")
+    others = [system for system in record["systems"] if system != OLD]
+    parts = []
+    for system in (OLD, OURS):
+        runs = [{**run, "system": OURS} for run in record["runs"] if run["system"] == system]
+        settings = {OURS: record["systems"][system]} if system in record["systems"] else {}
+        program = record.get("programs", {}).get("old walpoold" if system == OLD else "walpoold")
+        parts.append({**record, "runs": runs, "programs": {"walpoold": program} if program else {}, "systems": {name: record["systems"][name] for name in others} | settings})
+    return parts
 
 
 def _yardsticks(old, new):

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields, replace
 
 from support.cells import ROWS, SECONDS_OF, Row
+from support.systems import OLD
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ def of_row(row, options):
     if options.sections and row.section not in options.sections:
         return
     systems = tuple(system for system in row.systems if not options.systems or system in options.systems)
+    if getattr(options, "old", None):
+        # Neighbours in every turn.
+        systems = tuple(each for system in systems for each in ((OLD, system) if system == "walpool" else (system,)))
     numbers = row.quick if options.quick and not (options.only or options.sections) else row.clients
     if options.clients:
         numbers = tuple(number for number in row.clients if number in options.clients)

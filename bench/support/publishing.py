@@ -92,7 +92,7 @@ class Results:
 def is_whole(options, kept):
     """Everything that is planned was measured, and nothing failed."""
     parts = (options.only, options.sections, options.clients, options.systems, options.seconds, options.repeat,
-             options.walpool_options, options.quick, not options.costs)
+             options.walpool_options, options.quick, options.old, not options.costs)
     return not any(parts) and kept["complete"] and not record.failed(kept)
 
 

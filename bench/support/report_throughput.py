@@ -5,7 +5,7 @@ from support.recordview import crossed, title
 
 
 # What ratios are shown to, in this order; of the modes only the default, the rest is in section "durability".
-OTHERS = ("postgres", "pgbouncer", "direct", "grdb", "in-process", "canned")
+OTHERS = ("old-walpool", "postgres", "pgbouncer", "direct", "grdb", "in-process", "canned")
 
 
 def throughput(record):

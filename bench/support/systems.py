@@ -11,6 +11,7 @@ SYSTEMS = {
     "walpool": ("Walpool", "walpoold as it comes: synchronous = full"),
     "walpool-pipelined": ("Walpool, pipelined", "synchronous = pipelined: answered when on the disk, visible up to a sync earlier"),
     "walpool-normal": ("Walpool, normal", "synchronous = normal: answered before the sync"),
+    "old-walpool": ("Walpool, old", "the walpoold of --old, which takes turns with the other: synchronous = full"),
     "postgres": ("PostgreSQL", "PostgreSQL 15 as initdb configures it, over its Unix socket"),
     "postgres-async": ("PostgreSQL, async", "the same server, a user with synchronous_commit = off"),
     "pgbouncer": ("PgBouncer", "PgBouncer in front of that server, transaction pooling; no prepared statements, so extended protocol"),
@@ -20,6 +21,8 @@ SYSTEMS = {
     "in-process": ("SQLite in a loop", "a thread and a connection for each client in one process: the limit of SQLite"),
     "canned": ("empty wire server", "answers a row it has at hand, and sleeps until the next message: what socket and kernel cost"),
 }
+# Only with the program that is meant: --old.
+OLD = "old-walpool"
 PACKAGES = {
     "postgres": ["postgresql-15"], "postgres-async": ["postgresql-15"], "pgbouncer": ["postgresql-15", "pgbouncer"],
     "canned": ["gcc", "libc6-dev"],
