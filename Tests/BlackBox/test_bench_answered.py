@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import load_fixtures
+from bench_report_fixtures import published
 from daemon import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
@@ -70,6 +71,28 @@ def test_the_plans_writers_are_counted():
     counted = {row.workload for row in ROWS if answered.rows_of_a_transaction(row.workload)}
     assert {"insert", "batch-insert", "tpcb", "tpcb-simple", "tpcb-pipeline", "tpcb-message", "worst-wait"} <= counted
     assert {row.workload for row in ROWS if row.workload.startswith("starve")} <= counted
+
+
+def of_rows(**rows):
+    """A run of each system, with so many rows in a thousand transactions."""
+    return [{"cell": "select-8", "system": system, "errors": [], "classes": {"readers": {"rows": count, "transactions": 1000}}}
+            for system, count in rows.items()]
+
+
+def test_who_gives_fewer_rows_has_not_answered():
+    cell = Namespace(id="select-8")
+    assert answered.unlike([cell], of_rows(walpool=1000, postgres=1000)) == []
+    assert answered.unlike([cell], of_rows(walpool=0, postgres=1000)) == [
+        "select-8, readers: rows for each transaction differ: walpool 0.00, postgres 1.00"]
+    assert answered.unlike([cell], of_rows(walpool=0, postgres=0)) == []
+    few = of_rows(walpool=0, postgres=1000)
+    few[0]["classes"]["readers"]["transactions"] = 10
+    assert answered.unlike([cell], few) == []
+
+
+def test_all_systems_gave_the_same_in_what_was_published():
+    for each in published():
+        assert answered.unlike([Namespace(id=cell["id"]) for cell in each["cells"]], each["runs"]) == []
 
 
 @pytest.fixture

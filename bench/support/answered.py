@@ -1,5 +1,7 @@
 """What was answered must be in the tables: rows are counted before and after a run, and set against the transactions that
-succeeded. Every one that was answered counts, whether in the measured seconds, in the warm-up or after the end."""
+succeeded. Every one that was answered counts, whether in the measured seconds, in the warm-up or after the end.
+
+And it must be an answer: the systems of a cell give as many rows for a transaction as each other."""
 
 import tomllib
 
@@ -35,6 +37,33 @@ def _added(statements):
 def of_the_generator(told):
     """Class -> how many of its transactions were answered, ever."""
     return {each["name"]: each["transactions"] + each["warm_up_transactions"] + each["late_transactions"] for each in told["classes"]}
+
+
+# Which rows are asked for is drawn. Of fewer transactions the mean of what was drawn says less than UNLIKE.
+FEWEST_TRANSACTIONS, UNLIKE = 1000, 0.1
+
+
+def unlike(cells, runs):
+    """Where one system gives more rows for a transaction than another, in words: one of them has not answered what it was asked."""
+    found = []
+    for cell in cells:
+        of_cell = [run for run in runs if run["cell"] == cell.id and not run["errors"]]
+        for name in dict.fromkeys(name for run in of_cell for name in run["classes"]):
+            means = _rows_of_each(of_cell, name)
+            if means and max(means.values()) > min(means.values()) * (1 + UNLIKE):
+                found.append(f"{cell.id}, {name}: rows for each transaction differ: "
+                             + ", ".join(f"{system} {mean:.2f}" for system, mean in means.items()))
+    return found
+
+
+def _rows_of_each(runs, name):
+    """System -> the mean of its transactions."""
+    counts = {}
+    for run in runs:
+        if of_class := run["classes"].get(name):
+            rows, transactions = counts.get(run["system"], (0, 0))
+            counts[run["system"]] = (rows + of_class["rows"], transactions + of_class["transactions"])
+    return {system: rows / transactions for system, (rows, transactions) in counts.items() if transactions >= FEWEST_TRANSACTIONS}
 
 
 class Rows:

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from pgwire import ConnectionLost, ServerError
-from support import costs, generator, idle, machine, measuring, plan
+from support import answered, costs, generator, idle, machine, measuring, plan
 from support.programs import Programs
 from support.tools import say
 from support.worlds import World
@@ -38,7 +38,7 @@ def run(cells, options, directory, record, keep):
                 keep()
             if options.costs and not delay:
                 system_calls(world, members, programs, directory, record, quick=options.quick)
-            record["errors"] += world.stop()
+            record["errors"] += world.stop() + answered.unlike(members, record["runs"])
 
 
 def packages(cells, options):
