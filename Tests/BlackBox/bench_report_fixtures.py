@@ -46,7 +46,8 @@ def a_run(cell, system, repetition):
     throughput = 10_000 * SPEED[system] * (2 - noise if system.startswith("walpool") else noise)
     wait = 4_000_000 if system == "direct" else 50_000
     latency = {name: 1e6 / throughput * factor for factor, name in enumerate(record.PERCENTILES, 1)} | {"max": wait}
-    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "fewest": 90, "most": 100,
+    figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "most": 100,
+               "fewest": (90, 92, 91, 90)[repetition - 1],
                "fairness": 0.9}
     of_class = {**figures, "clients": cell["clients"], "loop": "closed", "transactions": 1000, "rows": 0, "errors": 0,
                 "error_states": {"SQLITE_BUSY": 2} if system == "direct" else {}, "series": [],

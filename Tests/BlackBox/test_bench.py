@@ -2,22 +2,20 @@
 
 import argparse
 import contextlib
-import json
 import math
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from daemon import REPOSITORY, binary, eventually
+from bench_fixtures import Bench, processes_naming
+from daemon import REPOSITORY, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 from support import costs, generator, goals, machine, measuring, plan, record, scenarios, settling, tools, worlds  # noqa: E402
@@ -53,6 +51,11 @@ def test_the_manual_says_how_long_it_takes(quick, line):
     text = next(text for text in (REPOSITORY / "bench" / "README.md").read_text().splitlines() if text.strip().startswith(line))
     minutes = sum(plan.expected(plan.cells(options(quick=quick)), quick).values()) / 60
     assert int(re.search(r"(\d+) minutes from a clean clone", text)[1]) == math.ceil(minutes)
+
+
+def test_what_is_not_warmed_up_is_not_said_to_be():
+    warm_ups = {cell.driver: cell.described()["warm_up"] for cell in plan.cells(options(only=["insert"], clients=[8]))}
+    assert warm_ups == {"walpool-load": 0.75, "pgbench": 0}
 
 
 def test_the_plan_names_only_what_there_is():
@@ -124,6 +127,20 @@ def test_a_goal_counts_the_best_mode_and_a_failure_misses_it():
     assert goal_of("tpcb-64", runs[:1] + runs[2:])["met"] is False
     assert goal_of("tpcb-64", [(*run, 1, ["it broke"]) for run in runs])["met"] is False
     assert goal_of("tpcb-64", runs[:2])["met"] is None      # the other was left out: nobody asked
+
+
+def test_a_goal_is_missed_if_one_of_its_runs_failed():
+    """The survivors' median would have met it. A mode that did not fail comes first, and the other's failure is not ours."""
+    runs = [("walpool", 1, 500), ("postgres", 1, 100), ("walpool", 2, 500, 1, ["rows were lost"]), ("postgres", 2, 100)]
+    judged = goal_of("insert-8", runs)
+    assert judged["met"] is False and judged["measured"]["median"] == 5 and judged["failed"] == 1
+    assert goals.verdict(judged) == "missed, 1 run failed" and not goals.is_within_noise(judged)
+    modes = goal_of("tpcb-64", [*runs, ("walpool-pipelined", 1, 170), ("walpool-pipelined", 2, 170)])
+    assert modes["met"] and modes["best"] == "walpool-pipelined" and modes["failed"] == 0
+    other = [("walpool", 1, 500), ("walpool", 2, 500), ("postgres", 1, 100), ("postgres", 2, 100, 1, ["it broke"])]
+    assert goal_of("insert-8", other)["met"]
+    waits = [("walpool", 1, 9, 30_000), ("walpool", 2, 9, 30_000, ["it broke"])]
+    assert goal_of("worst-wait-82", waits[:1])["met"] and goal_of("worst-wait-82", waits)["met"] is False
 
 
 def test_a_wait_is_the_worst_of_all_repetitions():
@@ -270,50 +287,6 @@ def test_the_table_of_strace():
 """) == {"futex": 1343, "pwrite64": 8205}
 
 
-def processes_naming(directory):
-    """Command lines in which it is, by process."""
-    found = {}
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if str(directory) in command:
-                found[int(path.parent.name)] = command
-    return found
-
-
-class Bench:
-    """bench/run with a directory of its own."""
-
-    def __init__(self, tmp_path, *arguments):
-        # pytest's own directory is too long for the sockets in it.
-        self.directory, self.out = Path(tempfile.mkdtemp(prefix="bench-")), tmp_path / "out"
-        environment = {**os.environ, "WALPOOLD": str(binary()), "WALPOOL_BENCH_DIR": str(self.directory)}
-        self.process = subprocess.Popen(
-            [REPOSITORY / "bench/run", "--no-plots", "--no-costs", "--out", self.out, *arguments], env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def end(self):
-        """Its status, and what it said."""
-        said, _ = self.process.communicate(timeout=80)
-        return self.process.returncode, said
-
-    def results(self):
-        return json.loads((self.out / "results.json").read_text())
-
-    def processes(self):
-        """Command lines in which its directory is, by process: servers and load generators."""
-        return processes_naming(self.directory)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.communicate(timeout=80)
-        shutil.rmtree(self.directory)
-
-
 def test_a_small_run(tmp_path):
     with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool,in-process", "--seconds", "1",
                "--repeat", "1") as bench:
@@ -328,9 +301,17 @@ def test_a_small_run(tmp_path):
     assert cell["systems"]["walpool"]["server_cpu_us"]["median"] > 0
     assert {name: len(each["sha256"]) for name, each in kept["programs"].items()} == {"walpoold": 64, "walpool-load": 64}
     settings = {name: system["settings"] for name, system in kept["systems"].items()}
+    assert settings["walpool"]["configuration"]["synchronous"] == "full" and "database" not in settings["walpool"]["configuration"]
     assert int(settings["walpool"]["mmap_size"]) > 0 and settings["in-process"]["mmap_size"] == "0"
     assert (settings["walpool"]["wal_autocheckpoint"], settings["in-process"]["wal_autocheckpoint"]) == ("0", "1000")
     assert "![" not in said         # --no-plots
+
+
+@pytest.mark.parametrize("more", ["--synchronous normal", "--readers 2 --synchronous=normal", "--port 1"])
+def test_a_mode_cannot_be_measured_under_the_name_of_another(tmp_path, more):
+    with Bench(tmp_path, "--plan", "--walpool-options", more) as bench:
+        status, said = bench.end()
+    assert status == 2 and "itself (--systems chooses the modes)" in said
 
 
 def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):

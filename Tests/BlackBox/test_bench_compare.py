@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from bench_report_fixtures import a_record, BENCH, made_up, NOISE, row, slower  # noqa: F401 (a fixture)
+from bench_report_fixtures import a_record, BENCH, made_up, NOISE, published, row, slower  # noqa: F401 (a fixture)
 from support import changes, changetable
 
 
@@ -29,7 +29,7 @@ def test_a_fifth_slower_is_found(a_record, tmp_path):
     status, text = compared(a_record, made_up(slower("insert-8", "walpool", 0.8)), tmp_path)
     assert status == 1
     assert row(text, "insert-8", "walpool", "throughput") == [
-        "2.00 × postgres", "1.60 × postgres", "0.800", "±22%", "**worse**"]
+        "2.00 × postgres", "1.60 × postgres", "0.800", "±17%", "**worse**"]
     assert " 1 worse, 0 better" in text
 
 
@@ -73,6 +73,25 @@ def test_other_conditions_are_said_first(a_record, tmp_path):
     other["machine"]["cpu"], other["systems"]["postgres"]["settings"]["version"] = "B", "2"
     _, text = compared(a_record, other, tmp_path)
     assert text.splitlines()[:3] == ["commit: abc -> abc", "machine: cpu: A -> B", "postgres: version: 1 -> 2"]
+
+
+def test_another_machine_is_said_where_both_records_know_theirs(a_record, tmp_path):
+    one, other = ({**a_record, "machine": {**a_record["machine"], "boot": boot}} for boot in ("0a", "0b"))
+    assert "machine: boot: 0a -> 0b\n" in compared(one, other, tmp_path)[1]
+    assert "boot" not in compared(a_record, other, tmp_path)[1]
+
+
+def test_other_options_of_the_daemon_are_said(a_record, tmp_path):
+    """Also a default that has changed; older records do not know the whole configuration."""
+    def given(options, **configuration):
+        made = copy.deepcopy(a_record)
+        made["systems"]["walpool"]["settings"] |= {"options": options, "configuration": configuration} if configuration else {}
+        return made
+
+    old, new = given("--readers 8", readers="8", checkpoint_frames="4000"), given("--readers 1", readers="1", checkpoint_frames="4000")
+    _, text = compared(old, new, tmp_path)
+    assert text.splitlines()[1:3] == ["walpool: options: --readers 8 -> --readers 1", "walpool: readers: 8 -> 1"]
+    assert "checkpoint_frames" not in text and "readers:" not in compared(a_record, new, tmp_path)[1]
 
 
 def test_what_is_no_record_is_refused(a_record, tmp_path):
@@ -155,13 +174,75 @@ def test_every_class_is_compared_and_longest_waits_are_only_told(tmp_path):
     assert " 1 worse, 0 better" in text and status == 1
 
 
-def test_costs_and_idle_sessions_are_compared(a_record, tmp_path):
+def test_a_class_that_gets_nothing_now_is_worse(tmp_path):
+    """Its throughput has no ratio to what it was, and the first class is served as before."""
+    def with_readers(run, factor=1.0):
+        if run["cell"] == "worst-wait-82":
+            starved = factor if run["system"] == "walpool" and run["repetition"] > 1 else 1.0
+            readers = copy.deepcopy(run["classes"]["writers"])
+            run["classes"]["readers"] = {**readers, "throughput_per_s": readers["throughput_per_s"] * starved}
+            run["classes"]["idlers"] = {**readers, "throughput_per_s": 0.0}
+
+    old, new = made_up(with_readers), made_up(lambda run: with_readers(run, 0.0))
+    status, text = compared(old, new, tmp_path)
+    assert "failed: worst-wait-82, walpool, readers: 2 of 3 runs, before 0 of 3\n" in text and "idlers" not in text and status == 1
+    assert compared(old, old, tmp_path)[0] == 0
+
+
+def shared(fewest, most):
+    def change(run):
+        if (run["cell"], run["system"]) == ("insert-8", "walpool"):
+            for each in (run, *run["classes"].values()):
+                each["fewest"], each["most"] = fewest, most + run["repetition"]
+    return change
+
+
+def test_a_client_that_starves_is_found(a_record, tmp_path):
+    """Its seven neighbours have its share, so that throughput is what it was."""
+    status, text = compared(a_record, made_up(shared(0, 900)), tmp_path)
+    assert row(text, "insert-8", "walpool", "fairness")[-1] == "**worse**" and " 1 worse, 0 better" in text and status == 1
+    assert compared(made_up(shared(900, 900)), made_up(shared(800, 900)), tmp_path)[0] == 0
+    status, text = compared(made_up(shared(0, 900)), a_record, tmp_path)
+    assert row(text, "insert-8", "walpool", "fairness")[-1] == "better" and status == 0
+
+
+def test_longest_waits_count_where_they_are_no_single_waits():
+    """Each of four repetitions has one, ten times as long as it was."""
+    def waits(factor, repetitions):
+        def change(run):
+            if (run["cell"], run["system"]) == ("insert-8", "walpool"):
+                run["worst_us"] *= factor * NOISE[run["repetition"] - 1]
+        return made_up(change, repetitions)
+
+    assert changes.compare(waits(1, 4), waits(10, 4)).got_worse()
+    assert not changes.compare(waits(1, 4), waits(3, 4)).got_worse()
+    assert not changes.compare(waits(1, 3), waits(10, 3)).got_worse()
+    assert not changes.compare(waits(10, 4), waits(1, 4)).got_worse()
+
+
+def test_what_was_measured_once(a_record, tmp_path):
+    """Memory of idle sessions is the same in every run; system calls are told, and no reason for the exit status."""
     other = copy.deepcopy(a_record)
     other["costs"][0]["syscalls_per_statement"] *= 2
+    status, text = compared(a_record, other, tmp_path)
+    assert row(text, "select-8", "walpool", "system calls")[-1] == "more" and " 0 worse" in text and status == 0
     other["idle"][0]["bytes_per_session"] *= 1.5
     status, text = compared(a_record, other, tmp_path)
-    assert row(text, "select-8", "walpool", "system calls")[-1] == "**worse**"
     assert row(text, "1000 idle sessions", "walpool", "idle session")[-1] == "**worse**" and status == 1
+
+
+def test_what_counts_of_what_was_measured_once_does_not_differ_from_run_to_run():
+    """Among all published results: what does is only told."""
+    found = {}
+    for record in published():
+        for idle in record["idle"]:
+            found.setdefault(("idle session", idle["system"]), []).append(idle["bytes_per_session"])
+        for cost in record["costs"]:
+            found.setdefault(("system calls", cost["system"], cost["workload"]), []).append(cost["syscalls_per_statement"])
+    apart = {key: max(values) / min(values) - 1 for key, values in found.items() if key[1] == "walpool"}
+    assert len(apart) == 3 and all(len(values) > 5 for values in found.values())
+    for (metric, *_), most in apart.items():
+        assert (most > changes.LEAST_OF_ONCE) == (metric in changes.TOLD_ONLY), apart
 
 
 def test_a_yardstick_that_is_gone_hides_nothing(a_record, tmp_path):
@@ -190,6 +271,15 @@ def test_a_goal_is_missed_only_by_more_than_noise(a_record, tmp_path):
     assert status == 0
     back, text = compared(made_up(slower("insert-1-2ms", "walpool", 0.4)), a_record, tmp_path)
     assert "goal insert-1-2ms to postgres: missed -> met\n" in text and back == 0
+
+
+def test_a_goal_that_was_set_anew_is_no_goal_that_is_met_now(a_record, tmp_path):
+    other = copy.deepcopy(a_record)
+    [goal] = [goal for goal in other["goals"] if (goal["cell"], goal.get("other")) == ("select-64", "postgres")]
+    goal["at_least"], goal["met"] = 1.5, True
+    for records, said in (((a_record, other), "2.9 -> 1.5"), ((other, a_record), "1.5 -> 2.9")):
+        status, text = compared(*records, tmp_path)
+        assert f"goal select-64 to postgres: {said}\n" in text and "missed" not in text and status == 0
 
 
 def test_a_goal_of_a_wait_is_missed_by_the_same_rule(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from daemon import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import callgrind, microtable  # noqa: E402
+from support import callgrind, microtable, requests  # noqa: E402
 
 
 def micro_program():
@@ -42,6 +42,15 @@ def test_instructions_compared():
     words = {line.split()[0]: line.split()[-1] for line in lines[-1].splitlines()[1:]}
     assert words == {"a": "1.004", "b": "fewer", "c": "1.100", "d": "them", "e": "them"}
     assert microtable.compared(counts(a=1000.0), counts(a=1006.0))[1]
+
+
+def test_a_path_with_the_disk_in_it_has_a_noise_of_its_own():
+    """Three counts of one binary, on a machine with others at work."""
+    old, *new = ({"with": {"commit": "a"}, "paths": {"request-insert": {"instructions": count}}}
+                 for count in (32_320, 32_441, 32_024, 33_400))
+    assert [microtable.compared(old, each)[1] for each in new] == [False, False, True]
+    assert not microtable.compared(new[1], old)[1]
+    assert set(microtable.NOISE_OF) <= {request.name for request in requests.ALL}
 
 
 def test_a_profile_of_callgrind_is_read(tmp_path):

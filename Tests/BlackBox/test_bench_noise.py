@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from bench_report_fixtures import made_up, of_repetitions, published, resampled, slowed
-from support import changes, noise
+from bench_report_fixtures import BENCH, made_up, of_repetitions, published, resampled, slowed
+from support import changes, changetable, figures, noise, report
 
 # Every way to make two halves of four repetitions.
 HALVES = (((1, 3), (2, 4)), ((2, 4), (1, 3)), ((1, 2), (3, 4)), ((1, 4), (2, 3)))
@@ -67,7 +67,39 @@ def test_nor_has_one_whose_repetitions_are_drawn_anew(results):
     assert len(alarms) <= 1, alarms
 
 
+def test_nor_has_the_next_run_on_a_machine_of_the_same_kind(results):
+    """Whole runs of two mornings, in which nothing was made slower: not even their own noise is shared."""
+    runs = [next(record for record in results if record["machine"]["commit"] == commit) for commit in ("b50f8bc", "6112ac9")]
+    assert not changes.compare(*runs).got_worse() and not changes.compare(*reversed(runs)).got_worse()
+
+
 # What has
+
+
+def test_the_manual_says_what_could_be_seen():
+    """Its figures are those of the two runs that it names."""
+    manual = " ".join((BENCH / "README.md").read_text().split())
+    old, new = (report.load(BENCH / "results" / name) for name in ("2026-11-26-2-core-ext4", "2026-11-27-2-core-ext4"))
+    [said] = changetable.power(changes.compare(old, new).changes)
+    assert said.removeprefix("What could be seen in one throughput: ") in manual
+
+
+def test_half_of_a_throughput_that_a_goal_is_about_is_found(results):
+    """Whichever it is, in the newest of the published runs and the one before it of the same kind of machine."""
+    older, newer = (next(record for record in results if record["machine"]["commit"] == commit) for commit in ("b50f8bc", "6112ac9"))
+    for cell, system in sorted(changes.OF_GOALS):
+        slow = slowed(newer, lambda run: (run["cell"], run["system"]) == (cell, system), 0.5)
+        found = changes.compare(older, slow)
+        assert any(change.is_worse and (change.cell, change.system, change.metric) == (cell, system, "throughput")
+                   for change in found.changes), (cell, system)
+
+
+def test_the_goals_have_half_of_the_chance_to_themselves(results):
+    found = changes.compare(results[-1], results[-2]).changes
+    chances = changes._chances(found)
+    counted = [change for change in found if change.counts and change.metric not in figures.ONCE]
+    assert sum(chances[change.is_of_a_goal] for change in counted) == pytest.approx(changes.FALSE_ALARMS / 2)
+    assert chances[True] > 5 * chances[False]
 
 
 def cells_of_ordinary_spread(record, most=0.04):

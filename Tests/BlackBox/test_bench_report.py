@@ -11,7 +11,7 @@ import pytest
 
 from bench_report_fixtures import a_record, made_up, row, section, slower  # noqa: F401 (a fixture)
 from daemon import REPOSITORY
-from support import markdown, plots, readme, record, report
+from support import markdown, plots, readme, record, recordview, report, tools
 
 REPORT = REPOSITORY / "bench" / "support" / "report.py"
 
@@ -62,6 +62,15 @@ def test_a_goal_within_the_range_of_the_repetitions_is_said_to_be():
         assert f"{met + within} of 17 goals met, {within} of them within noise. **Missed:** select, 8 clients, 1.50 times" in text
         assert "**Missed, within noise:** select, 64 clients, 2.88 times Postgres (the goal is 2.9)." in text
         assert "Within noise: the goal lies between the least and the most of the repetitions." in text
+
+
+def test_goals_are_not_judged_of_a_daemon_that_was_given_more_options(a_record):
+    made = copy.deepcopy(a_record) | {"walpool_options": ["--readers", "1"]}
+    record.complete(made)
+    assert section(report.markdown(made), "Goals").split("\n\n")[1].strip() == (
+        "Not judged: they were set for walpoold as it comes, and it was given `--readers 1`.")
+    with pytest.raises(tools.BenchError, match="walpoold was given --readers 1"):
+        readme.part_of_readme(made, ".")
 
 
 def test_where_no_goal_is_within_noise_nothing_is_said_of_it(a_record):
@@ -122,6 +131,15 @@ def test_every_ratio_below_one_is_listed():
     count = sum(line.startswith("| insert") for line in found.splitlines())
     assert f"In {count} of " in shown and row(shown, "Postgres", "1")[1:] == ["0.80"]
     assert "[Where Walpool does less](results/results.md#where-walpool-does-less)" in shown
+
+
+def test_what_is_next_to_one_is_below_it():
+    """Two digits would say 1.00, and a table of losses would leave it out."""
+    close = made_up(slower("insert-8", "walpool", 0.5 * 0.9996))
+    found = section(report.markdown(close), "Where Walpool does less")
+    assert row(found, "insert", "8", "Walpool", "Postgres")[-1] == "0.9996"
+    assert row(readme.part_of_readme(close, "."), "Postgres", "1")[-1] == "0.9996"
+    assert "Where Walpool does less" not in report.markdown(made_up(slower("insert-8", "walpool", 0.5)))
 
 
 def test_every_class_of_clients_is_compared():
@@ -219,7 +237,19 @@ def test_what_failed_is_said_and_no_figure():
     assert "## What went wrong\n\n- insert-8, Walpool, repetition 1: it broke\n" in text
     inserts = section(text, "Throughput")
     assert row(inserts[inserts.index("### insert"):], "8")[0] == "**failed**"
-    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres") == ["≥ 1.5", "no figure", "**missed**"]
+    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres") == ["≥ 1.5", "no figure", "**missed**, 3 runs failed"]
+
+
+def test_a_run_that_failed_is_said_beside_those_that_did_not():
+    def fails(run):
+        if (run["cell"], run["system"], run["repetition"]) == ("insert-8", "walpool", 1):
+            run["errors"].append("it broke")
+
+    text = report.markdown(made_up(fails))
+    inserts = section(text, "Throughput")
+    assert row(inserts[inserts.index("### insert"):], "8")[0] == "10,000 ±2%, **1 of 3 failed**"
+    assert row(section(text, "Goals"), "insert, 8 clients", "throughput to Postgres")[-1] == "**missed**, 1 run failed"
+    assert "(the goal is 1.5), 1 of its runs failed" in section(text, "Goals")
 
 
 def test_a_record_without_figures_makes_a_report():
@@ -274,6 +304,28 @@ def test_pictures_are_drawn(a_record, tmp_path):
     assert {name: (tmp_path / f"{name}.svg").read_bytes() for name in plots.PICTURES} == before
 
 
+@pytest.mark.skipif(not plots.available(), reason="needs python3-matplotlib: bench/support/install python3-matplotlib")
+def test_pictures_are_those_of_the_record_that_was_written_down(tmp_path):
+    """Rounded, a median of whole microseconds is beyond both of them."""
+    def whole(run):
+        run["latency_us"] |= {"p99": 1_234_566 + run["repetition"] // 3, "max": 1_234_567}
+        run["throughput_per_s"] += 0.123456
+
+    made = made_up(whole, repetitions=2)
+    directories = [tmp_path / name for name in ("measured", "written")]
+    for directory, each in zip(directories, (made, json.loads(record.dumped(made)))):
+        directory.mkdir()
+        assert "latency" in plots.draw(each, directory)
+    measured, written = ({path.name: path.read_bytes() for path in directory.iterdir()} for directory in directories)
+    assert measured == written
+
+
+def test_a_picture_of_writers_says_so():
+    """Readers and scanners may wait longer: they are in the table."""
+    assert {victim for victim in recordview.STARVATION_VICTIMS.values()} == {"writers", "one"}
+    assert "of any writer" in plots.PICTURES["starvation"]
+
+
 # README
 
 
@@ -299,6 +351,25 @@ def test_who_was_ended_by_promise_is_in_its_row(a_record):
     text = readme.part_of_readme(made, ".")
     assert row(text, "", "slow") == ["ended, 57014", "served", "served"]
     assert "`wal_limit_bytes`" in text and "`wal_limit_bytes`" not in readme.part_of_readme(a_record, ".")
+
+
+@pytest.mark.parametrize("change, why", [
+    ({"complete": False}, "it was interrupted"), ({"quick": True}, "it is a quick one"), ({"errors": ["strace hangs"]}, "strace hangs")])
+def test_the_front_page_takes_only_a_whole_run(a_record, tmp_path, change, why):
+    (tmp_path / "results.json").write_text(json.dumps({**a_record, **change}))
+    (tmp_path / "README.md").write_text(before := f"{readme.BEGIN.format(directory='x')}\nold\n{readme.END}\n")
+    done = subprocess.run([REPORT, "--readme", tmp_path, tmp_path / "README.md"], capture_output=True, text=True)
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "README.md").read_text() == before
+
+
+def test_the_front_page_takes_no_run_that_failed():
+    def fails(run):
+        if run["system"] == "walpool" and run["repetition"] == 2:
+            run["errors"].append("it broke")
+
+    with pytest.raises(tools.BenchError, match="select-1, walpool: it broke; .*and [0-9]+ more"):
+        readme.part_of_readme(made_up(fails), ".")
 
 
 def test_it_takes_its_place_and_no_other(a_record, tmp_path):

@@ -1,4 +1,4 @@
-"""Instructions counted by callgrind: they are the same on the next run, whatever else the machine does, so they show
+"""Instructions counted by callgrind: they are next to the same on the next run, whatever else the machine does, so they show
 changes that wall time cannot. They are no time: a cache miss and a system call cost one instruction each here."""
 
 import contextlib

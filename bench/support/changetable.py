@@ -14,7 +14,8 @@ def printed(comparison, everything=False):
              f"{change.ratio:.3f}", _noise(change), _word(change)] for change in shown]
     heads = ["cell", "system", "metric", "old", "new", "new / old", "noise", ""]
     parts = [md.table(heads, rows, left=3, words=("",))] if rows else []
-    return "\n\n".join([*parts, _summed_up(comparison.changes), *map(str, comparison.drifts), *_of_the_others(comparison.changes)])
+    return "\n\n".join([*parts, _summed_up(comparison.changes), *power(comparison.changes), *map(str, comparison.drifts),
+                        *_of_the_others(comparison.changes)])
 
 
 def _summed_up(changes):
@@ -23,6 +24,18 @@ def _summed_up(changes):
     unknown = sum(not change.is_judged for change in ours)
     words = f"{len(ours)} figures of ours: {worse} worse, {better} better, {len(ours) - worse - better - unknown} within noise"
     return f"{words}, {unknown} of unknown noise, because nothing was repeated." if unknown else f"{words}."
+
+
+def power(changes):
+    """What could have been seen at all: "within noise" says little where the noise is wide."""
+    throughputs = [change for change in changes if change.is_ours and change.metric == "throughput" and change.is_judged]
+    texts = []
+    for what, of_goal in (("figures that goals are about", True), ("others", False)):
+        if group := [change for change in throughputs if change.is_of_a_goal == of_goal]:
+            seen = [sum(change.would_be_worse(factor) for change in group) for factor in (1 / 2, 2 / 3, 3 / 4)]
+            texts.append(f"of {len(group)} {what} half of it would be seen in {seen[0]}, a third less in {seen[1]}, a quarter less in "
+                         f"{seen[2]}")
+    return [f"What could be seen in one throughput: {'; '.join(texts)}."] if texts else []
 
 
 def _of_the_others(changes):
@@ -45,5 +58,6 @@ def _word(change):
     if not change.is_ours:
         return "yardstick"
     if not change.counts:
-        return "longer" if change.is_worse else "shorter"
+        more, less = ("longer", "shorter") if change.metric == "longest wait" else ("more", "fewer")
+        return more if change.is_worse else less
     return "**worse**" if change.is_worse else "better"

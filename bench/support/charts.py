@@ -128,7 +128,7 @@ def starvation(record):
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("longest wait of any client in all repetitions (logarithmic)")
+    axes.set_xlabel("longest wait of any writer in all repetitions (logarithmic)")
     style.legend(figure, [axes])
     return figure
 

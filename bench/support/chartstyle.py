@@ -46,8 +46,9 @@ def apply():
 def line(axes, system, title, x, spreads, scale=1.0, **changes):
     """Medians joined by a line, least and most as a bar at each."""
     medians = [spread["median"] * scale for spread in spreads]
-    below = [(spread["median"] - spread["least"]) * scale for spread in spreads]
-    above = [(spread["most"] - spread["median"]) * scale for spread in spreads]
+    # A median that was rounded when it was written down may lie beyond a whole number that was not.
+    below = [max(0, spread["median"] - spread["least"]) * scale for spread in spreads]
+    above = [max(0, spread["most"] - spread["median"]) * scale for spread in spreads]
     style = {"linestyle": (0, (4, 2)), "linewidth": 1.1, "zorder": 2} if system in LIMITS else {"zorder": 3}
     if system == "walpool":
         style |= {"linewidth": 2.2, "zorder": 4}

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from pgwire import ConnectionLost, ServerError
-from support import costs, generator, idle, machine, measuring, plan
+from support import answered, costs, generator, idle, machine, measuring, plan
 from support.programs import Programs
 from support.tools import say
 from support.worlds import World
@@ -14,9 +14,9 @@ COUNTED_SYSTEMS = ("walpool", "postgres")
 IDLE_SESSIONS = 1000
 
 
-def run(cells, options, directory, record):
-    """Fills in the record as it goes, so that an interrupted run has what was measured."""
-    programs = Programs({system for cell in cells for system in cell.systems})
+def run(cells, options, directory, record, keep):
+    """Fills in the record as it goes, so that an interrupted run has what was measured. `keep` is told after each repetition."""
+    programs = Programs({system for cell in cells for system in cell.systems}, options.old)
     programs.install(packages(cells, options))
     programs.build()
     record["programs"] = programs.described()
@@ -27,16 +27,18 @@ def run(cells, options, directory, record):
         members = list(members)
         scale, delay, _ = world_key
         ycsb = any(cell.workload.startswith("ycsb") for cell in members)
-        with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options) as world:
+        with World(directory / f"world{number}", programs, scale, delay, ycsb, options.walpool_options, options.old) as world:
             if options.costs and not delay:
                 idle_sessions(world, members, record, quick=options.quick)
-            for repetition, cell in measuring.rounds(members):
-                done += 1
-                say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
-                measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
+            for repetition, turns in groupby(measuring.rounds(members), key=lambda turn: turn[0]):
+                for _, cell in turns:
+                    done += 1
+                    say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
+                    measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
+                keep()
             if options.costs and not delay:
                 system_calls(world, members, programs, directory, record, quick=options.quick)
-            record["errors"] += world.stop()
+            record["errors"] += world.stop() + answered.unlike(members, record["runs"])
 
 
 def packages(cells, options):

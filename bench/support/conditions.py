@@ -2,19 +2,23 @@
 what fails."""
 
 from support.figures import OURS, YARDSTICKS, turns
+from support.goals import threshold
 
 # Of the machine: different in every run.
 PASSING = ("time", "load", "sync_us", "commit")
-# Of a system's settings: where things lay in that run, and what it wrote.
+# Of a system's settings: where things lay in that run, and what it wrote. Walpool's options have no path in them.
 PLACES = ("program", "start", "options")
+# Settings that are a table of their own.
+TABLE = "configuration"
 
 
 def differences(old, new):
     """What was not the same about the two runs, and is not what was measured."""
     lines = [f"commit: {old['machine'].get('commit')} -> {new['machine'].get('commit')}"]
+    lines += _of_programs(old, new)
     lines += _differing("machine", old["machine"], new["machine"], PASSING)
     for system in old["systems"].keys() & new["systems"].keys():
-        lines += _differing(system, old["systems"][system]["settings"], new["systems"][system]["settings"], PLACES)
+        lines += _differing_settings(system, *(record["systems"][system]["settings"] for record in (old, new)))
     syncs = [record["machine"].get("sync_us") for record in (old, new)]
     if all(syncs) and max(syncs) > 1.5 * min(syncs):
         lines.append(f"machine: a sync of the disk took {syncs[0]:.0f} µs -> {syncs[1]:.0f} µs")
@@ -22,15 +26,40 @@ def differences(old, new):
     for name in before.keys() & after.keys():
         settings = ({key: each[name][key] for key in ("seconds", "scale", "classes")} for each in (before, after))
         lines += _differing(name, *settings, ())
+    lines += _of_goals(old, new)
     for word, only in (("old", before.keys() - after.keys()), ("new", after.keys() - before.keys())):
         if only:
             lines.append(f"only in the {word} one: {', '.join(sorted(only))}")
     return lines
 
 
+def _of_programs(old, new):
+    """The commit is the checkout's, and a program may be of another. Older records do not know theirs."""
+    sums = [record.get("programs", {}).get("walpoold", {}).get("sha256") for record in (old, new)]
+    if None in sums:
+        return []
+    return [f"walpoold: SHA-256 {sums[0][:12]} -> {sums[1][:12]}" if sums[0] != sums[1] else
+            f"walpoold: the same program, SHA-256 {sums[0][:12]}"]
+
+
+def _of_goals(old, new):
+    """The same goal with another threshold: what was met and is missed may have been measured alike."""
+    before = {(goal["cell"], goal.get("other")): goal for goal in old.get("goals", [])}
+    pairs = [(before[key], goal) for goal in new.get("goals", []) if (key := (goal["cell"], goal.get("other"))) in before]
+    return [f"goal {goal['cell']}{' to ' + goal['other'] if goal.get('other') else ''}: {threshold(was):g} -> {threshold(goal):g}"
+            for was, goal in pairs if threshold(was) != threshold(goal)]
+
+
+def _differing_settings(system, old, new):
+    places = [name for name in PLACES if name != "options" or not system.startswith(OURS)]
+    lines = _differing(system, old, new, (*places, TABLE))
+    return lines + _differing(system, *(settings.get(TABLE) or {} for settings in (old, new)), ())
+
+
 def _differing(of, old, new, left_out):
-    return [f"{of}: {name}: {old.get(name)} -> {new.get(name)}" for name in {**old, **new}
-            if name not in left_out and old.get(name) != new.get(name)]
+    """What only one of them has noted may have been alike."""
+    return [f"{of}: {name}: {old[name]} -> {new[name]}" for name in old
+            if name in new and name not in left_out and old[name] != new[name]]
 
 
 def missing(old, new):
@@ -51,10 +80,16 @@ def failed(old, new):
 
 
 def _failed_parts(record):
-    """(cell, system) -> runs that gave no figure, runs."""
+    """(cell, system, with the class of clients if it is not the first) -> runs that gave no figure, runs. What did nothing has no
+    ratio to what it did before, so that it is in no other figure."""
     parts = {}
     for run in record["runs"]:
-        fails, runs = parts.get((run["cell"], run["system"]), (0, 0))
-        # What did nothing has no ratio to what it did before.
-        parts[run["cell"], run["system"]] = (fails + bool(run["errors"] or not run["throughput_per_s"]), runs + 1)
+        of_classes = {"": bool(run["errors"] or not run["throughput_per_s"])}
+        if not run["errors"]:
+            others = list(run.get("classes", {}).items())[1:]
+            of_classes |= {f", {name}": not each["throughput_per_s"] for name, each in others}
+        for name, is_failed in of_classes.items():
+            key = (run["cell"], run["system"] + name)
+            fails, runs = parts.get(key, (0, 0))
+            parts[key] = (fails + is_failed, runs + 1)
     return parts

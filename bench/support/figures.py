@@ -2,15 +2,22 @@
 
 Where PostgreSQL (or direct access) took turns with ours in both records, ours is a multiple of its figure in the same
 repetition: on a machine or a disk that is slower today both are. The others are the yardstick. Without one the plain figures are
-compared. The longest waits always are: one wait of another system is no measure of anything."""
+compared. The longest waits always are: one wait of another system is no measure of anything. Neither is how it serves its clients:
+whether ours get as much as each other is a promise of its own."""
+
+from support.systems import OLD
+from support.tools import BenchError
 
 YARDSTICKS = ("postgres", "postgres-async", "direct", "direct-normal")
 OURS = "walpool"
 
 # Metric -> is more better?
-METRICS = {"throughput": True, "p99": False, "longest wait": False, "server CPU": False, "system calls": False, "idle session": False}
-UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "server CPU": "µs"}
-WITHOUT_YARDSTICK = ("longest wait",)
+METRICS = {"throughput": True, "p99": False, "longest wait": False, "fairness": True, "server CPU": False, "system calls": False,
+           "idle session": False}
+UNITS = {"throughput": "/s", "p99": "µs", "longest wait": "µs", "fairness": "fewest / most", "server CPU": "µs"}
+WITHOUT_YARDSTICK = ("longest wait", "fairness")
+# What the others promise nobody, and is no yardstick either.
+OURS_ONLY = ("fairness",)
 ONCE = ("system calls", "idle session")
 
 
@@ -19,6 +26,26 @@ def of_both(old, new):
     yardsticks = _yardsticks(old, new)
     before, after = (_repeated(record, yardsticks) | _once(record) for record in (old, new))
     return {key: (values, after[key]) for key, values in before.items() if key in after}
+
+
+def of_pairs(record):
+    """(cell and class, system, metric, unit) -> Walpool's values as multiples of the old program's in the same repetition."""
+    cells = {cell for (cell, _), turn in turns(record).items() if OLD in turn}
+    return {key: values for key, values in _repeated(record, dict.fromkeys(cells, OLD)).items() if key[1] == OURS and key[3] == f"× {OLD}"}
+
+
+def of_old_and_new(record):
+    """As if the two programs had made a record each."""
+    if OLD not in record["systems"]:
+        raise BenchError("it has not the figures of two programs, which bench/run --old PROGRAM makes: name another to compare it with")
+    others = [system for system in record["systems"] if system != OLD]
+    parts = []
+    for system in (OLD, OURS):
+        runs = [{**run, "system": OURS} for run in record["runs"] if run["system"] == system]
+        settings = {OURS: record["systems"][system]} if system in record["systems"] else {}
+        program = record.get("programs", {}).get("old walpoold" if system == OLD else "walpoold")
+        parts.append({**record, "runs": runs, "programs": {"walpoold": program} if program else {}, "systems": {name: record["systems"][name] for name in others} | settings})
+    return parts
 
 
 def _yardsticks(old, new):
@@ -37,6 +64,8 @@ def _repeated(record, yardsticks):
             for name, figures in _classes(run):
                 for metric, value in figures.items():
                     unit = UNITS[metric]
+                    if metric in OURS_ONLY and not system.startswith(OURS):
+                        continue
                     if yardstick and system.startswith(OURS) and metric not in WITHOUT_YARDSTICK:
                         beside = dict(_classes(turn[yardstick])).get(name, {}) if yardstick in turn else {}
                         value, unit = _ratio(value, beside.get(metric)), f"× {yardstick}"
@@ -47,13 +76,23 @@ def _repeated(record, yardsticks):
 
 def _classes(run):
     """What is behind the cell's name -> its figures. Those of the first class are the run's own."""
-    yield "", {**_measured(run), "server CPU": run["server_cpu_us"]}
-    for name, of_class in list(run.get("classes", {}).items())[1:]:
-        yield f", {name}", _measured(of_class)
+    classes = list(run.get("classes", {}).items())
+    clients = classes[0][1]["clients"] if classes else 1
+    yield "", {**_measured(run), "fairness": _fairness(run, clients), "server CPU": run["server_cpu_us"]}
+    for name, of_class in classes[1:]:
+        yield f", {name}", {**_measured(of_class), "fairness": _fairness(of_class, of_class["clients"])}
 
 
 def _measured(figures):
     return {"throughput": figures["throughput_per_s"], "p99": figures["latency_us"].get("p99"), "longest wait": figures.get("worst_us")}
+
+
+def _fairness(figures, clients):
+    """Of equal clients, what the one with the least got of what the one with the most did. One more for each: nothing has no ratio,
+    and is just what must not be left out."""
+    if clients < 2 or figures["most"] is None:
+        return None
+    return (figures["fewest"] + 1) / (figures["most"] + 1)
 
 
 def _once(record):

@@ -18,7 +18,11 @@ class Failed(Exception):
 
 
 def path_of(cell):
-    return BENCH / "workloads" / f"{cell.workload}.toml"
+    return path_of_workload(cell.workload)
+
+
+def path_of_workload(name):
+    return BENCH / "workloads" / f"{name}.toml"
 
 
 def command(system, cell, programs, seed, result):

@@ -52,7 +52,7 @@ GOALS = (
 
 def judge(summary):
     """Each goal with what was measured, and whether it was met: None where it was not measured at all. What failed is
-    missed, not left out."""
+    missed, not left out: what the runs that did not fail have measured is shown, and meets nothing."""
     cells = {cell["id"]: cell for cell in summary}
     return [_judged(goal, cells[goal.cell]) if goal.cell in cells else
             {**_named(goal), "workload": None, "measured": None, "met": None} for goal in GOALS]
@@ -62,12 +62,23 @@ def is_within_noise(judged):
     """Whether a ratio's goal lies between the least and the most of the repetitions: another run may well be judged otherwise. A
     wait that came once came, so the longest has no such range."""
     spread = judged["measured"]
-    return bool(judged["kind"] == "ratio" and spread and spread["least"] < judged["at_least"] < spread["most"])
+    return bool(judged["kind"] == "ratio" and spread and not failed(judged) and spread["least"] < judged["at_least"] < spread["most"])
+
+
+def failed(judged):
+    """How many runs of ours failed. Older records have no such number, and those that are published no such run."""
+    return judged.get("failed", 0)
+
+
+def threshold(judged):
+    return judged.get("at_least", judged.get("at_most_ms"))
 
 
 def verdict(judged):
     """In words, the median's side first, so that those that are met can be counted."""
-    return ("met" if judged["met"] else "missed") + (", within noise" if is_within_noise(judged) else "")
+    runs = failed(judged)
+    return (("met" if judged["met"] else "missed") + (", within noise" if is_within_noise(judged) else "")
+            + (f", {runs} run{'s' if runs > 1 else ''} failed" if runs else ""))
 
 
 def _named(goal):
@@ -82,12 +93,15 @@ def _judged(goal, cell):
 def _ratio(goal, cell):
     if goal.other not in cell["asked"] or not set(goal.systems) & set(cell["asked"]):
         return {"measured": None, "met": None}
+    failures = {system: part["failed"] for system in goal.systems if (part := cell["systems"].get(system))}
     ratios = {system: cell["ratios"].get(f"{system}/{goal.other}") for system in goal.systems}
     ratios = {system: ratio for system, ratio in ratios.items() if ratio}
     if not ratios:
-        return {"measured": None, "met": False}
-    best = max(ratios, key=lambda system: ratios[system]["median"])
-    return {"best": best, "measured": ratios[best], "met": ratios[best]["median"] >= goal.at_least}
+        return {"measured": None, "met": False, "failed": sum(failures.values())}
+    # A mode of which nothing failed comes before one that did more in the runs that it survived.
+    best = max(ratios, key=lambda system: (not failures[system], ratios[system]["median"]))
+    return {"best": best, "measured": ratios[best], "failed": failures[best],
+            "met": not failures[best] and ratios[best]["median"] >= goal.at_least}
 
 
 def _wait(goal, cell):
@@ -99,6 +113,6 @@ def _wait(goal, cell):
             worst[system] = of_class["worst_us"] / 1000
     if goal.system not in cell["asked"]:
         return {"measured": None, "met": None}
-    measured = worst.get(goal.system)
-    return {"measured": measured, "beside_measured": worst.get(goal.beside),
-            "met": measured is not None and measured <= goal.at_most_ms}
+    measured, failures = worst.get(goal.system), cell["systems"][goal.system]["failed"]
+    return {"measured": measured, "beside_measured": worst.get(goal.beside), "failed": failures,
+            "met": measured is not None and not failures and measured <= goal.at_most_ms}

@@ -5,9 +5,12 @@ import collections
 from support import markdown as md
 from support.record import OURS, ratios
 from support.recordview import PERCENTILES, RELAXED, title
+from support.systems import OLD
 
 # What shows how far one could get is no other way to serve a file.
 LIMITS = ("in-process", "canned")
+# Nor is what this was before.
+NONE_OTHER = (*OURS, *LIMITS, OLD)
 
 
 def below_one(record):
@@ -16,7 +19,7 @@ def below_one(record):
     if not found:
         return None
     rows = [[_what(cell, name), md.whole(cell["clients"]), title(record, ours), title(record, other),
-             *(_per_second(cell["systems"][system]["classes"][name]) for system in (ours, other)), f"{ratio:.2f}"]
+             *(_per_second(cell["systems"][system]["classes"][name]) for system in (ours, other)), _below(ratio)]
             for ratio, cell, name, ours, other in found]
     return ("Every class of clients of every workload in which Walpool does less than another of the same promise, by the same "
             "rules:\n\n"
@@ -63,13 +66,17 @@ def _waits_in_words(record):
 
 
 def _span(ratios):
-    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    least, most = _below(min(ratios)), _below(max(ratios))
     return least if least == most else f"{least} to {most}"
 
 
+def _below(ratio):
+    """Two digits, or as many as show that it is below 1."""
+    return next(text for digits in range(2, 9) if float(text := f"{ratio:.{digits}f}") < 1 or digits == 8)
+
+
 def _losses(record):
-    # As it is shown.
-    return [each for each in _compared(record) if round(each[0], 2) < 1]
+    return [each for each in _compared(record) if each[0] < 1]
 
 
 def _compared(record):
@@ -84,7 +91,7 @@ def _compared(record):
             of_class = [{**each, "errors": []} for each in of_class]
             for pair, ratio in ratios(of_class, cell["asked"]).items():
                 ours, other = pair.split("/")
-                if other not in (*OURS, *LIMITS) and (ours in RELAXED) == (other in RELAXED):
+                if other not in NONE_OTHER and (ours in RELAXED) == (other in RELAXED):
                     yield ratio["median"], cell, name, ours, other
 
 

@@ -36,6 +36,7 @@ def describe(directory):
         "memory": memory,
         "load": os.getloadavg()[0],
         "kernel": platform.release(),
+        "boot": boot(),
         "system": release.strip('"'),
         "clock": clock.read_text().strip() if clock.exists() else "?",
         "file_system": file_system(directory),
@@ -43,6 +44,14 @@ def describe(directory):
         "pgbench": output([PGBENCH, "--version"]),
         "commit": output(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"]),
     }
+
+
+def boot():
+    """Tells one machine from another, and one start of it from the next, and nothing else."""
+    try:
+        return hashlib.sha256(Path("/proc/sys/kernel/random/boot_id").read_bytes()).hexdigest()[:12]
+    except OSError:
+        return "?"
 
 
 def cpu():
@@ -76,8 +85,13 @@ def postgres_settings(server):
         return {"version": connection.value("SELECT version()"), **dict(settings)}
 
 
+# Of a walpoold's configuration: where it was run, and as whom.
+CONFIGURATION_OF_A_PLACE = ("database", "name", "socket_directory", "port", "backup_directory")
+
+
 def walpool_settings(server):
-    """Whatever of its settings the daemon tells; not all of them need be allowed to a client."""
+    """Whatever of its settings the daemon tells; not all of them need be allowed to a client. What it has by default is among them:
+    that another version has another default is a difference, too."""
     settings = {"options": " ".join(map(str, server.options))}
     with server.connect() as connection:
         settings["server_version"] = connection.parameters.get("server_version")
@@ -87,6 +101,9 @@ def walpool_settings(server):
                 settings[name] = connection.value(question)
             except ServerError as error:
                 settings[name] = f"not told ({error.code})"
+    with server.connect("walpool") as console:
+        settings["configuration"] = {name: value for name, value, *_ in console.query("SHOW CONFIG")[0].rows
+                                     if name not in CONFIGURATION_OF_A_PLACE}
     return settings
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 from pgwire import ConnectionLost, ServerError
-from support import generator, machine, pgbench_driver, scenarios, systems
+from support import answered, generator, machine, pgbench_driver, scenarios, systems
 from support.record import new_run
 from support.tools import BenchError
 
@@ -77,15 +77,17 @@ def slow_disk_used(world, run):
 def measure_one(system, cell, programs, directory, run, logs):
     """Fills in the run; raises what kept it from having figures."""
     prepare(system, cell)
-    newest = system.inserted() if cell.workload == "insert" else None
+    rows = answered.Rows(system, cell.workload)
     with scenarios.beside(cell, system, run["notes"]), Processor(system, cell) as processor:
         if cell.driver == "pgbench":
             figures = pgbench_driver.run(system, cell, directory)
+            succeeded = {None: figures["transactions"]}
         else:
             log = ["--hdr-log", logs / f"{cell.id}-{run['repetition']}-{system.name}.hlog"] if logs else []
             told = generator.run(system, cell, programs, run["repetition"], directory, more=log)
             figures = generator.figures(told, keep_all=cell.section == "starvation")
             run["errors"] += failures(told)
+            succeeded = answered.of_the_generator(told)
     if missing := scenarios.omitted(cell, system, run["notes"]):
         run["errors"].append(missing)
     run.update(figures)
@@ -94,8 +96,8 @@ def measure_one(system, cell, programs, directory, run, logs):
         run["server_cpu_us"] = used / run["statements"] * 1e6
     run["busy"] = sum(count for each in run["classes"].values() for state, count in each["error_states"].items()
                       if state.startswith("SQLITE_BUSY"))
-    if newest is not None and (rows := system.inserted(newest)) < run["transactions"]:
-        run["errors"].append(f"{run['transactions']} inserts were answered, {rows} rows are there")
+    if missing := rows.missing(succeeded):
+        run["errors"].append(missing)
 
 
 def prepare(system, cell):

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields, replace
 
 from support.cells import ROWS, SECONDS_OF, Row
+from support.systems import OLD
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Cell(Row):
         return (self.scale, self.sync_delay_us, self.section == "starvation")
 
     def warm_up(self):
-        return min(1.0, self.seconds / 4)
+        """pgbench knows none: its seconds are those from the first statement on."""
+        return 0 if self.driver == "pgbench" else min(1.0, self.seconds / 4)
 
     def expected_seconds(self):
         each = self.seconds + self.warm_up() + SECONDS_OF["run"] + self.clients * SECONDS_OF["connection"]
@@ -41,6 +43,9 @@ def of_row(row, options):
     if options.sections and row.section not in options.sections:
         return
     systems = tuple(system for system in row.systems if not options.systems or system in options.systems)
+    if getattr(options, "old", None):
+        # Neighbours in every turn.
+        systems = tuple(each for system in systems for each in ((OLD, system) if system == "walpool" else (system,)))
     numbers = row.quick if options.quick and not (options.only or options.sections) else row.clients
     if options.clients:
         numbers = tuple(number for number in row.clients if number in options.clients)

@@ -16,7 +16,7 @@ PICTURES = {
     "throughput": "Throughput by the number of clients",
     "latency": "Latency percentiles, closed loop",
     "fairness": "What each client got of its equal share",
-    "starvation": "The longest wait of any client, in closed loops but for the paced one's",
+    "starvation": "The longest wait of any writer, in closed loops but for the paced one's",
     "durability": "Throughput by what a commit waits for",
     "cpu": "The server's CPU time for a statement",
 }
@@ -24,10 +24,13 @@ PICTURES = {
 
 def draw(record, directory):
     """Writes NAME.svg and NAME.png of every picture the record has figures for; returns their names."""
+    from support.record import rounded
+    from support.tools import BenchError
+
     command = [PYTHON, __file__, "-", str(directory)]
-    done = subprocess.run(command, input=json.dumps(record), capture_output=True, text=True)
+    # As the record is written down: made of what was measured, they would differ from the same pictures drawn again.
+    done = subprocess.run(command, input=json.dumps(rounded(record)), capture_output=True, text=True)
     if done.returncode != 0:
-        from support.tools import BenchError
         raise BenchError(f"the plots could not be drawn: {done.stderr.strip()[-500:]}")
     return done.stdout.split()
 

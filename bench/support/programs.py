@@ -21,8 +21,8 @@ GRDB = BENCH / "grdb"
 class Programs:
     """Where they are, and what makes them. The C programs of bench/limits are compiled anew by each run."""
 
-    def __init__(self, systems):
-        self.systems = set(systems)
+    def __init__(self, systems, old=None):
+        self.systems, self.old = set(systems), old
         self.load = Path(os.environ.get("WALPOOL_LOAD") or RELEASE / "walpool-load").resolve()
         self.grdb = grdb_path()
 
@@ -44,7 +44,7 @@ class Programs:
 
     def described(self):
         """Name -> which file it is, of those that are used."""
-        used = {"walpoold": walpoold_path(), "walpool-load": self.load}
+        used = {"walpoold": walpoold_path(), "walpool-load": self.load} | ({"old walpoold": self.old} if self.old else {})
         return {name: machine.program(path)
                 for name, path in (used | ({"grdb-load": self.grdb} if "grdb" in self.systems else {})).items()}
 

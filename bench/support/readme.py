@@ -10,6 +10,7 @@ from pathlib import Path
 from support import losses
 from support import markdown as md
 from support.plots import PICTURES as TITLES
+from support.record import failed
 from support.report_frame import goals_in_words
 from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, cores, crossed, title
 from support.tools import REPOSITORY, BenchError
@@ -38,6 +39,8 @@ NOT_WAITING = ("slow",)
 
 def part_of_readme(record, results):
     """`results`: results.json or its directory, as a path from the repository's top if it is inside."""
+    if why := unfit(record):
+        raise BenchError(f"{results} is not for the front page, which shows what a whole run has measured: {'; '.join(why)}")
     directory = Path(results).resolve()
     directory = directory.parent if directory.is_file() else directory
     shown = os.path.relpath(directory, REPOSITORY)
@@ -46,6 +49,17 @@ def part_of_readme(record, results):
              goals(record, shown), losses.summary(record, shown), answered(record), waits(record),
              picture("starvation", directory, shown), END]
     return "\n\n".join(part for part in parts if part)
+
+
+def unfit(record):
+    """Why nobody should take its figures for those of the whole: what failed is in none of them."""
+    why = [] if record["complete"] else ["it was interrupted"]
+    if record["quick"]:
+        why.append("it is a quick one, of short runs")
+    if options := record.get("walpool_options"):
+        why.append(f"walpoold was given {' '.join(options)}")
+    errors = failed(record)
+    return why + errors[:3] + ([f"and {len(errors) - 3} more"] if len(errors) > 3 else [])
 
 
 def picture(name, directory, shown):

@@ -2,6 +2,7 @@
 
 { "format": 2,
   "started", "ended": ISO times; "seconds": 2880; "complete": false when it was interrupted; "quick": false
+  "walpool_options": [text], what walpoold was given beside, so that no goal is judged (missing in records before 2026-11-28)
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
   "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27)
@@ -40,7 +41,8 @@ PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fai
            "answered_share": SPREAD, of a closed loop: the part of its clients' time that ended in a transaction that succeeded; the
            rest is in no percentile (missing in records before the end of 2026-11) } } }
 GOAL   = goals.py's fields, with "kind": "ratio|wait", "measured": SPREAD (wait: milliseconds), "met": true, false or null
-           (not measured), "best": the system that reached it, "beside_measured": the other's wait
+           (not measured), "best": the system that reached it, "failed": its runs that failed, with any of which the goal is
+           missed (missing in records before 2026-11-28), "beside_measured": the other's wait
 COST   = { "workload", "clients", "system", "statements", "syscalls_per_statement", "calls": { "recvfrom": per statement } }
 IDLE   = { "system", "sessions", "bytes_per_session", "resident_bytes", "seconds", "cpu_ms", "wakeups" (or null) }
 """
@@ -57,10 +59,10 @@ PERCENTILES = ("mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max")
 OURS = ("walpool", "walpool-pipelined", "walpool-normal")
 
 
-def new(command, quick, cells, machine):
+def new(command, quick, cells, machine, walpool_options=()):
     return {
         "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick,
-        "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
+        "walpool_options": list(walpool_options), "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
         "cells": [cell.described() for cell in cells], "runs": [], "summary": [], "goals": [], "costs": [], "idle": [],
         "errors": [],
     }
@@ -88,6 +90,9 @@ def complete(record):
                          for cell in record["cells"]]
     record["summary"] = [cell for cell in record["summary"] if cell["asked"]]
     record["goals"] = judge(record["summary"])
+    if record.get("walpool_options"):
+        # They were set for the daemon as it comes.
+        record["goals"] = [{**goal, "met": None} for goal in record["goals"]]
     record["systems"] = {name: record["systems"][name] for name in SYSTEMS if name in record["systems"]}
 
 

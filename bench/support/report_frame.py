@@ -2,7 +2,7 @@
 in, Markdown out, or None where it has nothing to say."""
 
 from support import markdown as md
-from support.goals import is_within_noise, verdict
+from support.goals import failed, is_within_noise, verdict
 from support.recordview import title
 
 
@@ -11,6 +11,8 @@ def goals(record):
     if not words:
         return None
     rows = [_goal_row(record, goal) for goal in _asked(record)]
+    if not rows:
+        return "## Goals\n\n" + words
     heads = ["workload", "what", "goal", "measured", "verdict"]
     return "## Goals\n\n" + words + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
 
@@ -18,6 +20,8 @@ def goals(record):
 def goals_in_words(record):
     """How many were met, and which were not, and what of it is within noise; None where none was asked for."""
     asked = _asked(record)
+    if options := record.get("walpool_options"):
+        return f"Not judged: they were set for walpoold as it comes, and it was given `{' '.join(options)}`."
     if not asked:
         return None
     met, missed = ([goal for goal in asked if bool(goal["met"]) == side] for side in (True, False))
@@ -38,11 +42,12 @@ def _asked(record):
 
 
 def _missed(record, goal):
+    runs = f", {md.whole(failed(goal))} of its runs failed" if failed(goal) else ""
     if goal["measured"] is None:
         return f"{_name(goal)}, no figure"
     if goal["kind"] == "wait":
-        return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g})"
-    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g})"
+        return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g}){runs}"
+    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}){runs}"
 
 
 def _name(goal):

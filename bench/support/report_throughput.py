@@ -5,7 +5,7 @@ from support.recordview import crossed, title
 
 
 # What ratios are shown to, in this order; of the modes only the default, the rest is in section "durability".
-OTHERS = ("postgres", "pgbouncer", "direct", "grdb", "in-process", "canned")
+OTHERS = ("old-walpool", "postgres", "pgbouncer", "direct", "grdb", "in-process", "canned")
 
 
 def throughput(record):
@@ -67,7 +67,10 @@ def _throughput_table(record, cells, named):
 
 def _throughput_of(cell, system):
     part = cell["systems"].get(system)
-    return "" if not part else md.throughput(part["throughput_per_s"]) or "**failed**"
+    if not part or not part["throughput_per_s"]:
+        return "**failed**" if part else ""
+    runs = part["failed"]
+    return md.throughput(part["throughput_per_s"]) + (f", **{runs} of {runs + part['runs']} failed**" if runs else "")
 
 
 # What "durability" puts side by side.
@@ -117,7 +120,8 @@ def cross_check(record):
                          *(md.ratio(each["ratios"].get(f"{system}/postgres")) for each in (cell, own))])
     if not rows:
         return None
-    return ("## Cross-check: pgbench as the driver\n\n"
+    return ("## Cross-check: pgbench as the driver\n\npgbench has no warm-up: what a connection does for the first time is in its figures, and "
+            "not in walpool-load's.\n\n"
             + md.table(["workload", "clients", "system", "pgbench", "walpool-load", "to PostgreSQL, pgbench",
                         "to PostgreSQL, walpool-load"], md.without_repeats(rows, 2), left=3) + _conclusion(record))
 

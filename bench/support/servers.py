@@ -113,9 +113,9 @@ class Server:
 class Walpool(Server):
     name = "walpool"
 
-    def __init__(self, directory, database_path, options=(), environment=None):
+    def __init__(self, directory, database_path, options=(), environment=None, program=None):
         super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name, environment)
-        self.program = walpoold_path()
+        self.program = program or walpoold_path()
         self.database_path = Path(database_path)
         self.options = list(options)
         self.directory.mkdir(mode=0o700, exist_ok=True)

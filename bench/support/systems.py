@@ -11,6 +11,7 @@ SYSTEMS = {
     "walpool": ("Walpool", "walpoold as it comes: synchronous = full"),
     "walpool-pipelined": ("Walpool, pipelined", "synchronous = pipelined: answered when on the disk, visible up to a sync earlier"),
     "walpool-normal": ("Walpool, normal", "synchronous = normal: answered before the sync"),
+    "old-walpool": ("Walpool, old", "the walpoold of --old, which takes turns with the other: synchronous = full"),
     "postgres": ("PostgreSQL", "PostgreSQL 15 as initdb configures it, over its Unix socket"),
     "postgres-async": ("PostgreSQL, async", "the same server, a user with synchronous_commit = off"),
     "pgbouncer": ("PgBouncer", "PgBouncer in front of that server, transaction pooling; no prepared statements, so extended protocol"),
@@ -20,6 +21,8 @@ SYSTEMS = {
     "in-process": ("SQLite in a loop", "a thread and a connection for each client in one process: the limit of SQLite"),
     "canned": ("empty wire server", "answers a row it has at hand, and sleeps until the next message: what socket and kernel cost"),
 }
+# Only with the program that is meant: --old.
+OLD = "old-walpool"
 PACKAGES = {
     "postgres": ["postgresql-15"], "postgres-async": ["postgresql-15"], "pgbouncer": ["postgresql-15", "pgbouncer"],
     "canned": ["gcc", "libc6-dev"],
@@ -28,7 +31,7 @@ PACKAGES = {
 
 def described(system):
     title, what = SYSTEMS[system.name]
-    return {"title": title, "what": what, "settings": system.settings}
+    return {"title": title, "what": what + (f"; with {' '.join(system.more)}" if system.more else ""), "settings": system.settings}
 
 
 @dataclass
@@ -41,6 +44,8 @@ class Served:
     user: str | None = None
     protocol: str | None = None
     behind: list = field(default_factory=list)
+    # Options that make it another than the one it is described as.
+    more: list = field(default_factory=list)
 
     environment = {}        # of the load generator: a slow disk is the server's
 
@@ -62,10 +67,8 @@ class Served:
                 return f"{server.name} {server.ended()}: {server.log()}"
         return None
 
-    def inserted(self, after=None):
-        """The newest row's id, or the number of rows that came after it."""
-        question = ("SELECT coalesce(max(id), 0) FROM bench_insert" if after is None
-                    else f"SELECT count(*) FROM bench_insert WHERE id > {after}")
+    def asked(self, question):
+        """The one number that answers it."""
         with self.server.connect(timeout=120) as connection:
             return int(connection.value(question))
 
@@ -80,6 +83,8 @@ class Embedded:
     settings: dict
     environment: dict = field(default_factory=dict)
 
+    more = ()
+
     def command(self, programs, workload):
         program = programs.grdb if self.name == "grdb" else programs.load
         return [program, workload, *self.how, self.path, "--synchronous", self.settings["synchronous"]]
@@ -93,8 +98,6 @@ class Embedded:
     def broken(self, patience=0):
         return None
 
-    def inserted(self, after=None):
-        question = ("SELECT coalesce(max(id), 0) FROM bench_insert" if after is None
-                    else f"SELECT count(*) FROM bench_insert WHERE id > {after}")
+    def asked(self, question):
         with machine.sqlite(self.path) as connection:
             return connection.execute(question).fetchone()[0]

@@ -6,10 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
+
+from support import leftovers
 
 BENCH = Path(__file__).resolve().parent.parent
 REPOSITORY = BENCH.parent
@@ -75,22 +76,25 @@ def file_system(path):
 @contextlib.contextmanager
 def work_directory():
     """A directory for databases and sockets on a real disk: below $WALPOOL_BENCH_DIR, or beside the sources.
-    Removed at the end, whatever happens."""
+    Removed at the end, whatever happens, and the processes that work in it end with us."""
     base = Path(os.environ.get("WALPOOL_BENCH_DIR") or REPOSITORY / ".build-bench").resolve()
     base.mkdir(parents=True, exist_ok=True)
     kind = file_system(base)["type"]
     if kind in ("tmpfs", "ramfs"):
         raise BenchError(f"{base} is on {kind}, where a sync costs nothing: set WALPOOL_BENCH_DIR to a disk")
-    directory = Path(tempfile.mkdtemp(prefix="run-", dir=base))
-    try:
+    for left in leftovers.found(base):
+        say(f"{left} was left behind by a run that was killed: it and its processes are removed")
+        leftovers.clear(left)
+    with leftovers.watched(base) as directory:
         # PostgreSQL refuses to run as root; its own user must be able to pass through.
         directory.chmod(0o711)
         if len(str(directory)) > 107 - len("/world0/walpool-pipelined-0/.s.PGSQL.5432"):
             raise BenchError(f"{directory} is too long for a socket: set WALPOOL_BENCH_DIR to a shorter path")
-        yield directory
-    finally:
-        with uninterrupted():
-            shutil.rmtree(directory, ignore_errors=True)
+        try:
+            yield directory
+        finally:
+            with uninterrupted():
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextlib.contextmanager

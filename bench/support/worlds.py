@@ -10,18 +10,21 @@ from support import data, machine, settling
 from support.limits import Canned, SyncDelay
 from support.pgbouncer import PgBouncer
 from support.servers import Postgres, Walpool
-from support.systems import Embedded, Served
+from support.systems import OLD, Embedded, Served
 from support.tools import say
 
 # Room for the most clients, and for us.
 SESSIONS = 1100
-MODES = {"walpool": "full", "walpool-pipelined": "pipelined", "walpool-normal": "normal"}
+MODES = {"walpool": "full", OLD: "full", "walpool-pipelined": "pipelined", "walpool-normal": "normal"}
+
+# What a walpoold is started with, and what nobody else may say. (A file of --config is overruled by them.)
+OWN_OPTIONS = ("--synchronous", "--max-sessions", "--name", "--socket-directory", "--port")
 
 
 class World:
-    def __init__(self, directory, programs, scale, delay_us=0, ycsb=False, walpool_options=()):
+    def __init__(self, directory, programs, scale, delay_us=0, ycsb=False, walpool_options=(), old=None):
         self.directory, self.programs, self.scale, self.ycsb = directory, programs, scale, ycsb
-        self.walpool_options = list(walpool_options)
+        self.walpool_options, self.old = list(walpool_options), old
         self._stack = contextlib.ExitStack()
         self._original = None
         self._postgres = None
@@ -94,9 +97,9 @@ class World:
 
     def _walpool(self, name):
         options = ["--synchronous", MODES[name], "--max-sessions", SESSIONS, "--name", "bench", *self.walpool_options]
-        server = Walpool(self._new(name), self._copy(name), options, self.slow)
+        server = Walpool(self._new(name), self._copy(name), options, self.slow, self.old if name == OLD else None)
         self._stack.enter_context(server).start()
-        return Served(name, server, machine.walpool_settings(server))
+        return Served(name, server, machine.walpool_settings(server), more=self.walpool_options)
 
     def _embedded(self, name):
         synchronous = "normal" if name == "direct-normal" else "full"
