@@ -63,10 +63,12 @@ extension [UInt8] {
 
     fileprivate mutating func append(latencies: TallyContents.Latencies) {
         append(bigEndian: latencies.highestNanoseconds)
-        append(bigEndian: latencies.counts.entries.count)
-        for entry in latencies.counts.entries {
-            append(bigEndian: entry.index)
-            append(bigEndian: entry.count)
+        for counts in [latencies.counts, latencies.failed] {
+            append(bigEndian: counts.entries.count)
+            for entry in counts.entries {
+                append(bigEndian: entry.index)
+                append(bigEndian: entry.count)
+            }
         }
     }
 }
@@ -109,7 +111,10 @@ private struct TallyReader {
 
     mutating func latencies() -> TallyContents.Latencies {
         let highest: Int64 = number()
-        let entries = list { SparseCounts.Entry(index: $0.number(), count: $0.number()) }
-        return .init(counts: SparseCounts(entries: entries), highestNanoseconds: highest)
+        return .init(counts: counts(), failed: counts(), highestNanoseconds: highest)
+    }
+
+    private mutating func counts() -> SparseCounts {
+        SparseCounts(entries: list { SparseCounts.Entry(index: $0.number(), count: $0.number()) })
     }
 }

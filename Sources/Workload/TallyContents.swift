@@ -32,7 +32,8 @@ public struct TallyContents: Equatable, Sendable {
     public internal(set) var perClient: [UInt64]
     /// What ended in each second.
     public internal(set) var seconds: [Latencies] = []
-    /// Latencies that no second has: see `OverdueCounts`.
+    /// Latencies that no second has. Of what was due in an open loop, but did not end in the measured time: of what ended after it,
+    /// and what the others had waited by its end. Without them a stall that lasts to the end would not be in the histogram.
     public internal(set) var overdue = Latencies()
     /// The first few different texts of errors.
     public internal(set) var complaints: [String] = []
@@ -40,10 +41,19 @@ public struct TallyContents: Equatable, Sendable {
     /// How often each latency was counted, and the longest in nanoseconds, which the counts have only roughly.
     public struct Latencies: Equatable, Sendable {
         var counts = SparseCounts()
+        /// Those of an open loop's failures, which are no transactions of the second.
+        var failed = SparseCounts()
         var highestNanoseconds: Int64 = 0
+
+        var all: SparseCounts {
+            var all = counts
+            all.add(failed)
+            return all
+        }
 
         mutating func add(_ other: Latencies) {
             counts.add(other.counts)
+            failed.add(other.failed)
             highestNanoseconds = max(highestNanoseconds, other.highestNanoseconds)
         }
     }
@@ -66,8 +76,8 @@ public struct TallyContents: Equatable, Sendable {
 
     /// All latencies of what belongs to the measured time.
     var counts: SparseCounts {
-        var all = overdue.counts
-        for second in seconds { all.add(second.counts) }
+        var all = overdue.all
+        for second in seconds { all.add(second.all) }
         return all
     }
 

@@ -115,7 +115,7 @@ def test_serialization_failures_are_retried(load, query):
 def test_shape(load):
     options = ["--messages", "pipeline", "--protocol", "extended", "--retries", 3]
     result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2, *options)
-    assert (result["format"], result["workload"], result["target"], result["seed"]) == (2, "select", "server", 7)
+    assert (result["format"], result["workload"], result["target"], result["seed"]) == (3, "select", "server", 7)
     assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and result["seconds"] == pytest.approx(0.3)
     assert result["client_cpu_seconds"] > 0
     assert result["options"] == {"protocol": "extended", "retries": 3} and result["variables"] == {"scale": SCALE}

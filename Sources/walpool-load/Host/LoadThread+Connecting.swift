@@ -127,14 +127,13 @@ extension LoadThread {
         let state = client(index)
         let isMidway = isInTransaction(state)
         guard isMidway || now < until else { return }
-        let began = isMidway ? state.pointee.began : now
         // connection_failure, unless the server has said why.
         let (code, message) = reports[index].map { ($0.state, $0.message) } ?? ("08006", reason)
         let tally = state.pointee.tally.takeUnretainedValue()
         if state.pointee.connectsEachTime {
-            tally.failed(began: began, ended: now, state: code, message: message)
+            tally.failed(began: isMidway ? state.pointee.began : now, ended: now, state: code, message: message)
         } else {
-            tally.lost(began: began, ended: now, state: code, message: message)
+            tally.lost(began: isMidway ? state.pointee.began : nil, ended: now, state: code, message: message)
         }
     }
 
