@@ -15,6 +15,9 @@ struct RunSettings: Sendable {
     /// As long as a run may be.
     static let progressSeconds = 0...1e6
 
+    /// After the end, as long as a server may take to answer what was under way: more than a busy_timeout of 5 s.
+    static let drainNanoseconds: Int64 = 10_000_000_000
+
     var warmUp: Int64 { Int64(warmUpSeconds * 1e9) }
     /// Nanoseconds, with the warm-up.
     var length: Int64 { Int64((warmUpSeconds + seconds) * 1e9) }

@@ -74,6 +74,51 @@ def test_ctrl_c_in_the_warm_up(request, query, target):
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
 
 
+# Neither would end by itself in the time a test has.
+HOLDER = """
+    [[class]]
+    name = "holder"
+    [[class.transaction]]
+    statements = [
+        { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 600000 }, { sql = "COMMIT" },
+    ]
+    """
+
+
+@pytest.mark.parametrize("ends", ["by its time", "by Ctrl-C"])
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_a_hold_that_is_longer_than_anybody_waits(request, query, target, ends):
+    """It is given up with the run, and what it has written is rolled back."""
+    load = request.getfixturevalue(target)
+    seconds = 0.5 if ends == "by its time" else 600
+    process = load.start(load.write(HOLDER), "--seconds", seconds, "--warm-up", 0, "--progress", 0.1)
+    process.stderr.readline()
+    if ends == "by Ctrl-C":
+        process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    one = json.loads(output)["classes"][0]
+    assert (one["transactions"], one["late_transactions"], one["errors"]) == (0, 0, 0) and one["unfinished_us"] > 0
+    assert query("SELECT count(*) FROM bench_insert") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_a_signal_behind_the_end(request, target, number):
+    """The last answers are waited for, but only by who wants to."""
+    load = request.getfixturevalue(target)
+    process = load.start(load.write(HOLDER.replace("600000", "8000")), "--seconds", 0.5, "--warm-up", 0, "--progress", 0.1)
+    process.stderr.readline()
+
+    def waits_for_others():
+        # In the run it waits for signals; "0": it does not wait.
+        return Path(f"/proc/{process.pid}/wchan").read_text().split(".")[0] not in ("0", "do_sigtimedwait")
+
+    eventually(waits_for_others, "the end of the measured time")
+    process.send_signal(number)
+    assert process.wait(60) == -number
+
+
 @pytest.mark.parametrize("status", ["not one", "some"])
 def test_a_run_of_nothing_but_errors(load, query, status):
     """It took place for nobody. One class that gets through makes it a run whose errors are counted."""

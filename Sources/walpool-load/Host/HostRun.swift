@@ -100,7 +100,7 @@ struct HostRun {
         return RunOutcome(result, failure: failure)
     }
 
-    private static let drainSeconds = LoadThread.drainNanoseconds / 1_000_000_000
+    private static let drainSeconds = RunSettings.drainNanoseconds / 1_000_000_000
 
     private func lostEverybody(_ loads: [LoadThread]) -> Bool {
         loads.reduce(0) { $0 + $1.lost.load(ordering: .relaxed) } >= settings.totalClients
