@@ -71,6 +71,13 @@ public struct TallyContents: Equatable, Sendable {
         if !complaints.contains(short) { complaints.append(short) }
     }
 
+    /// A client whose tally is not to be had: an error, and what it did is in no figure.
+    public mutating func addMissing(_ state: String, _ reason: String) {
+        errors += 1
+        errorStates[state, default: 0] += 1
+        complain("\(state): \(reason)")
+    }
+
     /// Transactions that succeeded, whenever that was.
     var ended: UInt64 { warmUpTransactions + transactions + lateTransactions }
 

@@ -1,6 +1,7 @@
 """How a run of walpool-load ends before its time, or does not begin."""
 
 import json
+import os
 import select
 import signal
 import socket
@@ -140,12 +141,43 @@ def test_a_run_of_nothing_but_errors(load, query, status):
     assert ("not one transaction succeeded: 23505: " in load.errors) == (status == "not one")
 
 
-def test_a_killed_parent_leaves_nobody_behind(direct):
-    """Clients are processes, and the one that made them had no time to end them."""
+def start_direct(direct):
+    """A run of three clients, and their processes."""
     process = direct.start("insert", "--clients", 3, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
     until_it_works(process)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     assert len(children) == 3
+    return process, children
+
+
+def test_a_killed_client_costs_its_own_figures(direct, query):
+    """The others go on, and what they did is told; that something is missing, too."""
+    process, children = start_direct(direct)
+    os.kill(int(children[1]), signal.SIGKILL)
+    until_it_works(process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "what 1 of 3 clients did is in no figure: a client's process was killed by signal 9" in errors
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert one["error_states"] == {"died": 1} and one["transactions"] > 0 and sorted(one["per_client"])[0] == 0
+    assert query("SELECT count(*) FROM bench_insert")[0][0] >= answered(result)
+
+
+def test_when_all_clients_are_killed_the_run_ends(direct):
+    process, children = start_direct(direct)
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "what 3 of 3 clients did is in no figure" in errors
+    result = json.loads(output)
+    assert result["seconds"] < 600 and result["classes"][0]["error_states"] == {"died": 3}
+
+
+def test_a_killed_parent_leaves_nobody_behind(direct):
+    """Clients are processes, and the one that made them had no time to end them."""
+    process, children = start_direct(direct)
 
     def has_ended(child):
         try:

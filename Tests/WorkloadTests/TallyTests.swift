@@ -136,6 +136,15 @@ import Testing
         #expect(tally.close().due == 0)
     }
 
+    /// It is told, whatever the others have counted.
+    @Test func missingClients() {
+        var contents = Self.random(3)
+        let (errors, transactions) = (contents.errors, contents.transactions)
+        for _ in 0..<2 { contents.addMissing("died", "a client's process was killed by signal 9") }
+        #expect(contents.errors == errors + 2 && contents.transactions == transactions && contents.errorStates["died"] == 2)
+        #expect(contents.complaints.last == "died: a client's process was killed by signal 9")
+    }
+
     static func random(_ seed: UInt64) -> TallyContents {
         var random = Random(seed: seed, stream: 0)
         let tally = makeTally(isOpen: true)
