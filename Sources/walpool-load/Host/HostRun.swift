@@ -96,7 +96,7 @@ struct HostRun {
         let unanswered = loads.reduce(0) { $0 + $1.unanswered }
         var failure: String?
         if unanswered > 0 { failure = "\(unanswered) clients had no answer \(Self.drainSeconds) s after the end" }
-        if lostEverybody(loads) { failure = "the server has closed every connection" }
+        if lostEverybody(loads) { failure = "no client has a connection any longer" }
         return RunOutcome(result, failure: failure)
     }
 
