@@ -1,3 +1,5 @@
+import Glibc
+import POSIX
 import Workload
 
 /// What is to be run, from the workload file and the command line.
@@ -11,6 +13,8 @@ struct RunSettings: Sendable {
     var progressSeconds: Double
     /// Where `sequence()` begins.
     var firstInSequence: Int64
+
+    static var firstInSequenceNow: Int64 { Draws.firstInSequence(nanosecondsSince1970: SystemClock.nanoseconds(CLOCK_REALTIME)) }
 
     /// As long as a run may be.
     static let progressSeconds = 0...1e6

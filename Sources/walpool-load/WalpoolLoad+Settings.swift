@@ -23,18 +23,12 @@ extension WalpoolLoad {
         }
         return RunSettings(
             name: workloadName, workload: workload, seed: seed, warmUpSeconds: warmUp, seconds: seconds,
-            progressSeconds: progress, firstInSequence: firstInSequence)
+            progressSeconds: progress, firstInSequence: RunSettings.firstInSequenceNow)
     }
 
     private var workloadName: String {
         let name = file.split(separator: "/").last ?? ""
         return String(name.hasSuffix(".toml") ? name.dropLast(5) : name)
-    }
-
-    /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.
-    private var firstInSequence: Int64 {
-        let secondsUntil2026 = 1_767_225_600.0
-        return Int64((Clock.timeOfDay - secondsUntil2026) * 1e6)
     }
 
     private func replacements() throws(WorkloadError) -> [String: Int64] {
