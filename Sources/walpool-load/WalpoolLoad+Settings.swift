@@ -63,8 +63,8 @@ extension WalpoolLoad {
 
     func hostRun(_ settings: RunSettings, host: String) throws(LoadError) -> HostRun {
         guard let database else { throw LoadError.usage("--host needs --database") }
-        let queryProtocol = queryProtocol ?? QueryProtocol.prepared.rawValue
-        guard let sent = QueryProtocol(rawValue: queryProtocol) else {
+        let sent = queryProtocol.flatMap(QueryProtocol.init)
+        if let queryProtocol, sent == nil {
             throw LoadError.usage("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
         }
         if let threads, threads < 1 { throw LoadError.usage("--threads is at least 1") }

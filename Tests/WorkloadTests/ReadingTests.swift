@@ -106,6 +106,17 @@ import Testing
         }
     }
 
+    @Test func isolationOfNothing() {
+        let text = """
+            [[class]]
+            name = "readers"
+            isolation = "serializable"
+            [[class.transaction]]
+            statements = [ { sql = "SELECT 1" } ]
+            """
+        #expect(throws: WorkloadError(line: 3, "isolation is what BEGIN asks for, and no transaction has one")) { try Workload(text) }
+    }
+
     @Test func noClass() {
         #expect(throws: WorkloadError("there is no [[class]]")) { try Workload("data = \"none\"") }
         #expect(throws: WorkloadError("a NUL character")) { try Workload("a = 1\0") }

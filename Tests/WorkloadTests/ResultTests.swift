@@ -17,14 +17,16 @@ import Testing
         return RunResult(
             workload: "tpcb", target: "server", seed: 3, firstInSequence: 77, variables: ["scale": 9, "a": -1],
             options: [("protocol", .string("simple"))], seconds: 1.5, warmUpSeconds: 0.25, threads: 1,
-            clientProcessorSeconds: 0.0125, startedAt: 1_700_000_000.5, classes: [ClassResult(clientClass, tally.close())])
+            clientProcessorSeconds: 0.0125, startedAt: 1_700_000_000.5,
+            classes: [ClassResult(clientClass, tally.close(), queryProtocol: "simple")])
     }
 
     @Test func json() {
         let text = Self.result.json.text
         for part in [
             "\"format\": 3", "\"seed\": 3, \"first_in_sequence\": 77, \"variables\": {\"a\": -1, \"scale\": 9}",
-            "\"options\": {\"protocol\": \"simple\"}", "\"think_ms\": 0.000", "\"messages\": \"separate\", \"isolation\": \"serializable\"",
+            "\"options\": {\"protocol\": \"simple\"}", "\"think_ms\": 0.000",
+            "\"protocol\": \"simple\", \"messages\": \"separate\", \"isolation\": \"serializable\"",
             "\"workload\": \"tpcb\"", "\"seconds\": 1.500", "\"client_cpu_seconds\": 0.013", "\"loop\": \"open\"",
             "\"rate_per_s\": 20.000", "\"transactions\": 2", "\"statements\": 14",
             "\"error_states\": {\"40001\": 1}, \"late_errors\": 1, \"late_error_states\": {\"XX000\": 1}",
@@ -35,6 +37,14 @@ import Testing
         ] {
             #expect(text.contains(part), "\(part) is not in \(text)")
         }
+    }
+
+    /// Of what was not sent to a server nothing is said that was not done.
+    @Test func jsonWithoutServer() {
+        var result = Self.result
+        result.classes[0].queryProtocol = nil
+        let text = result.json.text
+        #expect(text.contains("\"protocol\": null, \"messages\": null, \"isolation\": null"), "\(text)")
     }
 
     @Test func intervalLog() {
