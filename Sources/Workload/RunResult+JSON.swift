@@ -45,6 +45,8 @@ extension ClassResult {
             ("rows", .integer(contents.rows)),
             ("errors", .integer(contents.errors)),
             ("error_states", Self.json(states: contents.errorStates)),
+            ("warm_up_errors", .integer(contents.warmUpErrors)),
+            ("warm_up_error_states", Self.json(states: contents.warmUpErrorStates)),
             ("late_errors", .integer(contents.lateErrors)),
             ("late_error_states", Self.json(states: contents.lateErrorStates)),
             ("retries", .integer(contents.retries)),

@@ -46,7 +46,10 @@ extension RunResult {
                 text += "the latencies have the time until they did\n"
             }
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
-            for (states, when) in [(contents.errorStates, ""), (contents.lateErrorStates, " after the end")] {
+            let failures = [
+                (contents.warmUpErrorStates, " in the warm-up"), (contents.errorStates, ""), (contents.lateErrorStates, " after the end"),
+            ]
+            for (states, when) in failures {
                 for (state, count) in states.sorted(by: { $0.key < $1.key }) { text += "\(name): \(state) \(count) times\(when)\n" }
             }
             if contents.unfinishedNanoseconds > Tally.second {

@@ -90,7 +90,12 @@ public final class Tally {
     ///   - isRetried: it begins again, and its time goes on.
     public func failed(began: Int64, ended: Int64, state: String, message: String, isRetried: Bool = false) {
         contents.complain("\(state): \(message)")
-        guard deciding(began: began, ended: ended) >= from else { return }
+        guard deciding(began: began, ended: ended) >= from else {
+            guard !isRetried else { return }
+            contents.warmUpErrors += 1
+            contents.warmUpErrorStates[state, default: 0] += 1
+            return
+        }
         countFailure(began: began, ended: ended, state: state, isRetried: isRetried)
     }
 

@@ -16,6 +16,10 @@ public struct TallyContents: Equatable, Sendable {
     public internal(set) var lateErrors: UInt64 = 0
     /// The same of `lateErrors`.
     public internal(set) var lateErrorStates: [String: UInt64] = [:]
+    /// Failed for good in the warm-up.
+    public internal(set) var warmUpErrors: UInt64 = 0
+    /// The same of `warmUpErrors`.
+    public internal(set) var warmUpErrorStates: [String: UInt64] = [:]
     /// Succeeded, but before the measured time, or after it: see `Tally` for what belongs where.
     public internal(set) var warmUpTransactions: UInt64 = 0
     /// Succeeded, but after the measured time.
@@ -96,6 +100,8 @@ public struct TallyContents: Equatable, Sendable {
         errors += other.errors
         lateErrors += other.lateErrors
         lateErrorStates.merge(other.lateErrorStates, uniquingKeysWith: +)
+        warmUpErrors += other.warmUpErrors
+        warmUpErrorStates.merge(other.warmUpErrorStates, uniquingKeysWith: +)
         retries += other.retries
         errorStates.merge(other.errorStates, uniquingKeysWith: +)
         warmUpTransactions += other.warmUpTransactions

@@ -6,6 +6,7 @@ import Testing
     static var result: RunResult {
         let tally = Tally(clients: 2, isOpen: true)
         tally.begin(from: 0, until: 1_500_000_000)
+        tally.failed(began: -2, ended: -1, state: "57014", message: "early")
         tally.succeeded(client: 0, began: 0, ended: 2_000_000, statements: 7, rows: 1)
         tally.failed(began: 0, ended: 9_000_000, state: "40001", message: "a \"quoted\" text")
         tally.succeeded(client: 0, began: 1_000_000_000, ended: 1_004_000_000, statements: 7, rows: 1)
@@ -29,11 +30,12 @@ import Testing
             "\"protocol\": \"simple\", \"messages\": \"separate\", \"isolation\": \"serializable\"",
             "\"workload\": \"tpcb\"", "\"seconds\": 1.500", "\"client_cpu_seconds\": 0.013", "\"loop\": \"open\"",
             "\"rate_per_s\": 20.000", "\"transactions\": 2", "\"statements\": 14",
-            "\"error_states\": {\"40001\": 1}, \"late_errors\": 1, \"late_error_states\": {\"XX000\": 1}",
+            "\"error_states\": {\"40001\": 1}, \"warm_up_errors\": 1, \"warm_up_error_states\": {\"57014\": 1}",
+            "\"late_errors\": 1, \"late_error_states\": {\"XX000\": 1}",
             "\"throughput_per_s\": 1.333", "\"p50\": 9007", "\"max\": 100000", "\"fewest\": 0", "\"most\": 2", "\"per_client\": [2, 0]",
             "\"due\": 30, \"not_started\": 2", "\"unfinished_us\": 100000",
             "\"series\": [{\"second\": 0, \"transactions\": 1, \"p99_us\": 9000, \"max_us\": 9000}, {\"second\": 1",
-            "\"complaints\": [\"40001: a \\\"quoted\\\" text\", \"XX000: late\"]", "\"histogram\": \"HISTF",
+            "\"complaints\": [\"57014: early\", \"40001: a \\\"quoted\\\" text\", \"XX000: late\"]", "\"histogram\": \"HISTF",
         ] {
             #expect(text.contains(part), "\(part) is not in \(text)")
         }
@@ -63,7 +65,8 @@ import Testing
         #expect(lines[2] == "a, b 2 2 2 1.3 9.007 100.000 100.000 100.000 0 2 1")
         #expect(lines[3] == "a, b: 2 of 30 transactions that were due were not started")
         #expect(lines[4] == "a, b: of 30 transactions that were due 1 failed: the latencies have the time until they did")
-        #expect(lines[5] == "a, b: 40001 1 times" && lines[6] == "a, b: XX000 1 times after the end")
+        #expect(lines[5] == "a, b: 57014 1 times in the warm-up")
+        #expect(lines[6] == "a, b: 40001 1 times" && lines[7] == "a, b: XX000 1 times after the end")
     }
 
     @Test(arguments: [
