@@ -301,6 +301,17 @@ def test_refusals(aimed_at, options, status, message):
     assert load.errors.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["./figures", "link"])
+def test_one_file_by_two_names(aimed_at, tmp_path, name):
+    (tmp_path / "link").symlink_to("figures")
+    load = aimed_at("--direct", "x")
+    load.run("select", "--json", tmp_path / "figures", "--hdr-log", f"{tmp_path}/{name}", status=2)
+    assert load.errors.startswith("walpool-load: --json and --hdr-log are the same file, ")
+    # What is no file takes both.
+    load.run("select", "--json", "/dev/null", "--hdr-log", "/dev/../dev/null", status=1)
+    assert "cannot open x" in load.errors
+
+
 def test_nobody_there_for_clients_that_connect_each_time(aimed_at):
     """They try again and again; a run in which none of them got through did not take place."""
     load = aimed_at("--host", "/nowhere", "--database", "x")
