@@ -115,6 +115,12 @@ extension WalpoolLoad {
 
 /// A file as a whole.
 enum InputFile {
+    /// Whether it can be read again and again.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     static func read(_ path: String) throws(WorkloadError) -> String {
         guard let file = fopen(path, "r") else { throw WorkloadError(String(cString: strerror(errno))) }
         defer { fclose(file) }

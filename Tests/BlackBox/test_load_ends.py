@@ -278,6 +278,7 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "/nowhere/x.db"], 1, "cannot open /nowhere/x.db: unable to open database file"),
     (["--direct", "x", "--set", "skale=1"], 2, 'there is no variable "skale"'),
     (["--direct", "x", "--clients", "writers=1"], 2, "the classes are readers"),
+    (["--direct", "x", "--clients", "readers=1,readers=2"], 2, "--clients readers=1,readers=2: class readers is named twice"),
     (["--direct", "x", "--rate", "1e-10"], 2, '--rate: "1e-10" is not 0, or a number from 0.001 to 1000000000'),
     (["--direct", "x", "--rate", "1e300"], 2, '--rate: "1e300" is not'),
     (["--direct", "x", "--rate", "nan"], 2, '--rate: "nan" is not'),
@@ -324,6 +325,16 @@ def test_what_is_wrong_in_a_file(aimed_at):
     path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
     load.run(path, status=2)
     assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
+
+
+def test_a_workload_that_can_be_read_but_once(direct, in_process):
+    """The processes of the clients read it, too."""
+    text = '[[class]]\nname = "a"\n[[class.transaction]]\nstatements = [ { sql = "SELECT 1" } ]\n'
+    for load, status in ((in_process, 0), (direct, 2)):
+        command = load.command(Path("/dev/stdin"), "--seconds", 0.1, "--warm-up", 0)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+        assert done.returncode == status, done.stderr
+    assert done.stderr == "walpool-load: with --direct the workload is a file, which each client reads: /dev/stdin is none\n"
 
 
 @pytest.mark.parametrize("target", ["direct", "in_process"])
