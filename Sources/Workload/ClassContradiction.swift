@@ -10,11 +10,14 @@ extension ClientClass {
         if isIdle, let key = Self.keysOfActiveClasses.first(where: isGiven) {
             return (key, "a class that is idle only connects, and has no \(key)")
         }
+        if isolation != nil, !begins { return ("isolation", "isolation is what BEGIN asks for, and no transaction has one") }
         if messages == .query, holds { return ("messages", "a transaction that holds cannot be one query") }
         return nil
     }
 
     private static let keysOfActiveClasses = ["rate", "think_ms", "isolation", "messages", "connect", "read_bytes_per_s"]
+
+    private var begins: Bool { transactions.contains { $0.statements.contains { $0.kind == .begin } } }
 
     private var holds: Bool { transactions.contains { $0.steps.contains { if case .hold = $0 { true } else { false } } } }
 }

@@ -12,6 +12,13 @@ public struct Draws: Sendable {
     /// How often `sequence()` was drawn.
     var drawnFromSequence: Int64 = 0
 
+    /// Where a run begins that starts at that time: in nanoseconds, so that it gets none of the numbers of an earlier one. A row takes as
+    /// many numbers as its class has clients, because each client has its own, and it counts how far the first of them gets: where one
+    /// of 64 adds all rows, a run that is to get ahead of the clock has to add 16 million in each second.
+    public static func firstInSequence(nanosecondsSince1970: Int64) -> Int64 { nanosecondsSince1970 - nanosecondsUntil2026 }
+
+    private static let nanosecondsUntil2026: Int64 = 1_767_225_600_000_000_000
+
     /// - Parameters:
     ///   - classIndex: the place of the class in its file.
     ///   - client: from 0.

@@ -18,7 +18,7 @@ extension RunResult {
                 let length = min(1, max(0, seconds - Double(second)))
                 let longest = Double(interval.highestNanoseconds) / 1e6
                 let numbers = [Double(second), length, longest].map { decimal($0, places: 3) }.joined(separator: ",")
-                log += "Tag=\(Self.tag(result.clientClass.name)),\(numbers),\(base64(interval.counts.compressed))\n"
+                log += "Tag=\(Self.tag(result.clientClass.name)),\(numbers),\(base64(interval.all.compressed))\n"
             }
         }
         return log

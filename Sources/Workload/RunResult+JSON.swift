@@ -1,6 +1,6 @@
 extension RunResult {
     /// For programs. The number is raised when a member changes its meaning or goes.
-    public static let format = 2
+    public static let format = 3
 
     /// What walpool-load writes to the file of `--json`.
     public var json: JSON {
@@ -33,8 +33,9 @@ extension ClassResult {
             ("rate_per_s", isOpen ? .number(clientClass.ratePerSecond) : .null),
             ("think_ms", .number(clientClass.thinkMilliseconds)),
             ("idle", .boolean(clientClass.isIdle)),
-            ("messages", .string(clientClass.messages.rawValue)),
-            ("isolation", clientClass.isolation.map(JSON.string) ?? .null),
+            ("protocol", queryProtocol.map(JSON.string) ?? .null),
+            ("messages", queryProtocol == nil ? .null : .string(clientClass.messages.rawValue)),
+            ("isolation", queryProtocol == nil ? .null : clientClass.isolation.map(JSON.string) ?? .null),
             ("transactions", .integer(contents.transactions)),
             ("warm_up_transactions", .integer(contents.warmUpTransactions)),
             ("late_transactions", .integer(contents.lateTransactions)),
@@ -44,6 +45,8 @@ extension ClassResult {
             ("rows", .integer(contents.rows)),
             ("errors", .integer(contents.errors)),
             ("error_states", Self.json(states: contents.errorStates)),
+            ("warm_up_errors", .integer(contents.warmUpErrors)),
+            ("warm_up_error_states", Self.json(states: contents.warmUpErrorStates)),
             ("late_errors", .integer(contents.lateErrors)),
             ("late_error_states", Self.json(states: contents.lateErrorStates)),
             ("retries", .integer(contents.retries)),
@@ -74,7 +77,7 @@ extension ClassResult {
         .object([
             ("second", .integer(second)),
             ("transactions", .integer(contents.counts.total)),
-            ("p99_us", .integer(contents.counts.histogram.valueAtPercentile(99))),
+            ("p99_us", .integer(contents.all.histogram.valueAtPercentile(99))),
             ("max_us", .integer(microseconds(contents.highestNanoseconds))),
         ])
     }

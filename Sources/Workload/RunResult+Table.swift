@@ -41,8 +41,15 @@ extension RunResult {
             if contents.notStarted > 0 {
                 text += "\(name): \(contents.notStarted) of \(contents.due) transactions that were due were not started\n"
             }
+            if result.clientClass.isOpenLoop, contents.errors > 0 {
+                text += "\(name): of \(contents.due) transactions that were due \(contents.errors) failed: "
+                text += "the latencies have the time until they did\n"
+            }
             if contents.retries > 0 { text += "\(name): \(contents.retries) transactions were retried\n" }
-            for (states, when) in [(contents.errorStates, ""), (contents.lateErrorStates, " after the end")] {
+            let failures = [
+                (contents.warmUpErrorStates, " in the warm-up"), (contents.errorStates, ""), (contents.lateErrorStates, " after the end"),
+            ]
+            for (states, when) in failures {
                 for (state, count) in states.sorted(by: { $0.key < $1.key }) { text += "\(name): \(state) \(count) times\(when)\n" }
             }
             if contents.unfinishedNanoseconds > Tally.second {

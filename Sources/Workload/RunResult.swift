@@ -63,14 +63,18 @@ public struct RunResult: Sendable {
 public struct ClassResult: Sendable {
     /// With what the command line has replaced in it.
     public var clientClass: ClientClass
+    /// How its statements were sent to a server: "prepared", "extended" or "simple". Nil where none were, so that `messages` and
+    /// `isolation` of the class meant nothing.
+    public var queryProtocol: String?
     /// Of all its clients, whichever thread or process ran them.
     public var contents: TallyContents
     /// Of the contents that this was made with.
     public let latency: LatencyFigures
 
     /// Calculates the latencies, for which a histogram is built.
-    public init(_ clientClass: ClientClass, _ contents: TallyContents) {
+    public init(_ clientClass: ClientClass, _ contents: TallyContents, queryProtocol: String? = nil) {
         self.clientClass = clientClass
+        self.queryProtocol = queryProtocol
         self.contents = contents
         latency = LatencyFigures(contents.counts, longestNanoseconds: contents.longestNanoseconds)
     }

@@ -4,7 +4,9 @@
 /// belongs to the measured time if it ends in it. In an open loop it does if it was meant to start in it: else an overload would put
 /// what is left of the warm-up in place of what was due, and hide both. What belongs before is warm-up; what ends after the end is
 /// late: neither is in the throughput, but both are in the tables of the database, so both are counted. Latencies are those of what
-/// ended in the measured time, and in an open loop those of everything that was due, with an answer or without one.
+/// succeeded in the measured time, and in an open loop those of everything that was due: what failed has the time until it did. Else
+/// what a stall ends with an error would be in no percentile, and the stall hidden by the very requests that it was worst for. Errors
+/// that come at once make the percentiles better than they were for those who got an answer, so they are told beside them.
 ///
 /// Not Sendable: one thread counts, and hands over `contents` when it is done.
 public final class Tally {
@@ -14,7 +16,9 @@ public final class Tally {
     private(set) var from: Int64 = .max
     private(set) var until: Int64 = .max
     private let counts = LatencyCounts()
-    var overdue = OverdueCounts()
+    var overdue = RareLatencies()
+    /// Of the transactions of an open loop that failed in the second.
+    private var failed = RareLatencies()
     private let perClient: UnsafeMutablePointer<UInt64>
     private let clients: Int
     private var endOfSecond: Int64 = .max
@@ -86,18 +90,27 @@ public final class Tally {
     ///   - isRetried: it begins again, and its time goes on.
     public func failed(began: Int64, ended: Int64, state: String, message: String, isRetried: Bool = false) {
         contents.complain("\(state): \(message)")
-        guard deciding(began: began, ended: ended) >= from else { return }
+        guard deciding(began: began, ended: ended) >= from else {
+            guard !isRetried else { return }
+            contents.warmUpErrors += 1
+            contents.warmUpErrorStates[state, default: 0] += 1
+            return
+        }
         countFailure(began: began, ended: ended, state: state, isRetried: isRetried)
     }
 
     /// A client's only connection has ended, and not by us. Counted in the warm-up, too, and of clients that were waiting: the
     /// client is missing from then on.
-    public func lost(began: Int64, ended: Int64, state: String, message: String) {
+    ///
+    /// - Parameter began: its transaction; nil when it waited for the next one.
+    public func lost(began: Int64?, ended: Int64, state: String, message: String) {
         contents.complain("\(state): \(message)")
         countFailure(began: began, ended: ended, state: state)
     }
 
-    private func countFailure(began: Int64, ended: Int64, state: String, isRetried: Bool = false) {
+    private func countFailure(began running: Int64?, ended: Int64, state: String, isRetried: Bool = false) {
+        let began = running ?? ended
+        if running != nil, !isRetried { recordFailure(began: began, ended: ended) }
         contents.longestNanoseconds = max(contents.longestNanoseconds, ended - began)
         if ended >= until { unfinished(began: began, end: until) }
         if deciding(began: began, ended: ended) >= until, !isRetried {
@@ -109,19 +122,34 @@ public final class Tally {
         }
     }
 
+    /// In an open loop it was due, so it has a latency.
+    private func recordFailure(began: Int64, ended: Int64) {
+        guard isOpen, began >= from, began < until else { return }
+        guard ended < until else { return overdue.record(nanoseconds: ended - began) }
+        closeSeconds(upTo: ended)
+        failed.record(nanoseconds: ended - began)
+    }
+
     /// Takes what was counted in the seconds that have passed.
     private func closeSeconds(upTo now: Int64) {
         while now >= endOfSecond {
-            contents.seconds.append(.init(counts: counts.take(), highestNanoseconds: highestInSecond))
-            highestInSecond = 0
+            contents.seconds.append(takeSecond())
             endOfSecond += Self.second
         }
     }
 
+    private func takeSecond() -> TallyContents.Latencies {
+        let failures = failed.take()
+        defer { highestInSecond = 0 }
+        return .init(
+            counts: counts.take(), failed: failures.counts,
+            highestNanoseconds: max(highestInSecond, failures.highestNanoseconds))
+    }
+
     /// A part of a second at the end. What was counted before an early end was known is in the last second, and makes no other.
     private func closePartOfSecond() {
-        guard counts.total > 0 || !overdue.isEmpty else { return }
-        let part = TallyContents.Latencies(counts: counts.take(), highestNanoseconds: highestInSecond)
+        guard counts.total > 0 || !failed.isEmpty || !overdue.isEmpty else { return }
+        let part = takeSecond()
         guard endOfSecond - Self.second >= until, let last = contents.seconds.indices.last else {
             return contents.seconds.append(part)
         }
@@ -133,7 +161,7 @@ public final class Tally {
         // A stall at the end is seen in the seconds too.
         if until < .max { closeSeconds(upTo: until) }
         closePartOfSecond()
-        contents.overdue = overdue.latencies
+        contents.overdue = overdue.take()
         contents.transactions = transactions
         contents.statements = statements
         contents.rows = rows

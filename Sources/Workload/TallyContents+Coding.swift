@@ -7,13 +7,14 @@ extension TallyContents {
         var bytes: [UInt8] = []
         let counts = [
             transactions, statements, rows, errors, lateErrors, retries, warmUpTransactions, lateTransactions, due, notStarted,
+            warmUpErrors,
         ]
         for number in counts { bytes.append(bigEndian: number) }
         bytes.append(bigEndian: unfinishedNanoseconds)
         bytes.append(bigEndian: longestNanoseconds)
         bytes.append(bigEndian: perClient.count)
         for count in perClient { bytes.append(bigEndian: count) }
-        for states in [errorStates, lateErrorStates] { bytes.append(states: states) }
+        for states in [errorStates, lateErrorStates, warmUpErrorStates] { bytes.append(states: states) }
         bytes.append(bigEndian: complaints.count)
         for complaint in complaints { bytes.append(text: complaint) }
         bytes.append(bigEndian: seconds.count)
@@ -35,11 +36,13 @@ extension TallyContents {
         lateTransactions = reader.number()
         due = reader.number()
         notStarted = reader.number()
+        warmUpErrors = reader.number()
         unfinishedNanoseconds = reader.number()
         longestNanoseconds = reader.number()
         perClient = reader.list { $0.number() }
         errorStates = reader.states()
         lateErrorStates = reader.states()
+        warmUpErrorStates = reader.states()
         complaints = reader.list { $0.text() }
         seconds = reader.list { $0.latencies() }
         overdue = reader.latencies()
@@ -63,10 +66,12 @@ extension [UInt8] {
 
     fileprivate mutating func append(latencies: TallyContents.Latencies) {
         append(bigEndian: latencies.highestNanoseconds)
-        append(bigEndian: latencies.counts.entries.count)
-        for entry in latencies.counts.entries {
-            append(bigEndian: entry.index)
-            append(bigEndian: entry.count)
+        for counts in [latencies.counts, latencies.failed] {
+            append(bigEndian: counts.entries.count)
+            for entry in counts.entries {
+                append(bigEndian: entry.index)
+                append(bigEndian: entry.count)
+            }
         }
     }
 }
@@ -109,7 +114,10 @@ private struct TallyReader {
 
     mutating func latencies() -> TallyContents.Latencies {
         let highest: Int64 = number()
-        let entries = list { SparseCounts.Entry(index: $0.number(), count: $0.number()) }
-        return .init(counts: SparseCounts(entries: entries), highestNanoseconds: highest)
+        return .init(counts: counts(), failed: counts(), highestNanoseconds: highest)
+    }
+
+    private mutating func counts() -> SparseCounts {
+        SparseCounts(entries: list { SparseCounts.Entry(index: $0.number(), count: $0.number()) })
     }
 }

@@ -16,6 +16,10 @@ public struct TallyContents: Equatable, Sendable {
     public internal(set) var lateErrors: UInt64 = 0
     /// The same of `lateErrors`.
     public internal(set) var lateErrorStates: [String: UInt64] = [:]
+    /// Failed for good in the warm-up.
+    public internal(set) var warmUpErrors: UInt64 = 0
+    /// The same of `warmUpErrors`.
+    public internal(set) var warmUpErrorStates: [String: UInt64] = [:]
     /// Succeeded, but before the measured time, or after it: see `Tally` for what belongs where.
     public internal(set) var warmUpTransactions: UInt64 = 0
     /// Succeeded, but after the measured time.
@@ -32,7 +36,8 @@ public struct TallyContents: Equatable, Sendable {
     public internal(set) var perClient: [UInt64]
     /// What ended in each second.
     public internal(set) var seconds: [Latencies] = []
-    /// Latencies that no second has: see `OverdueCounts`.
+    /// Latencies that no second has. Of what was due in an open loop, but did not end in the measured time: of what ended after it,
+    /// and what the others had waited by its end. Without them a stall that lasts to the end would not be in the histogram.
     public internal(set) var overdue = Latencies()
     /// The first few different texts of errors.
     public internal(set) var complaints: [String] = []
@@ -40,10 +45,19 @@ public struct TallyContents: Equatable, Sendable {
     /// How often each latency was counted, and the longest in nanoseconds, which the counts have only roughly.
     public struct Latencies: Equatable, Sendable {
         var counts = SparseCounts()
+        /// Those of an open loop's failures, which are no transactions of the second.
+        var failed = SparseCounts()
         var highestNanoseconds: Int64 = 0
+
+        var all: SparseCounts {
+            var all = counts
+            all.add(failed)
+            return all
+        }
 
         mutating func add(_ other: Latencies) {
             counts.add(other.counts)
+            failed.add(other.failed)
             highestNanoseconds = max(highestNanoseconds, other.highestNanoseconds)
         }
     }
@@ -61,13 +75,20 @@ public struct TallyContents: Equatable, Sendable {
         if !complaints.contains(short) { complaints.append(short) }
     }
 
+    /// A client whose tally is not to be had: an error, and what it did is in no figure.
+    public mutating func addMissing(_ state: String, _ reason: String) {
+        errors += 1
+        errorStates[state, default: 0] += 1
+        complain("\(state): \(reason)")
+    }
+
     /// Transactions that succeeded, whenever that was.
     var ended: UInt64 { warmUpTransactions + transactions + lateTransactions }
 
     /// All latencies of what belongs to the measured time.
     var counts: SparseCounts {
-        var all = overdue.counts
-        for second in seconds { all.add(second.counts) }
+        var all = overdue.all
+        for second in seconds { all.add(second.all) }
         return all
     }
 
@@ -79,6 +100,8 @@ public struct TallyContents: Equatable, Sendable {
         errors += other.errors
         lateErrors += other.lateErrors
         lateErrorStates.merge(other.lateErrorStates, uniquingKeysWith: +)
+        warmUpErrors += other.warmUpErrors
+        warmUpErrorStates.merge(other.warmUpErrorStates, uniquingKeysWith: +)
         retries += other.retries
         errorStates.merge(other.errorStates, uniquingKeysWith: +)
         warmUpTransactions += other.warmUpTransactions

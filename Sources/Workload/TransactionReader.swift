@@ -7,6 +7,9 @@ struct TransactionReader {
     /// A pipeline or a statement of so many rows is as large as anyone sends at once.
     private static let mostRepetitions = 10_000
 
+    /// Their number is an Int16, which PostgreSQL reads without a sign. SQLite as it comes has half of them, and says so.
+    private static let mostParameters = 65_535
+
     func read() throws(WorkloadError) -> Transaction {
         try table.requireOnly(["weight", "let", "statements"])
         let locals = try readLocals()
@@ -74,6 +77,11 @@ struct TransactionReader {
                 throw step.wrong(sql, "rows is for a statement that ends in VALUES (...)")
             }
             statement = many
+        }
+        guard statement.parameters.count <= Self.mostParameters else {
+            throw step.wrong(
+                sql, "the statement has \(statement.parameters.count) parameters with its rows, and Bind has \(Self.mostParameters) at most"
+            )
         }
         return Array(repeating: .statement(statement), count: try step.integer("repeat", 1...Self.mostRepetitions) ?? 1)
     }

@@ -35,14 +35,19 @@ extension Workload {
     ) throws(WorkloadError) -> [(index: Int, text: String)] {
         guard let text else { return [] }
         guard text.contains("=") else { return all.map { ($0, text) } }
-        return try text.split(separator: ",").map { part throws(WorkloadError) in
+        var values: [(index: Int, text: String)] = []
+        for part in text.split(separator: ",") {
             let parts = part.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, let index = classes.firstIndex(where: { $0.name == parts[0] }) else {
                 let names = classes.map(\.name).joined(separator: ", ")
                 throw WorkloadError("\(option) \(part): write CLASS=VALUE; the classes are \(names)")
             }
-            return (index, String(parts[1]))
+            guard !values.contains(where: { $0.index == index }) else {
+                throw WorkloadError("\(option) \(text): class \(parts[0]) is named twice")
+            }
+            values.append((index, String(parts[1])))
         }
+        return values
     }
 
     private func requireMeaning(of key: String, _ clientClass: ClientClass) throws(WorkloadError) {

@@ -14,6 +14,9 @@ struct Outputs {
         if let json, json == intervalLog { throw .usage("--json and --hdr-log are the same, \(json)") }
         self.json = try OutputFile.at(json)
         self.intervalLog = try OutputFile.at(intervalLog)
+        if let json, let intervalLog, let file = self.json?.identity, file == self.intervalLog?.identity {
+            throw .usage("--json and --hdr-log are the same file, \(json) and \(intervalLog)")
+        }
         // The table must not get into what programs read.
         table = !hasTable ? nil : [json, intervalLog].contains("-") ? .standardError : .standardOutput
     }
@@ -51,6 +54,13 @@ struct OutputFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, permissions)
         guard descriptor >= 0 else { throw .system("cannot write \(path)") }
         return OutputFile(path: path, descriptor: descriptor)
+    }
+
+    /// What is written to it replaces what was there. Nil of what is no file: a pipe or a terminal takes one text after the other.
+    var identity: [UInt]? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return [UInt(status.st_dev), UInt(status.st_ino)]
     }
 
     /// As fopen() has them; the umask takes its part away.

@@ -1,3 +1,5 @@
+import Glibc
+import POSIX
 import Workload
 
 /// What is to be run, from the workload file and the command line.
@@ -12,8 +14,13 @@ struct RunSettings: Sendable {
     /// Where `sequence()` begins.
     var firstInSequence: Int64
 
+    static var firstInSequenceNow: Int64 { Draws.firstInSequence(nanosecondsSince1970: SystemClock.nanoseconds(CLOCK_REALTIME)) }
+
     /// As long as a run may be.
     static let progressSeconds = 0...1e6
+
+    /// After the end, as long as a server may take to answer what was under way: more than a busy_timeout of 5 s.
+    static let drainNanoseconds: Int64 = 10_000_000_000
 
     var warmUp: Int64 { Int64(warmUpSeconds * 1e9) }
     /// Nanoseconds, with the warm-up.

@@ -21,7 +21,9 @@ struct RunWatch {
         return signals
     }
 
-    /// Returns at the end of the measured time, which a signal may bring early, or that there is nobody left to measure.
+    /// Returns at the end of the measured time, which a signal may bring early, or that there is nobody left to measure. What is under
+    /// way then is waited for by the caller; who does not want to wait sends a signal, which from now on ends the program as it does by
+    /// default.
     ///
     /// - Parameters:
     ///   - transactions: how many have ended so far; nil when nobody knows.
@@ -29,27 +31,28 @@ struct RunWatch {
     ///   - stop: ends the run early, at the time it is given.
     func wait(transactions: () -> Int?, isDeserted: () -> Bool = { false }, stop: (Int64) -> Void) -> RunTimes {
         Self.blockSignals()
+        defer { unblockSignals() }
         let from = start + settings.warmUp
         var until = start + settings.length
         if waitForEarlyEnd(until: from, transactions, isDeserted) {
-            endEarly(at: Clock.now, stop)
+            stop(Clock.now)
             return RunTimes(measuredSeconds: 0, processorSeconds: 0, startedAt: Clock.timeOfDay)
         }
         let startedAt = Clock.timeOfDay
         let processorBefore = Clock.processorSeconds
         if waitForEarlyEnd(until: until, transactions, isDeserted) {
             until = Clock.now
-            endEarly(at: until, stop)
+            stop(until)
         }
         return RunTimes(
             measuredSeconds: Double(until - from) / 1e9, processorSeconds: Clock.processorSeconds - processorBefore,
             startedAt: startedAt)
     }
 
-    /// What is under way is waited for; who does not want to wait sends the signal again.
-    private func endEarly(at time: Int64, _ stop: (Int64) -> Void) {
-        stop(time)
+    private func unblockSignals() {
         var signals = Self.stopSignals
+        // One that has come in the last moment has asked for the end that is there.
+        _ = waitForSignal(nanoseconds: 0)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 

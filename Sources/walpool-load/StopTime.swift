@@ -11,8 +11,6 @@ final class StopTime: Sendable {
     @inline(__always)
     var value: Int64 { nanoseconds.load(ordering: .relaxed) }
 
-    var isSet: Bool { value < .max }
-
     /// Only the first counts.
     func set(_ time: Int64) { _ = nanoseconds.compareExchange(expected: .max, desired: time, ordering: .relaxed) }
 }

@@ -23,18 +23,12 @@ extension WalpoolLoad {
         }
         return RunSettings(
             name: workloadName, workload: workload, seed: seed, warmUpSeconds: warmUp, seconds: seconds,
-            progressSeconds: progress, firstInSequence: firstInSequence)
+            progressSeconds: progress, firstInSequence: RunSettings.firstInSequenceNow)
     }
 
     private var workloadName: String {
         let name = file.split(separator: "/").last ?? ""
         return String(name.hasSuffix(".toml") ? name.dropLast(5) : name)
-    }
-
-    /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.
-    private var firstInSequence: Int64 {
-        let secondsUntil2026 = 1_767_225_600.0
-        return Int64((Clock.timeOfDay - secondsUntil2026) * 1e6)
     }
 
     private func replacements() throws(WorkloadError) -> [String: Int64] {
@@ -69,8 +63,8 @@ extension WalpoolLoad {
 
     func hostRun(_ settings: RunSettings, host: String) throws(LoadError) -> HostRun {
         guard let database else { throw LoadError.usage("--host needs --database") }
-        let queryProtocol = queryProtocol ?? QueryProtocol.prepared.rawValue
-        guard let sent = QueryProtocol(rawValue: queryProtocol) else {
+        let sent = queryProtocol.flatMap(QueryProtocol.init)
+        if let queryProtocol, sent == nil {
             throw LoadError.usage("--protocol \(queryProtocol): one of \(Self.words(QueryProtocol.self))")
         }
         if let threads, threads < 1 { throw LoadError.usage("--threads is at least 1") }
@@ -121,6 +115,12 @@ extension WalpoolLoad {
 
 /// A file as a whole.
 enum InputFile {
+    /// Whether it can be read again and again.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     static func read(_ path: String) throws(WorkloadError) -> String {
         guard let file = fopen(path, "r") else { throw WorkloadError(String(cString: strerror(errno))) }
         defer { fclose(file) }

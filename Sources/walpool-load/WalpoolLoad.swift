@@ -106,6 +106,9 @@ struct WalpoolLoad: ParsableCommand {
             return try hostRun(settings, host: host).run()
         case (nil, let path?, nil):
             try requireNone(of: optionsOfServers, with: "--direct")
+            guard InputFile.isRegular(file) else {
+                throw .usage("with --direct the workload is a file, which each client reads: \(file) is none")
+            }
             return try DirectRun(settings: settings, file: sqliteFile(path)).run()
         case (nil, nil, let path?):
             try requireNone(of: optionsOfServers, with: "--in-process")

@@ -33,6 +33,10 @@ def test_balances(load, query, sent, protocol):
         load.run("tpcb", "--messages", sent, "--protocol", protocol, status=2)
         assert "--messages query" in load.errors
         return
+    if sent == "query" and protocol != "simple":
+        load.run("tpcb", "--messages", sent, "--protocol", protocol, status=2)
+        assert f"--protocol {protocol} means nothing with this workload: what its classes send is simple" in load.errors
+        return
     options = ["--messages", sent, "--protocol", protocol, "--set", f"scale={SCALE}", "--clients", 4]
     result = load.run("tpcb", *options)
     one = result["classes"][0]
@@ -115,13 +119,13 @@ def test_serialization_failures_are_retried(load, query):
 def test_shape(load):
     options = ["--messages", "pipeline", "--protocol", "extended", "--retries", 3]
     result = load.run("select", "--set", f"scale={SCALE}", "--seed", 7, "--threads", 2, *options)
-    assert (result["format"], result["workload"], result["target"], result["seed"]) == (2, "select", "server", 7)
+    assert (result["format"], result["workload"], result["target"], result["seed"]) == (3, "select", "server", 7)
     assert result["warm_up_seconds"] == 0.1 and result["threads"] == 2 and result["seconds"] == pytest.approx(0.3)
     assert result["client_cpu_seconds"] > 0
     assert result["options"] == {"protocol": "extended", "retries": 3} and result["variables"] == {"scale": SCALE}
     assert result["first_in_sequence"] > 0
     one = result["classes"][0]
-    assert (one["messages"], one["isolation"], one["think_ms"]) == ("pipeline", None, 0)
+    assert (one["protocol"], one["messages"], one["isolation"], one["think_ms"]) == ("extended", "pipeline", None, 0)
     assert set(one["latency_us"]) == {"mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max"}
     figures = [one["latency_us"][name] for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")]
     assert figures == sorted(figures)
@@ -129,9 +133,17 @@ def test_shape(load):
     assert one["loop"] == "closed" and one["rate_per_s"] is None and one["unfinished_us"] >= 0
 
 
+@pytest.mark.parametrize("workload, sent", [("select", "prepared"), ("tpcb-message", "simple"), ("churn", "extended")])
+def test_what_is_sent_by_itself(load, workload, sent):
+    """A query string is a simple query, and a connection for each transaction has nothing prepared: the JSON says what was sent."""
+    result = load.run(workload, "--set", f"scale={SCALE}")
+    assert result["options"]["protocol"] == sent and [one["protocol"] for one in result["classes"]] == [sent]
+
+
 def test_a_thousand_sessions(load, server):
     result = load.run("idle", "--set", f"scale={SCALE}", "--clients", "readers=2,idlers=1000")
     readers, idlers = result["classes"]
+    assert (readers["protocol"], idlers["protocol"], idlers["messages"]) == ("prepared", None, None)
     assert readers["transactions"] > 0 and idlers["clients"] == 1000 and idlers["idle"] is True
     assert readers["errors"] == idlers["errors"] == 0
 
@@ -144,6 +156,7 @@ def test_direct(direct, query, begin):
     result = direct.run("insert", "--clients", 4, "--begin", begin)
     one = result["classes"][0]
     assert result["options"] == {"synchronous": "full", "begin": begin, "busy_timeout_ms": 5000}
+    assert (one["protocol"], one["messages"], one["isolation"]) == (None, None, None)
     assert result["target"] == "direct" and result["threads"] == 4 and len(one["per_client"]) == 4
     assert one["transactions"] > 0 and result["client_cpu_seconds"] > 0
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]

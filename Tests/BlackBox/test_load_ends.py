@@ -1,6 +1,7 @@
 """How a run of walpool-load ends before its time, or does not begin."""
 
 import json
+import os
 import select
 import signal
 import socket
@@ -74,6 +75,51 @@ def test_ctrl_c_in_the_warm_up(request, query, target):
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
 
 
+# Neither would end by itself in the time a test has.
+HOLDER = """
+    [[class]]
+    name = "holder"
+    [[class.transaction]]
+    statements = [
+        { sql = "BEGIN" }, { sql = "INSERT INTO bench_insert (client) VALUES (1)" }, { hold_ms = 600000 }, { sql = "COMMIT" },
+    ]
+    """
+
+
+@pytest.mark.parametrize("ends", ["by its time", "by Ctrl-C"])
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_a_hold_that_is_longer_than_anybody_waits(request, query, target, ends):
+    """It is given up with the run, and what it has written is rolled back."""
+    load = request.getfixturevalue(target)
+    seconds = 0.5 if ends == "by its time" else 600
+    process = load.start(load.write(HOLDER), "--seconds", seconds, "--warm-up", 0, "--progress", 0.1)
+    process.stderr.readline()
+    if ends == "by Ctrl-C":
+        process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    one = json.loads(output)["classes"][0]
+    assert (one["transactions"], one["late_transactions"], one["errors"]) == (0, 0, 0) and one["unfinished_us"] > 0
+    assert query("SELECT count(*) FROM bench_insert") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("target", ["load", "direct", "in_process"])
+def test_a_signal_behind_the_end(request, target, number):
+    """The last answers are waited for, but only by who wants to."""
+    load = request.getfixturevalue(target)
+    process = load.start(load.write(HOLDER.replace("600000", "8000")), "--seconds", 0.5, "--warm-up", 0, "--progress", 0.1)
+    process.stderr.readline()
+
+    def waits_for_others():
+        # In the run it waits for signals; "0": it does not wait.
+        return Path(f"/proc/{process.pid}/wchan").read_text().split(".")[0] not in ("0", "do_sigtimedwait")
+
+    eventually(waits_for_others, "the end of the measured time")
+    process.send_signal(number)
+    assert process.wait(60) == -number
+
+
 @pytest.mark.parametrize("status", ["not one", "some"])
 def test_a_run_of_nothing_but_errors(load, query, status):
     """It took place for nobody. One class that gets through makes it a run whose errors are counted."""
@@ -95,12 +141,43 @@ def test_a_run_of_nothing_but_errors(load, query, status):
     assert ("not one transaction succeeded: 23505: " in load.errors) == (status == "not one")
 
 
-def test_a_killed_parent_leaves_nobody_behind(direct):
-    """Clients are processes, and the one that made them had no time to end them."""
+def start_direct(direct):
+    """A run of three clients, and their processes."""
     process = direct.start("insert", "--clients", 3, "--seconds", 600, "--warm-up", 0, "--progress", 0.1)
     until_it_works(process)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     assert len(children) == 3
+    return process, children
+
+
+def test_a_killed_client_costs_its_own_figures(direct, query):
+    """The others go on, and what they did is told; that something is missing, too."""
+    process, children = start_direct(direct)
+    os.kill(int(children[1]), signal.SIGKILL)
+    until_it_works(process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "what 1 of 3 clients did is in no figure: a client's process was killed by signal 9" in errors
+    result = json.loads(output)
+    one = result["classes"][0]
+    assert one["error_states"] == {"died": 1} and one["transactions"] > 0 and sorted(one["per_client"])[0] == 0
+    assert query("SELECT count(*) FROM bench_insert")[0][0] >= answered(result)
+
+
+def test_when_all_clients_are_killed_the_run_ends(direct):
+    process, children = start_direct(direct)
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "what 3 of 3 clients did is in no figure" in errors
+    result = json.loads(output)
+    assert result["seconds"] < 600 and result["classes"][0]["error_states"] == {"died": 3}
+
+
+def test_a_killed_parent_leaves_nobody_behind(direct):
+    """Clients are processes, and the one that made them had no time to end them."""
+    process, children = start_direct(direct)
 
     def has_ended(child):
         try:
@@ -159,7 +236,7 @@ def test_a_server_that_goes(load, server):
     until_it_works(process)
     server.kill()
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 1 and "the server has closed every connection" in errors
+    assert process.returncode == 1 and "no client has a connection any longer" in errors
     result = json.loads(output)
     one = result["classes"][0]
     assert one["transactions"] > 0 and one["errors"] == 8
@@ -189,7 +266,7 @@ def test_clients_lost_while_they_wait(load, server):
         for session in sessions:
             admin.execute(f"KILL {session}")
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 1 and "the server has closed every connection" in errors
+    assert process.returncode == 1 and "no client has a connection any longer" in errors
     classes = json.loads(output)["classes"]
     assert [one["error_states"] for one in classes] == [{"57P01": 2}, {"57P01": 3}]
 
@@ -201,6 +278,7 @@ def test_clients_lost_while_they_wait(load, server):
     (["--direct", "/nowhere/x.db"], 1, "cannot open /nowhere/x.db: unable to open database file"),
     (["--direct", "x", "--set", "skale=1"], 2, 'there is no variable "skale"'),
     (["--direct", "x", "--clients", "writers=1"], 2, "the classes are readers"),
+    (["--direct", "x", "--clients", "readers=1,readers=2"], 2, "--clients readers=1,readers=2: class readers is named twice"),
     (["--direct", "x", "--rate", "1e-10"], 2, '--rate: "1e-10" is not 0, or a number from 0.001 to 1000000000'),
     (["--direct", "x", "--rate", "1e300"], 2, '--rate: "1e300" is not'),
     (["--direct", "x", "--rate", "nan"], 2, '--rate: "nan" is not'),
@@ -224,6 +302,17 @@ def test_refusals(aimed_at, options, status, message):
     assert load.errors.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["./figures", "link"])
+def test_one_file_by_two_names(aimed_at, tmp_path, name):
+    (tmp_path / "link").symlink_to("figures")
+    load = aimed_at("--direct", "x")
+    load.run("select", "--json", tmp_path / "figures", "--hdr-log", f"{tmp_path}/{name}", status=2)
+    assert load.errors.startswith("walpool-load: --json and --hdr-log are the same file, ")
+    # What is no file takes both.
+    load.run("select", "--json", "/dev/null", "--hdr-log", "/dev/../dev/null", status=1)
+    assert "cannot open x" in load.errors
+
+
 def test_nobody_there_for_clients_that_connect_each_time(aimed_at):
     """They try again and again; a run in which none of them got through did not take place."""
     load = aimed_at("--host", "/nowhere", "--database", "x")
@@ -236,6 +325,16 @@ def test_what_is_wrong_in_a_file(aimed_at):
     path = load.write('[[class]]\nname = "a"\nclients = 1\nrates = 2\n')
     load.run(path, status=2)
     assert load.errors.startswith(f'walpool-load: {path}: line 4: unknown key "rates" in [[class]]')
+
+
+def test_a_workload_that_can_be_read_but_once(direct, in_process):
+    """The processes of the clients read it, too."""
+    text = '[[class]]\nname = "a"\n[[class.transaction]]\nstatements = [ { sql = "SELECT 1" } ]\n'
+    for load, status in ((in_process, 0), (direct, 2)):
+        command = load.command(Path("/dev/stdin"), "--seconds", 0.1, "--warm-up", 0)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+        assert done.returncode == status, done.stderr
+    assert done.stderr == "walpool-load: with --direct the workload is a file, which each client reads: /dev/stdin is none\n"
 
 
 @pytest.mark.parametrize("target", ["direct", "in_process"])

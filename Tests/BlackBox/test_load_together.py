@@ -24,7 +24,8 @@ def row(value):
     return message("D", struct.pack(">HI", 1, len(value)) + value)
 
 
-DONE = message("C", b"SELECT 1\x00") + READY
+COMPLETE = message("C", b"SELECT 1\x00")
+DONE = COMPLETE + READY
 
 
 class Server:
@@ -102,7 +103,7 @@ def answer_together(process, answers):
     os.kill(process.pid, signal.SIGCONT)
 
 
-def end(process, server, clients, sql):
+def end(process, server, clients, sql, answer=row(b"1") + DONE):
     """What the run has counted, and how many answers it got in its last moments."""
     # With its next request a client has counted the last one.
     for client in clients:
@@ -119,7 +120,7 @@ def end(process, server, clients, sql):
                 elif key.fileobj.recv(1, socket.MSG_PEEK) in (b"", b"X"):
                     selector.unregister(key.fileobj)
                 elif server.request(key.fileobj) == sql:
-                    key.fileobj.sendall(row(b"1") + DONE)
+                    key.fileobj.sendall(answer)
                     answered += 1
     output, errors = process.communicate(timeout=60)
     return json.loads(output)["classes"][0], answered, errors
@@ -184,4 +185,42 @@ def test_clients_that_connect_again(server, start):
         answer_together(process, [(client, row(b"1") + DONE) for client in clients])
         clients = [server.accept() for _ in clients]
     one, last, errors = end(process, server, clients, "SELECT 1")
+    assert (counted(one), one["errors"]) == (3 * CLIENTS + last, 0), errors
+
+
+@pytest.mark.parametrize("answer, successes", [
+    (READY, 0), (row(b"1") + READY, 0), (COMPLETE + DONE, 0), (DONE + READY, CLIENTS), (DONE + DONE, CLIENTS),
+], ids=["nothing completed", "only a row", "too much completed", "ready twice", "answered twice"])
+def test_what_is_no_answer(server, start, answer, successes):
+    """Nothing of a connection is counted from then on: a server that answers too early would be fast."""
+    process, clients = start("SELECT 1")
+    assert [server.request(client) for client in clients] == ["SELECT 1"] * CLIENTS
+    answer_together(process, [(client, answer) for client in clients])
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1 and "no client has a connection any longer" in errors
+    one = json.loads(output)["classes"][0]
+    assert (one["transactions"], one["error_states"]) == (successes, {"08P01": CLIENTS})
+
+
+@pytest.mark.parametrize("status", [b"T", b"E"])
+def test_a_transaction_that_is_left_open(server, start, status):
+    """It is rolled back, so that the next one finds none."""
+    process, clients = start("SELECT 1")
+    assert [server.request(client) for client in clients] == ["SELECT 1"] * CLIENTS
+    answer_together(process, [(client, COMPLETE + READY[:-1] + status) for client in clients])
+    assert [server.request(client) for client in clients] == ["ROLLBACK"] * CLIENTS
+    answer_together(process, [(client, message("C", b"ROLLBACK\x00") + READY) for client in clients])
+    one, last, errors = end(process, server, clients, "SELECT 1")
+    assert (counted(one), one["error_states"]) == (last, {"25001": CLIENTS}), errors
+
+
+@pytest.mark.parametrize("sql, answer", [("SELECT 1; SELECT 2", COMPLETE + DONE), ("-- nothing", message("I", b"") + READY)])
+def test_other_answers(server, start, sql, answer):
+    """SQL of a workload may be several statements, or none."""
+    process, clients = start(sql)
+    for _ in range(3):
+        assert [server.request(client) for client in clients] == [sql] * CLIENTS
+        answer_together(process, [(client, answer) for client in clients])
+    # What comes at the end is answered in the same way.
+    one, last, errors = end(process, server, clients, sql, answer)
     assert (counted(one), one["errors"]) == (3 * CLIENTS + last, 0), errors

@@ -149,6 +149,31 @@ def test_a_server_that_hangs_to_the_end_and_beyond(start_daemon, database, aimed
     assert sum(count for value, count in latencies if value >= 100_000) >= meant
 
 
+def test_a_stall_that_ends_with_an_error_is_not_omitted(load):
+    """Each waits, and then fails: what was due is in the percentiles with the time until it did, and the errors are told beside them."""
+    workload = load.write("""
+        [[class]]
+        name = "failing"
+        clients = 4
+        rate = 20
+        [[class.transaction]]
+        statements = [
+            { sql = "BEGIN" }, { sql = "SELECT 1" }, { hold_ms = 100 },
+            { sql = "INSERT INTO pgbench_branches (bid) VALUES (1)" }, { sql = "COMMIT" },
+        ]
+        [[class]]
+        name = "readers"
+        [[class.transaction]]
+        statements = [ { sql = "SELECT 1" } ]
+        """)
+    one = load.run(workload, seconds=1, warm_up=0)["classes"][0]
+    assert one["due"] == 20 and one["transactions"] == 0 and one["errors"] > 0
+    latencies = everything_due(one)
+    # A hundredth less for the histogram's steps. Who was not started waited for the end, and the last not as long.
+    slow = sum(count for value, count in latencies if value >= 99_000)
+    assert slow >= one["errors"] and one["latency_us"]["p50"] >= 99_000
+
+
 def test_the_histogram_can_be_read(load, tmp_path):
     log = tmp_path / "select.hdr"
     result = load.run("select", "--hdr-log", log, "--set", f"scale={SCALE}")

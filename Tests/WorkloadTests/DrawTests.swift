@@ -47,6 +47,18 @@ import Testing
         }
     }
 
+    /// One client of 64 draws ten rows in each microsecond of a millisecond: the run of the next millisecond has others.
+    @Test func sequencesOfTwoRuns() throws {
+        let now: Int64 = 1_800_000_000_000_000_000
+        func draws(_ client: Int, _ time: Int64) -> Draws {
+            Draws(
+                seed: 1, classIndex: 0, client: client, clients: 64, firstInSequence: Draws.firstInSequence(nanosecondsSince1970: time))
+        }
+        var (fast, next) = (draws(63, now), draws(0, now + 1_000_000))
+        let last = try #require(Self.draw("sequence()", 10_000, &fast).last)
+        #expect(try last.number < Self.draw("sequence()", 1, &next)[0].number)
+    }
+
     @Test func uniform() throws {
         let drawn = try Self.numbers("uniform(-2, 2)", 50_000)
         for value in Int64(-2)...2 {

@@ -103,6 +103,30 @@ import Testing
         #expect(contents.counts.total == 1 && contents.transactions == 0)
     }
 
+    /// A stall that ends with an error was as long as one that ends with an answer. In the second in which it ended, but no
+    /// transaction of it.
+    @Test func failuresWereDue() {
+        let tally = Self.makeTally()
+        Self.succeed(tally, 10, 10.5)
+        Self.fail(tally, 10, 12.25)
+        Self.fail(tally, 12, 14)
+        // Of the warm-up; begun again; a client that waited, for which nothing was due.
+        Self.fail(tally, 9, 11)
+        tally.failed(began: 11 * Self.second, ended: 12 * Self.second, state: "40001", message: "changed", isRetried: true)
+        tally.lost(began: nil, ended: 11 * Self.second, state: "08006", message: "gone")
+        tally.lost(began: 11 * Self.second, ended: 13 * Self.second - 1, state: "08006", message: "gone")
+        let contents = tally.close()
+        #expect(contents.transactions == 1 && contents.errors == 4 && contents.counts.total == 4)
+        #expect(contents.seconds.map(\.counts.total) == [1, 0, 0] && contents.seconds.map(\.failed.total) == [0, 0, 2])
+        #expect(contents.seconds.map(\.highestNanoseconds) == [Self.second / 2, 0, 9 * Self.second / 4])
+        let figures = LatencyFigures(contents.counts, longestNanoseconds: contents.longestNanoseconds)
+        #expect(figures["p50"] == 2_000_895 && figures["p99"] == 2_250_000)
+    }
+
+    private static func fail(_ tally: Tally, _ began: Double, _ ended: Double) {
+        tally.failed(began: Int64(began * 1e9), ended: Int64(ended * 1e9), state: "57014", message: "canceled")
+    }
+
     /// Errors belong where their start was meant to be, like successes.
     @Test func errors() {
         let tally = Self.makeTally()

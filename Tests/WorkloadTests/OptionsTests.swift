@@ -40,6 +40,7 @@ import Testing
         ("clients", "x", "--clients: \"x\" is no number of clients"),
         ("clients", "writers=0,readers=0,idlers=0", "there are no clients"),
         ("clients", "scanners=1", "--clients scanners=1: write CLASS=VALUE; the classes are writers, readers, idlers"),
+        ("clients", "readers=1,readers=2", "--clients readers=1,readers=2: class readers is named twice"),
         ("rate", "-1", "--rate: \"-1\" is not 0, or a number from 0.001 to 1000000000"),
         ("rate", "readers=9", "--rate: class \"readers\": think_ms is for a class without rate, whose clients wait for nobody"),
         ("rate", "idlers=9", "--rate: class \"idlers\": a class that is idle only connects, and has no rate"),

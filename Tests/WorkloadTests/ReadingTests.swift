@@ -106,6 +106,32 @@ import Testing
         }
     }
 
+    @Test func isolationOfNothing() {
+        let text = """
+            [[class]]
+            name = "readers"
+            isolation = "serializable"
+            [[class.transaction]]
+            statements = [ { sql = "SELECT 1" } ]
+            """
+        #expect(throws: WorkloadError(line: 3, "isolation is what BEGIN asks for, and no transaction has one")) { try Workload(text) }
+    }
+
+    /// Bind has no room for the number of more.
+    @Test(arguments: [(9362, true), (9363, false)])
+    func parametersOfManyRows(_ rows: Int, _ isRead: Bool) throws {
+        let text = """
+            [[class]]
+            name = "writers"
+            [[class.transaction]]
+            statements = [ { sql = "INSERT INTO t VALUES ($1, $2, $3, $4, $5, $6, $7)", parameters = ["1", "1", "1", "1", "1", "1", "1"], \
+            rows = \(rows) } ]
+            """
+        guard !isRead else { return #expect(try Workload(text).classes[0].transactions[0].statements[0].parameters.count == 65_534) }
+        let message = "the statement has 65541 parameters with its rows, and Bind has 65535 at most"
+        #expect(throws: WorkloadError(line: 4, message)) { try Workload(text) }
+    }
+
     @Test func noClass() {
         #expect(throws: WorkloadError("there is no [[class]]")) { try Workload("data = \"none\"") }
         #expect(throws: WorkloadError("a NUL character")) { try Workload("a = 1\0") }

@@ -83,11 +83,14 @@ import Testing
     @Test func failures() {
         let tally = Self.makeTally()
         tally.failed(began: 0, ended: Self.second, state: "40001", message: "in the warm-up")
+        tally.failed(began: 0, ended: Self.second, state: "40001", message: "in the warm-up", isRetried: true)
         tally.failed(began: 10 * Self.second, ended: 11 * Self.second, state: "40001", message: "changed", isRetried: true)
         tally.failed(began: 10 * Self.second, ended: 12 * Self.second, state: "55P03", message: "locked")
         for number in 0..<20 { tally.failed(began: 12 * Self.second, ended: 12 * Self.second, state: "XX000", message: "\(number)") }
         let contents = tally.close()
         #expect(contents.errors == 21 && contents.retries == 1)
+        // What fails before the measured time may do so after it begins: it is told.
+        #expect(contents.warmUpErrors == 1 && contents.warmUpErrorStates == ["40001": 1])
         #expect(contents.errorStates == ["40001": 1, "55P03": 1, "XX000": 20])
         #expect(contents.longestNanoseconds == 2 * Self.second)
         #expect(contents.complaints.prefix(3) == ["40001: in the warm-up", "40001: changed", "55P03: locked"])
@@ -136,6 +139,15 @@ import Testing
         #expect(tally.close().due == 0)
     }
 
+    /// It is told, whatever the others have counted.
+    @Test func missingClients() {
+        var contents = Self.random(3)
+        let (errors, transactions) = (contents.errors, contents.transactions)
+        for _ in 0..<2 { contents.addMissing("died", "a client's process was killed by signal 9") }
+        #expect(contents.errors == errors + 2 && contents.transactions == transactions && contents.errorStates["died"] == 2)
+        #expect(contents.complaints.last == "died: a client's process was killed by signal 9")
+    }
+
     static func random(_ seed: UInt64) -> TallyContents {
         var random = Random(seed: seed, stream: 0)
         let tally = makeTally(isOpen: true)
@@ -147,6 +159,7 @@ import Testing
         }
         tally.failed(began: 10 * second, ended: 11 * second, state: "S\(seed)", message: "ü, \"quoted\"")
         tally.failed(began: 13 * second, ended: 14 * second, state: "S\(seed)", message: "late")
+        tally.failed(began: 9 * second, ended: 10 * second, state: "S\(seed)", message: "early")
         tally.countDue(.open(everyNanoseconds: 1e8, offsetNanoseconds: 0), start: 9 * second, started: 35)
         return tally.close()
     }
@@ -167,9 +180,12 @@ import Testing
         #expect(sum.transactions == first.transactions + second.transactions)
         #expect(sum.perClient == zip(first.perClient, second.perClient).map(+))
         #expect(sum.counts.total == first.counts.total + second.counts.total && sum.seconds.count == 3)
+        // Each has a failure that was due.
         #expect(
-            sum.overdue.counts.total == sum.counts.total - sum.transactions && sum.lateErrors == 2 && sum.lateErrorStates == sum.errorStates
+            sum.overdue.counts.total == sum.counts.total - sum.transactions - 2 && sum.lateErrors == 2
+                && sum.lateErrorStates == sum.errorStates
         )
+        #expect(sum.warmUpErrors == 2 && sum.warmUpErrorStates == sum.errorStates)
         #expect(sum.errorStates == ["S1": 1, "S2": 1] && sum.due == 60 && sum.notStarted == 10)
         #expect(sum.longestNanoseconds == max(first.longestNanoseconds, second.longestNanoseconds))
         // In whichever order they are added.

@@ -24,6 +24,8 @@ final class ClassProgram: @unchecked Sendable {
     let plan: ClassPlan
     /// Behind a pointer, because an array's elements would be retained and released for every transaction.
     let transactions: UnsafeBufferPointer<TransactionProgram>
+    /// As which its statements are sent; nil when there are none.
+    let queryProtocol: QueryProtocol?
     /// What a session prepares first: names and texts.
     let prepared: [(name: String, sql: String)]
 
@@ -31,10 +33,12 @@ final class ClassProgram: @unchecked Sendable {
         self.clientClass = clientClass
         plan = ClassPlan(clientClass)
         // A new connection has no prepared statements: to prepare one for a single use is one more message than to parse it.
-        let used = clientClass.connectsEachTime && queryProtocol == .prepared ? .extended : queryProtocol
+        var used = clientClass.connectsEachTime && queryProtocol == .prepared ? .extended : queryProtocol
         if used == .simple, clientClass.messages == .pipeline {
             throw .usage("simple queries cannot be sent in a pipeline; use --messages query")
         }
+        if clientClass.messages == .query { used = .simple }
+        self.queryProtocol = clientClass.transactions.isEmpty ? nil : used
         var builder = ProgramBuilder(clientClass: clientClass, queryProtocol: used)
         let programs = zip(clientClass.transactions, plan.transactions).map { builder.build($0, $1) }
         let copy = UnsafeMutableBufferPointer<TransactionProgram>.allocate(capacity: programs.count)

@@ -48,10 +48,12 @@ struct ClientState {
     var lastEnd: Int64 = 0
     var started = 0
     var statements = 0
+    /// Statements of the round that the server says it has done.
+    var completed = 0
     var rows = 0
     var attempt = 0
     var holdUntil: Int64 = 0
-    /// An error has come; its text is in the thread's `reports`.
+    /// It is in the thread's `failures`.
     var hasFailed = false
     /// Neither a transaction is running nor will another be.
     var isDone = false
@@ -80,6 +82,13 @@ struct ClientState {
         values = .allocate(capacity: program.plan.valueCapacity)
         values.initialize(repeating: Value(integer: 0), count: program.plan.valueCapacity)
     }
+}
+
+/// Why a transaction has not succeeded.
+struct ClientFailure {
+    /// A SQLSTATE.
+    let state: String
+    let message: String
 }
 
 /// Bytes kept for later, which most clients never need.

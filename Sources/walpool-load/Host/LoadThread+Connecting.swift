@@ -39,7 +39,7 @@ extension LoadThread {
         state.pointee.carry.clear()
         state.pointee.unsent.clear()
         state.pointee.hasFailed = false
-        reports[index] = nil
+        failures[index] = nil
         walpool_epoll_set(poller, 1, descriptor, interest(of: state), UInt64(index))
         out.startup([("user", server.user), ("database", server.database), ("application_name", "walpool-load")])
         send(index)
@@ -97,15 +97,17 @@ extension LoadThread {
     func failed(_ index: Int, _ report: ReportMessage) {
         let state = client(index)
         // Of several the first says why.
-        if reports[index] == nil { reports[index] = report }
+        if failures[index] == nil { failures[index] = ClientFailure(state: report.state, message: report.message) }
         state.pointee.hasFailed = true
         guard start == 0 else { return }
         let hint = report.hint.map { " (\($0))" } ?? ""
         failure = LoadError("\(report.state): \(report.message)\(hint)")
     }
 
-    /// The connection has ended, and not by us.
-    func connectionLost(_ index: Int, _ reason: String) {
+    /// The connection has ended, and not by us, or has become of no use.
+    ///
+    /// - Parameter sqlState: unless the server has said why: connection_failure.
+    func connectionLost(_ index: Int, _ reason: String, state sqlState: String = "08006") {
         let state = client(index)
         guard start > 0 else {
             if failure == nil { failure = LoadError(reason) }
@@ -113,8 +115,8 @@ extension LoadThread {
             return
         }
         let now = Clock.now
-        countLoss(index, reason, now: now)
-        reports[index] = nil
+        countLoss(index, failures[index] ?? ClientFailure(state: sqlState, message: reason), now: now)
+        failures[index] = nil
         state.pointee.lastEnd = now
         disconnect(index)
         if state.pointee.connectsEachTime { return tryAgainLater(index, now: now) }
@@ -123,18 +125,15 @@ extension LoadThread {
     }
 
     /// A client that waits or only keeps a connection is lost like one in a transaction; after the end only an answer can be.
-    private func countLoss(_ index: Int, _ reason: String, now: Int64) {
+    private func countLoss(_ index: Int, _ failure: ClientFailure, now: Int64) {
         let state = client(index)
         let isMidway = isInTransaction(state)
         guard isMidway || now < until else { return }
-        let began = isMidway ? state.pointee.began : now
-        // connection_failure, unless the server has said why.
-        let (code, message) = reports[index].map { ($0.state, $0.message) } ?? ("08006", reason)
         let tally = state.pointee.tally.takeUnretainedValue()
         if state.pointee.connectsEachTime {
-            tally.failed(began: began, ended: now, state: code, message: message)
+            tally.failed(began: isMidway ? state.pointee.began : now, ended: now, state: failure.state, message: failure.message)
         } else {
-            tally.lost(began: began, ended: now, state: code, message: message)
+            tally.lost(began: isMidway ? state.pointee.began : nil, ended: now, state: failure.state, message: failure.message)
         }
     }
 

@@ -24,17 +24,15 @@ extension LoadThread {
                 continue
             }
             state.pointee.tally.takeUnretainedValue().unfinished(began: state.pointee.began, end: until)
-            // It would take long, and says nothing of the server.
-            if state.pointee.readBytesPerSecond > 0 { markDone(state) }
+            // It would take long, and says nothing of the server; and who holds for longer than anybody waits would end as it is.
+            let isHeldTooLong = state.pointee.phase == .holding && state.pointee.holdUntil - until >= RunSettings.drainNanoseconds
+            if state.pointee.readBytesPerSecond > 0 || isHeldTooLong { markDone(state) }
         }
     }
 
-    /// After the end, as long as a server may take to answer what was under way: more than a busy_timeout of 5 s.
-    static let drainNanoseconds: Int64 = 10_000_000_000
-
     /// What is under way is answered, so that what the server has done is known.
     func drain() {
-        let deadline = until + Self.drainNanoseconds
+        let deadline = until + RunSettings.drainNanoseconds
         while active > 0, clock < deadline { handleEvents(until: deadline) }
     }
 

@@ -115,13 +115,22 @@ extension LoadThread {
         let state = client(index)
         var position = min(state.pointee.skip, buffer.count)
         state.pointee.skip -= position
+        // What it answers was sent before: of what is asked for now nothing can be here.
+        var hasAnswered = false
         while position < buffer.count {
             switch BackendFrameDecoder.next(in: buffer, at: position) {
             case .message(let type, let body, let next):
                 position = next
                 if type == UInt8(ascii: "D") {
                     state.pointee.rows &+= 1
+                } else if type == UInt8(ascii: "C") || type == UInt8(ascii: "I") {
+                    guard !hasAnswered else { return answeredTooMuch(index) }
+                    state.pointee.completed &+= 1
                 } else if type == UInt8(ascii: "Z") || type == UInt8(ascii: "E") || type == UInt8(ascii: "R") {
+                    if type == UInt8(ascii: "Z") {
+                        guard !hasAnswered else { return answeredTooMuch(index) }
+                        hasAnswered = true
+                    }
                     handle(index, type, UnsafeRawBufferPointer(rebasing: buffer[body]))
                     // It may have been closed meanwhile.
                     if state.pointee.descriptor < 0 { return }

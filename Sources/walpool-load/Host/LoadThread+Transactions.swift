@@ -26,8 +26,12 @@ extension LoadThread {
         if state.pointee.phase == .running, !state.pointee.hasFailed {
             let next = state.pointee.round + 1
             let rounds = state.pointee.transactions[state.pointee.transaction].rounds
-            state.pointee.statements &+= rounds[state.pointee.round].statements
-            if next == rounds.count { return succeeded(index) }
+            let statements = rounds[state.pointee.round].statements
+            guard state.pointee.completed == statements || isAnswered(state, statements) else {
+                return answeredWrongly(index, "\(state.pointee.completed) of \(statements) statements were completed, and without an error")
+            }
+            state.pointee.statements &+= statements
+            if next == rounds.count { return status == .idle ? succeeded(index) : isLeftOpen(index, status) }
             state.pointee.round = next
             guard rounds[next].holdNanoseconds > 0 else { return sendRound(index) }
             state.pointee.phase = .holding
@@ -50,8 +54,37 @@ extension LoadThread {
             out.query("ROLLBACK")
             send(index)
         case .running, .rollingBack: finishFailed(index)
-        case .unconnected, .retrying, .waiting, .holding: break
+        case .waiting, .holding: answeredTooMuch(index)
+        case .unconnected, .retrying: break
         }
+    }
+
+    // MARK: What is no success
+
+    /// SQL of a workload may be several statements, each with an answer of its own.
+    @inline(never)
+    private func isAnswered(_ state: UnsafeMutablePointer<ClientState>, _ statements: Int) -> Bool {
+        let clientClass = state.pointee.program.takeUnretainedValue().clientClass
+        return state.pointee.completed > statements
+            && clientClass.transactions[state.pointee.transaction].statements.contains { $0.sql.contains(";") }
+    }
+
+    /// Which answer belongs to what is no longer known: nothing that comes on this connection can be counted.
+    @inline(never)
+    private func answeredWrongly(_ index: Int, _ what: @autoclosure () -> String) {
+        connectionLost(index, what(), state: "08P01")
+    }
+
+    @inline(never)
+    func answeredTooMuch(_ index: Int) { answeredWrongly(index, "the server has answered more than it was asked") }
+
+    /// Each statement has succeeded, but a transaction is open that the workload has closed, or never begun.
+    @inline(never)
+    private func isLeftOpen(_ index: Int, _ status: TransactionStatus) {
+        let state = client(index)
+        state.pointee.hasFailed = true
+        failures[index] = ClientFailure(state: "25001", message: "the server has left the transaction open")
+        readyAfterAll(index, status)
     }
 
     private func succeeded(_ index: Int) {
@@ -70,13 +103,13 @@ extension LoadThread {
     private func finishFailed(_ index: Int) {
         let state = client(index)
         let now = Clock.now
-        let report = reports[index]
-        let code = report?.state ?? ""
+        let failure = failures[index]
+        let code = failure?.state ?? ""
         // What may succeed when it is tried again: serialization_failure and deadlock_detected.
         let isRetried = (code == "40001" || code == "40P01") && state.pointee.attempt < retries && now < until
         state.pointee.tally.takeUnretainedValue().failed(
-            began: state.pointee.began, ended: now, state: code, message: report?.message ?? "", isRetried: isRetried)
-        reports[index] = nil
+            began: state.pointee.began, ended: now, state: code, message: failure?.message ?? "", isRetried: isRetried)
+        failures[index] = nil
         guard isRetried else { return ended(index, now: now) }
         state.pointee.attempt += 1
         state.pointee.draws = state.pointee.drawsAtStart
@@ -134,6 +167,7 @@ extension LoadThread {
     func sendRound(_ index: Int) {
         let state = client(index)
         state.pointee.phase = .running
+        state.pointee.completed = 0
         var mark = 0
         for piece in state.pointee.transactions[state.pointee.transaction].rounds[state.pointee.round].pieces {
             switch piece {

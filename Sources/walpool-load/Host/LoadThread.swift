@@ -17,8 +17,8 @@ final class LoadThread: @unchecked Sendable {
     /// Of each class of the workload: what its clients do, and what they have done.
     let programs: [ClassProgram]
     let tallies: [Tally]
-    /// The error of a client's transaction, while it has one.
-    var reports: [ReportMessage?]
+    /// Of a client's transaction, while it has one.
+    var failures: [ClientFailure?]
     let retries: Int
     let out = OutputBuffer(initialCapacity: 64 << 10)
     let input: UnsafeMutableRawPointer
@@ -84,7 +84,7 @@ final class LoadThread: @unchecked Sendable {
                     program: programs[program], tally: tallies[program], number: number,
                     draws: settings.draws(classIndex: program, client: number))
             })
-        reports = Array(repeating: nil, count: share.count)
+        failures = Array(repeating: nil, count: share.count)
         input = .allocate(byteCount: Self.inputBytes, alignment: 16)
         text = .allocate(capacity: programs.map(\.plan.mostBytesOfValue).max() ?? 0)
         stack = .allocate(capacity: ClassPlan.stackCapacity)

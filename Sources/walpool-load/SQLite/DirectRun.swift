@@ -7,50 +7,35 @@ struct DirectRun {
     let settings: RunSettings
     let file: SQLiteFile
 
-    /// A client's process, as the one that started it sees it. Used by the main thread.
-    private final class Process {
-        let number: Int32
-        let classIndex: Int
-        let channel: Channel
-        var reader = ChannelReader()
-        var isReady = false
-        var finished = 0
-        var contents: TallyContents?
-        var processorSeconds = 0.0
-
-        init(number: Int32, classIndex: Int, channel: Channel) {
-            self.number = number
-            self.classIndex = classIndex
-            self.channel = channel
-        }
-    }
-
     func run() throws(LoadError) -> RunOutcome {
         try FileLimit.raise(for: settings.totalClients)
         try file.prepare()
-        var processes: [Process] = []
+        var processes: [ClientProcess] = []
         // Whatever happens, no process is left behind.
-        defer { end(processes) }
+        defer { for process in processes { process.end() } }
         for (classIndex, clientClass) in settings.workload.classes.enumerated() {
-            for number in 0..<clientClass.clients { processes.append(try start(classIndex, number)) }
+            for number in 0..<clientClass.clients {
+                processes.append(try ClientProcess(classIndex: classIndex, number: number, firstInSequence: settings.firstInSequence))
+            }
         }
-        try wait(for: processes, nanoseconds: Self.openNanoseconds, "opening the file took longer than a minute") { $0.isReady }
+        try waitUntilReady(processes)
         // Processes that have begun must be told to end.
         RunWatch.blockSignals()
         let start = Clock.now + Self.startDelayNanoseconds
         for process in processes { process.channel.sendStart(start) }
         var times = RunWatch(settings: settings, start: start).wait {
-            for process in processes { try? receive(process) }
-            return processes.reduce(0) { $0 + $1.finished }
+            processes.reduce(0) { $0 + $1.finished }
+        } isDeserted: {
+            try? receive(processes, milliseconds: 0)
+            return processes.allSatisfy(\.hasDied)
         } stop: { _ in
-            for process in processes { kill(process.number, SIGTERM) }
+            for process in processes where !process.hasDied { kill(process.number, SIGTERM) }
         }
-        let patience = Self.drainNanoseconds + Int64(file.busyTimeoutMilliseconds) * 1_000_000
-        try wait(for: processes, nanoseconds: patience, "a client did not end") { $0.contents != nil }
+        waitForTallies(processes)
         times.processorSeconds = processes.reduce(0) { $0 + $1.processorSeconds }
         let result = settings.result(
             target: "direct", options: file.options, threads: processes.count, times: times, classes: classes(processes))
-        return RunOutcome(result)
+        return RunOutcome(result, failure: failure(processes))
     }
 
     private static let openNanoseconds: Int64 = 60_000_000_000
@@ -60,77 +45,52 @@ struct DirectRun {
     private static let drainNanoseconds: Int64 = 30_000_000_000
     private static let lookMilliseconds: Int32 = 50
 
-    private func classes(_ processes: [Process]) -> [ClassResult] {
+    private func classes(_ processes: [ClientProcess]) -> [ClassResult] {
         settings.workload.classes.enumerated().map { index, clientClass in
             var contents = TallyContents(clients: clientClass.clients)
-            for process in processes where process.classIndex == index { process.contents.map { contents.add($0) } }
+            for process in processes where process.classIndex == index {
+                if let counted = process.contents {
+                    contents.add(counted)
+                } else {
+                    contents.addMissing(process.death == nil ? "no end" : "died", reason(process))
+                }
+            }
             return ClassResult(clientClass, contents)
         }
     }
 
-    // MARK: Processes
-
-    private func start(_ classIndex: Int, _ number: Int) throws(LoadError) -> Process {
-        var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-            throw .system("socketpair")
-        }
-        defer { close(pair[1]) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The copy stays open when the program begins.
-        posix_spawn_file_actions_adddup2(&actions, pair[1], 0)
-        let child = "\(classIndex):\(number):\(settings.firstInSequence)"
-        let arguments = (CommandLine.arguments + ["--child", child]).map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, "/proc/self/exe", &actions, nil, arguments + [nil], environ)
-        guard code == 0 else {
-            close(pair[0])
-            throw LoadError("cannot start a process: \(String(cString: strerror(code)))")
-        }
-        return Process(number: process, classIndex: classIndex, channel: Channel(descriptor: pair[0]))
+    /// Figures without those of a client are no figures of the class, but of the others they are.
+    private func failure(_ processes: [ClientProcess]) -> String? {
+        let missing = processes.filter { $0.contents == nil }
+        guard let first = missing.first else { return nil }
+        return "what \(missing.count) of \(processes.count) clients did is in no figure: \(reason(first))"
     }
 
-    private func receive(_ process: Process) throws(LoadError) {
-        process.reader.receive(process.channel)
-        while let message = process.reader.next() {
-            switch message {
-            case .ready: process.isReady = true
-            case .failed(let text): throw LoadError(text)
-            case .progress(let count): process.finished = count
-            case .tally(let bytes, let seconds):
-                process.contents = TallyContents(bytes: bytes)
-                process.processorSeconds = seconds
-            }
+    private func reason(_ process: ClientProcess) -> String { process.death ?? "a client's process did not end" }
+
+    // MARK: Waiting
+
+    private func waitUntilReady(_ processes: [ClientProcess]) throws(LoadError) {
+        let deadline = Clock.now + Self.openNanoseconds
+        while processes.contains(where: { !$0.isReady }) {
+            guard Clock.now < deadline else { throw LoadError("opening the file took longer than a minute") }
+            try receive(processes.filter { !$0.isReady }, milliseconds: Self.lookMilliseconds)
+            if let death = processes.compactMap(\.death).first { throw LoadError(death) }
         }
     }
 
-    private func wait(
-        for processes: [Process], nanoseconds: Int64, _ complaint: String, until isDone: (Process) -> Bool
-    ) throws(LoadError) {
-        let deadline = Clock.now + nanoseconds
-        while true {
-            let waiting = processes.filter { !isDone($0) }
-            if waiting.isEmpty { return }
-            guard Clock.now < deadline else { throw LoadError(complaint) }
-            var polled = waiting.map { pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0) }
-            poll(&polled, nfds_t(polled.count), Self.lookMilliseconds)
-            for process in waiting {
-                try receive(process)
-                guard !process.reader.isClosed || isDone(process) else { throw LoadError("a client's process has died") }
-            }
+    private func waitForTallies(_ processes: [ClientProcess]) {
+        let deadline = Clock.now + Self.drainNanoseconds + Int64(file.busyTimeoutMilliseconds) * 1_000_000
+        while Clock.now < deadline, processes.contains(where: { $0.contents == nil && !$0.hasDied }) {
+            try? receive(processes, milliseconds: Self.lookMilliseconds)
         }
     }
 
-    /// Closing the sockets lets those end that have not begun; the others are killed.
-    private func end(_ processes: [Process]) {
-        for process in processes {
-            close(process.channel.descriptor)
-            if process.contents == nil { kill(process.number, SIGKILL) }
-            var status: Int32 = 0
-            while waitpid(process.number, &status, 0) < 0, errno == EINTR {}
-        }
+    /// Takes what they have said, and waits so long at most for one of them to say something.
+    private func receive(_ processes: [ClientProcess], milliseconds: Int32) throws(LoadError) {
+        let open = processes.filter { !$0.reader.isClosed }
+        var polled = open.map { pollfd(fd: $0.channel.descriptor, events: Int16(POLLIN), revents: 0) }
+        guard poll(&polled, nfds_t(polled.count), milliseconds) > 0 else { return }
+        for (process, found) in zip(open, polled) where found.revents != 0 { try process.receive() }
     }
 }

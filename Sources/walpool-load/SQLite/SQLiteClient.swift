@@ -13,7 +13,7 @@ final class SQLiteClient {
     private let stack: UnsafeMutablePointer<Value>
     private let text: UnsafeMutablePointer<UInt8>
     private var prepared: PreparedTransactions?
-    private var until: Int64 = .max
+    private var end: RunEnd
     private var rows = 0
     private var statements = 0
     private let stopTime: StopTime
@@ -23,6 +23,7 @@ final class SQLiteClient {
         self.file = file
         self.number = number
         self.stopTime = stopTime
+        end = RunEnd(stopTime: stopTime)
         clientClass = settings.workload.classes[classIndex]
         plan = ClassPlan(clientClass)
         schedule = Schedule(clientClass, client: number)
@@ -48,42 +49,28 @@ final class SQLiteClient {
     /// Runs from the common start to the end.
     ///
     /// - Parameter progress: told after every transaction how many there have been.
-    func run(start: Int64, from: Int64, until end: Int64, progress: (Int) -> Void) {
-        until = end
-        tally.begin(from: from, until: end)
+    func run(start: Int64, from: Int64, until planned: Int64, progress: (Int) -> Void) {
+        end = RunEnd(planned: planned, stopTime: stopTime)
+        tally.begin(from: from, until: planned)
         var lastEnd = start
         var started = 0
         while !clientClass.transactions.isEmpty {
             let intended = schedule.intendedStart(of: started, start: start, lastEnd: lastEnd)
-            if intended > Clock.now { wait(until: min(intended, until)) }
+            if intended > Clock.now { end.wait(until: intended) }
             let now = Clock.now
             lookForStop()
-            guard now < until, intended < until else { break }
+            guard now < end.time, intended < end.time else { break }
             let began = if case .open = schedule { intended } else { now }
             run(began: began)
             lastEnd = Clock.now
             started += 1
             progress(started)
         }
-        if clientClass.isIdle { wait(until: until) } else { tally.countDue(schedule, start: start, started: started) }
+        if clientClass.isIdle { end.wait(until: end.time) } else { tally.countDue(schedule, start: start, started: started) }
     }
 
     /// What was running when the signal came ended after it.
-    private func lookForStop() {
-        let time = stopTime.value
-        guard time < until else { return }
-        until = time
-        tally.stop(at: time)
-    }
-
-    /// Sleeps, and looks now and then whether the run is to end.
-    private func wait(until deadline: Int64) {
-        while !stopTime.isSet, case let now = Clock.now, now < deadline {
-            Clock.sleep(until: min(deadline, now + Self.lookNanoseconds))
-        }
-    }
-
-    private static let lookNanoseconds: Int64 = 50_000_000
+    private func lookForStop() { if end.hasBecomeEarlier() { tally.stop(at: end.time) } }
 
     private func run(began: Int64) {
         let index = plan.pick(&draws)
@@ -91,9 +78,10 @@ final class SQLiteClient {
         rows = 0
         statements = 0
         do throws(SQLiteFailure) {
-            try runTransaction(index)
+            let isComplete = try runTransaction(index)
             let ended = Clock.now
             lookForStop()
+            guard isComplete else { return tally.abandoned(began: began) }
             tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
         } catch {
             let ended = Clock.now
@@ -102,36 +90,46 @@ final class SQLiteClient {
         }
     }
 
-    private func runTransaction(_ index: Int) throws(SQLiteFailure) {
+    /// False: it was abandoned at the end of the run.
+    private func runTransaction(_ index: Int) throws(SQLiteFailure) -> Bool {
         guard let prepared else { return try runOnNewConnection(index) }
-        try run(prepared, index)
+        return try run(prepared, index)
     }
 
-    private func runOnNewConnection(_ index: Int) throws(SQLiteFailure) {
+    private func runOnNewConnection(_ index: Int) throws(SQLiteFailure) -> Bool {
         let opened: PreparedTransactions
         do throws(LoadError) {
             opened = try open()
         } catch {
             throw SQLiteFailure(state: "SQLITE_CANTOPEN", message: error.description)
         }
-        try run(opened, index)
+        return try run(opened, index)
     }
 
-    private func run(_ prepared: PreparedTransactions, _ index: Int) throws(SQLiteFailure) {
+    private func run(_ prepared: PreparedTransactions, _ index: Int) throws(SQLiteFailure) -> Bool {
         let handle = prepared.connection.handle
         do throws(SQLiteFailure) {
             for step in prepared.transactions[index] {
                 switch step {
-                case .hold(let nanoseconds): Clock.sleep(until: Clock.now + nanoseconds)
+                case .hold(let nanoseconds):
+                    guard end.hold(nanoseconds: nanoseconds) else {
+                        rollBack(handle)
+                        return false
+                    }
                 case .statement(let statement, let parameters):
                     try run(statement, parameters, handle)
                     statements += 1
                 }
             }
         } catch {
-            if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+            rollBack(handle)
             throw error
         }
+        return true
+    }
+
+    private func rollBack(_ handle: OpaquePointer) {
+        if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 
     private func run(_ statement: OpaquePointer, _ parameters: [Program], _ handle: OpaquePointer) throws(SQLiteFailure) {
@@ -164,8 +162,6 @@ final class SQLiteClient {
     private func readSlowly(_ statement: OpaquePointer) {
         var bytes: Int64 = 0
         for column in 0..<sqlite3_column_count(statement) { bytes += Int64(sqlite3_column_bytes(statement, column)) }
-        let now = Clock.now
-        guard now < until else { return }
-        Clock.sleep(until: now + bytes * 1_000_000_000 / Int64(clientClass.readBytesPerSecond))
+        end.wait(until: Clock.now + bytes * 1_000_000_000 / Int64(clientClass.readBytesPerSecond))
     }
 }

@@ -19,7 +19,7 @@ extension GRDBLoad {
         }
         return RunSettings(
             name: URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent, workload: workload, seed: seed,
-            warmUpSeconds: warmUp, seconds: seconds, progressSeconds: progress, firstInSequence: firstInSequence)
+            warmUpSeconds: warmUp, seconds: seconds, progressSeconds: progress, firstInSequence: RunSettings.firstInSequenceNow)
     }
 
     private func readWorkload() throws -> Workload {
@@ -46,11 +46,5 @@ extension GRDBLoad {
             values[String(parts[0])] = value
         }
         return values
-    }
-
-    /// Rows that an earlier run has added have lower numbers: no run adds a row in each microsecond.
-    private var firstInSequence: Int64 {
-        let secondsUntil2026 = 1_767_225_600.0
-        return Int64((Clock.timeOfDay - secondsUntil2026) * 1e6)
     }
 }

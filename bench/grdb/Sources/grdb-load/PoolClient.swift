@@ -12,7 +12,7 @@ final class PoolClient {
     private var draws: Draws
     private let values: UnsafeMutablePointer<Value>
     private let stack: UnsafeMutablePointer<Value>
-    private var until: Int64 = .max
+    private var end: RunEnd
     private var rows = 0
     private var statements = 0
     private let stopTime: StopTime
@@ -22,6 +22,7 @@ final class PoolClient {
         self.pool = pool
         self.number = number
         self.stopTime = stopTime
+        end = RunEnd(stopTime: stopTime)
         let clientClass = settings.workload.classes[classIndex]
         let plan = ClassPlan(clientClass)
         self.clientClass = clientClass
@@ -43,42 +44,28 @@ final class PoolClient {
     /// Runs from the common start to the end.
     ///
     /// - Parameter progress: told after every transaction how many there have been.
-    func run(start: Int64, from: Int64, until end: Int64, progress: (Int) -> Void) {
-        until = end
-        tally.begin(from: from, until: end)
+    func run(start: Int64, from: Int64, until planned: Int64, progress: (Int) -> Void) {
+        end = RunEnd(planned: planned, stopTime: stopTime)
+        tally.begin(from: from, until: planned)
         var lastEnd = start
         var started = 0
         while !clientClass.transactions.isEmpty {
             let intended = schedule.intendedStart(of: started, start: start, lastEnd: lastEnd)
-            if intended > Clock.now { wait(until: min(intended, until)) }
+            if intended > Clock.now { end.wait(until: intended) }
             let now = Clock.now
             lookForStop()
-            guard now < until, intended < until else { break }
+            guard now < end.time, intended < end.time else { break }
             let began = if case .open = schedule { intended } else { now }
             run(began: began)
             lastEnd = Clock.now
             started += 1
             progress(started)
         }
-        if clientClass.isIdle { wait(until: until) } else { tally.countDue(schedule, start: start, started: started) }
+        if clientClass.isIdle { end.wait(until: end.time) } else { tally.countDue(schedule, start: start, started: started) }
     }
 
     /// What was running when the signal came ended after it.
-    private func lookForStop() {
-        let time = stopTime.value
-        guard time < until else { return }
-        until = time
-        tally.stop(at: time)
-    }
-
-    /// Sleeps, and looks now and then whether the run is to end.
-    private func wait(until deadline: Int64) {
-        while !stopTime.isSet, case let now = Clock.now, now < deadline {
-            Clock.sleep(until: min(deadline, now + Self.lookNanoseconds))
-        }
-    }
-
-    private static let lookNanoseconds: Int64 = 50_000_000
+    private func lookForStop() { if end.hasBecomeEarlier() { tally.stop(at: end.time) } }
 
     private func run(began: Int64) {
         let index = plan.pick(&draws)
@@ -90,6 +77,9 @@ final class PoolClient {
             let ended = Clock.now
             lookForStop()
             tally.succeeded(client: number, began: began, ended: ended, statements: statements, rows: rows)
+        } catch is Abandoned {
+            lookForStop()
+            tally.abandoned(began: began)
         } catch {
             let ended = Clock.now
             lookForStop()
@@ -99,7 +89,7 @@ final class PoolClient {
 
     private func run(_ access: PoolAccess) throws {
         if access.statements == 0 {
-            for case .hold(let nanoseconds) in access.steps { Clock.sleep(until: Clock.now + nanoseconds) }
+            for case .hold(let nanoseconds) in access.steps { try hold(nanoseconds) }
             return
         }
         switch access.kind {
@@ -117,7 +107,7 @@ final class PoolClient {
     private func run(_ steps: [PoolAccess.Step], _ database: Database) throws {
         for step in steps {
             switch step {
-            case .hold(let nanoseconds): Clock.sleep(until: Clock.now + nanoseconds)
+            case .hold(let nanoseconds): try hold(nanoseconds)
             case .statement(let sql, let parameters, let returnsRows):
                 let statement = try database.cachedStatement(sql: sql)
                 let arguments = StatementArguments(parameters.map { argument($0) })
@@ -134,6 +124,11 @@ final class PoolClient {
         }
     }
 
+    /// A transaction that the end of the run finds in a hold.
+    private struct Abandoned: Error {}
+
+    private func hold(_ nanoseconds: Int64) throws { guard end.hold(nanoseconds: nanoseconds) else { throw Abandoned() } }
+
     private func argument(_ program: Program) -> any DatabaseValueConvertible {
         let value = program.value(&draws, values: values, stack: stack)
         return value.kind == .integer ? value.number : value.text
@@ -142,9 +137,7 @@ final class PoolClient {
     /// A row takes as long as its bytes do; nobody waits for the rest of the result when the run is over.
     private func readSlowly(_ row: Row) {
         let bytes = row.databaseValues.reduce(0) { $0 + (String.fromDatabaseValue($1)?.utf8.count ?? 8) }
-        let now = Clock.now
-        guard now < until else { return }
-        Clock.sleep(until: now + Int64(bytes) * 1_000_000_000 / Int64(clientClass.readBytesPerSecond))
+        end.wait(until: Clock.now + Int64(bytes) * 1_000_000_000 / Int64(clientClass.readBytesPerSecond))
     }
 
     /// As walpool-load names them; those that a load meets.

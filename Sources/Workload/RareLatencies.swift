@@ -1,8 +1,6 @@
-/// Latencies of what was due in an open loop, but did not end in the measured time: of those that ended after it, and what the
-/// others had waited by its end. Without them a stall that lasts to the end would not be in the histogram.
-///
-/// Counted when the run is over, and perhaps in large numbers at once: so not in `LatencyCounts`.
-struct OverdueCounts {
+/// Latencies of which there are few, or which are counted in large numbers at once: not worth the memory of `LatencyCounts`, in which
+/// every place has its count.
+struct RareLatencies {
     private var counts: [UInt32: UInt64] = [:]
     private var highestNanoseconds: Int64 = 0
 
@@ -26,7 +24,9 @@ struct OverdueCounts {
         }
     }
 
-    var latencies: TallyContents.Latencies {
+    /// What was recorded since the last time.
+    mutating func take() -> TallyContents.Latencies {
+        defer { self = RareLatencies() }
         let entries = counts.sorted { $0.key < $1.key }.map { SparseCounts.Entry(index: $0.key, count: $0.value) }
         return .init(counts: SparseCounts(entries: entries), highestNanoseconds: highestNanoseconds)
     }

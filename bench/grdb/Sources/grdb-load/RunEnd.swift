@@ -1,0 +1,1 @@
+../../../../Sources/walpool-load/RunEnd.swift
