@@ -159,7 +159,7 @@ def test_a_starved_client_is_in_the_figures():
 
 def test_what_is_no_failure_is_only_counted():
     told = {"classes": [{"name": "writers", "transactions": 9, "loop": "closed", "errors": 3, "unfinished_us": 0,
-                         "error_states": {"SQLITE_BUSY": 2, "40001": 1}, "late_error_states": {"SQLITE_BUSY": 1}}],
+                         "error_states": {"SQLITE_BUSY": 2, "40001": 1}, "late_error_states": {"SQLITE_BUSY": 1}, "warm_up_error_states": {}}],
             "complaints": ["database is locked"]}
     assert measuring.failures(told) == []
     told["classes"][0]["error_states"]["57014"] = 1
@@ -167,6 +167,8 @@ def test_what_is_no_failure_is_only_counted():
     # Whether it happened before the end or after it.
     told["classes"][0]["late_error_states"]["57014"] = 2
     assert measuring.failures(told) == ["3 times 57014", "database is locked"]
+    told["classes"][0]["warm_up_error_states"]["57014"] = 4
+    assert measuring.failures(told) == ["7 times 57014", "database is locked"]
     # Who reads slowly on purpose is ended when the WAL must be emptied.
     told["classes"][0]["name"] = "slow"
     assert measuring.failures(told) == []
@@ -194,7 +196,7 @@ def test_a_scenario_that_did_not_take_place(workload, embedded, notes, missing):
 
 def test_lost_clients_that_only_waited_fail_a_run():
     told = {"classes": [{"name": name, "transactions": transactions, "loop": "closed", "errors": len(states), "unfinished_us": 0,
-                         "error_states": states, "late_error_states": {}} for name, transactions, states in (("readers", 9, {}), ("idlers", 0, {"08006": 4}))],
+                         "error_states": states, "late_error_states": {}, "warm_up_error_states": {}} for name, transactions, states in (("readers", 9, {}), ("idlers", 0, {"08006": 4}))],
             "complaints": ["08006: the server has closed the connection"]}
     assert measuring.failures(told) == ["4 times 08006", "08006: the server has closed the connection"]
 

@@ -1,4 +1,5 @@
-"""The C programs and the libraries to preload that benchmarks and tests use, compiled when they are not there or older than their source."""
+"""The C programs, and the libraries to preload, that benchmarks and tests use: compiled when they are not there or older than
+their source."""
 
 import os
 import shutil
@@ -28,7 +29,8 @@ def compiled(name, sources, options):
     DIRECTORY.mkdir(parents=True, exist_ok=True)
     # Several may do this at once, and each gets a whole file.
     own = DIRECTORY / f"{name}.{os.getpid()}"
-    command = [shutil.which("cc") or "/usr/bin/cc", "-O2", "-Wall", "-Wextra", "-Werror", *options, "-o", own, *sources, "-ldl", "-lpthread"]
+    compiler = shutil.which("cc") or "/usr/bin/cc"
+    command = [compiler, "-O2", "-Wall", "-Wextra", "-Werror", *options, "-o", own, *sources, "-ldl", "-lpthread"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise BenchError(f"cannot compile {sources[0].name}: {done.stderr.strip()}")

@@ -62,7 +62,7 @@ def run(system, cell, programs, seed, directory, more=()):
 
 
 def figures(told, keep_all):
-    """The part of a RUN (record.py) that the generator's JSON gives: format 2. `keep_all` for what grows with the run."""
+    """The part of a RUN (record.py) that the generator's JSON gives: format 3. `keep_all` for what grows with the run."""
     classes = {each["name"]: of_class(each, keep_all) for each in told["classes"]}
     first = next(iter(classes.values()))
     statements = sum(each["statements"] for each in told["classes"])

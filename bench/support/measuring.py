@@ -111,8 +111,9 @@ def failures(told):
     """In words: what happened that should not have."""
     states = {}
     for each in told["classes"]:
-        # What failed after the end failed all the same.
-        for state, count in (*each["error_states"].items(), *each["late_error_states"].items()):
+        # What failed before or after the measured time failed all the same.
+        for state, count in itertools.chain.from_iterable(
+                each[when].items() for when in ("warm_up_error_states", "error_states", "late_error_states")):
             if not state.startswith(COUNTED) and ENDED_BY_PROMISE.get(each["name"]) != state:
                 states[state] = states.get(state, 0) + count
     found = [f"{count} times {state}" for state, count in states.items()]
