@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "file_map.h"
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -109,6 +110,13 @@ static int unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
     return map->original->xUnfetch(file, 0, 0);
 }
 
+/* Nobody may be reading what stderr leads to, and to wait for them would keep the locks of a statement that is going to end. */
+static void say_last_words(void) {
+    struct pollfd stream = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (!last_words || poll(&stream, 1, 0) <= 0 || !(stream.revents & POLLOUT)) return;
+    if (write(STDERR_FILENO, last_words, last_words_bytes) < 0) return;
+}
+
 /* On the thread that touched the page, in the middle of SQLite. mmap(2) is a system call and nothing else.
 
    The map of the connection that reads is unchanged meanwhile. Others may be changed by their threads, so that what is found
@@ -130,9 +138,7 @@ static void page_is_unreadable(int signal_number, siginfo_t *info, void *context
         /* Not a database's: what would have happened without this. A fault comes again when this returns, and what somebody
            sent does not. */
         sigaction(signal_number, &previous_action, 0);
-        if (info->si_code == BUS_ADRERR && last_words && write(STDERR_FILENO, last_words, last_words_bytes) < 0) {
-            /* Nobody is left to tell. */
-        }
+        if (info->si_code == BUS_ADRERR && !is_known) say_last_words();
         if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO) raise(signal_number);
     }
     errno = error;

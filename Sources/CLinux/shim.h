@@ -262,6 +262,11 @@ static inline uint32_t walpool_btrfs(void) { return BTRFS_SUPER_MAGIC; }
 static inline int walpool_write_in_place(int fd) {
     int flags = 0;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+    /* A file that is compressed has to be none before. */
+    if (flags & FS_COMPR_FL) {
+        flags &= ~FS_COMPR_FL;
+        if (ioctl(fd, FS_IOC_SETFLAGS, &flags) != 0) return -1;
+    }
     flags |= FS_NOCOW_FL;
     return ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }

@@ -17,7 +17,8 @@ extension EventKind {
         case .lockWait: "A session has waited for the writer, or for a reader, for longer than log_lock_waits_after"
         case .lockWaitEnded: "Such a session has what it waited for"
         case .killed: "An administrator has ended a session by KILL"
-        case .sessionEvicted: "A session was ended because it kept something from the others, or for a timeout of its own"
+        case .sessionEvicted:
+            "A session was ended because it kept something from the others, for a timeout of its own, or for what is no message"
         case .snapshotsEnded: "Snapshots were ended that kept the WAL from being emptied"
         case .checkpoint: "A checkpoint was made"
         case .checkpointTrouble: "A checkpoint failed, or the WAL cannot be emptied"

@@ -9,14 +9,32 @@ extension DatabaseFiles {
     /// Every process maps it. To a page of a mapped file, too, Btrfs gives a new block, and where none is left whoever touches the page
     /// gets a signal, SIGBUS: on a full disk a SELECT would end the daemon. A file without copy-on-write has the blocks it needs, which
     /// SQLite sees to when it makes the -shm longer: "Write a single byte to the end of each newly allocated or extended page"
-    /// (unixShmMap in https://www.sqlite.org/src/file/src/os_unix.c). SQLite also gives an empty one the database's mode and owner
-    /// (`robust_open`, there). Without the attribute all is as it would be.
+    /// (unixShmMap in https://www.sqlite.org/src/file/src/os_unix.c). Without the attribute all is as it would be.
+    ///
+    /// One of a database that is refused afterwards stays, empty, and as SQLite would have left it: with the database's mode and owner, so
+    /// that it is in nobody's way.
     static func makeIndexInPlace(_ path: String) {
         let file = target(of: path)
         guard walpool_file_system(Directory.of(file)) == walpool_btrfs() else { return }
-        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        var database = stat()
+        let isThere = stat(file, &database) == 0
+        guard !isThere || database.st_size == 0 || isInWALMode(file) else { return }
+        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, isThere ? 0o600 : 0o644)
         guard made >= 0 else { return }
+        defer { close(made) }
         _ = walpool_write_in_place(made)
-        close(made)
+        guard isThere else { return }
+        if geteuid() == 0 { _ = fchown(made, database.st_uid, database.st_gid) }
+        fchmod(made, database.st_mode & 0o777)
+    }
+
+    /// "The file format write version and file format read version at offsets 18 and 19 … 2 for WAL"
+    /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers). What is not has no -shm yet, and may be refused.
+    private static func isInWALMode(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var versions: [UInt8] = [0, 0]
+        return pread(descriptor, &versions, 2, 18) == 2 && versions == [2, 2]
     }
 }

@@ -51,8 +51,8 @@ struct RunWatch {
 
     private func unblockSignals() {
         var signals = Self.stopSignals
-        // One that has come in the last moment has asked for the end that is there.
-        _ = waitForSignal(nanoseconds: 0)
+        // What has come in the last moment has asked for the end that is there.
+        while waitForSignal(nanoseconds: 0) {}
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 

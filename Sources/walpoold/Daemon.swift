@@ -59,8 +59,8 @@ enum Daemon {
             LogDestination.current.criticalPrefix
                 + LogText.plain(
                     """
-                    a page of \(path)-shm cannot be touched, which ends the daemon (SIGBUS): the file system is full and copies what is \
-                    written (Btrfs, or blocks shared with a copy or a snapshot), the file was cut off, or the disk has failed
+                    a page of \(path)-shm cannot be touched, or one of the program, which ends the daemon (SIGBUS): the file system is full \
+                    and copies what is written (Btrfs, or blocks shared with a copy or a snapshot), the file was cut off, or the disk has failed
                     """) + "\n")
     }
 

@@ -108,12 +108,17 @@ def test_a_hold_that_is_longer_than_anybody_waits(request, query, target, ends):
 def test_a_signal_behind_the_end(request, target, number):
     """The last answers are waited for, but only by who wants to."""
     load = request.getfixturevalue(target)
-    process = load.start(load.write(HOLDER.replace("600000", "8000")), "--seconds", 0.5, "--warm-up", 0, "--progress", 0.1)
-    process.stderr.readline()
+    process = load.start(
+        load.write(HOLDER.replace("600000", "8000")), "--seconds", 0.5, "--warm-up", 0, "--progress", 0.1,
+        # What a shell starts in the background is to take no notice of Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    # In the run the first thread asks for them for 50 ms at a time, and between that for no time.
+    looks = []
 
     def waits_for_others():
-        # In the run it waits for signals; "0": it does not wait.
-        return Path(f"/proc/{process.pid}/wchan").read_text().split(".")[0] not in ("0", "do_sigtimedwait")
+        looks.append(Path(f"/proc/{process.pid}/wchan").read_text().split(".")[0])
+        return "do_sigtimedwait" in looks and "do_sigtimedwait" not in looks[-5:]
 
     eventually(waits_for_others, "the end of the measured time")
     process.send_signal(number)

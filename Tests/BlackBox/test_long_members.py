@@ -82,7 +82,7 @@ def test_its_timeout_goes_on(db):
     group = Group(db)
     early = group.add(insert(1))
     # Long enough that the group begins before it is over.
-    endless = group.add(ENDLESS, setup="SET statement_timeout = '1s'")
+    endless = group.add(ENDLESS, setup="SET statement_timeout = '2s'")
     group.release()
     assert early.reply().tag == "INSERT 0 1"
     assert endless.reply().state == "57014"

@@ -46,8 +46,9 @@ extension Session {
             return (.clientError, .error)
         }
         if code.hasPrefix("53") { return (.clientError, .warning) }
-        // It may be too large for a message, and libpq says no more than that the server has closed the connection.
-        if error.severity == .fatal, error.state == .protocolViolation { return (.clientError, .warning) }
+        // A message may be too large, and libpq says no more than that the server has closed the connection. Of a kind whose lines are
+        // counted apart from errors of the daemon's side.
+        if error.severity == .fatal, error.state == .protocolViolation { return (.sessionEvicted, .notice) }
         return wanted == .all ? (.clientError, .info) : nil
     }
 
