@@ -81,6 +81,13 @@ def test_another_machine_is_said_where_both_records_know_theirs(a_record, tmp_pa
     assert "boot" not in compared(a_record, other, tmp_path)[1]
 
 
+def test_another_yardstick_is_said(a_record, tmp_path):
+    """It is compiled, of what the daemon is made of, too."""
+    one, other = ({**a_record, "programs": {"canned": {"path": "canned", "sha256": digit * 64}}} for digit in "ab")
+    assert f"canned: SHA-256 {'a' * 12} -> {'b' * 12}\n" in compared(one, other, tmp_path)[1]
+    assert "canned: SHA-256" not in compared(one, one, tmp_path)[1] + compared(a_record, one, tmp_path)[1]
+
+
 def test_other_options_of_the_daemon_are_said(a_record, tmp_path):
     """Also a default that has changed; older records do not know the whole configuration."""
     def given(options, **configuration):

@@ -34,12 +34,16 @@ def differences(old, new):
 
 
 def _of_programs(old, new):
-    """The commit is the checkout's, and a program may be of another. Older records do not know theirs."""
-    sums = [record.get("programs", {}).get("walpoold", {}).get("sha256") for record in (old, new)]
-    if None in sums:
-        return []
-    return [f"walpoold: SHA-256 {sums[0][:12]} -> {sums[1][:12]}" if sums[0] != sums[1] else
-            f"walpoold: the same program, SHA-256 {sums[0][:12]}"]
+    """The commit is the checkout's, and a program may be of another. Older records do not know theirs. The empty wire server, which is
+    a yardstick and seldom changes, is named only where it has."""
+    lines = []
+    for name in ("walpoold", "canned"):
+        sums = [record.get("programs", {}).get(name, {}).get("sha256") for record in (old, new)]
+        if None not in sums and sums[0] != sums[1]:
+            lines.append(f"{name}: SHA-256 {sums[0][:12]} -> {sums[1][:12]}")
+        elif None not in sums and name == "walpoold":
+            lines.append(f"walpoold: the same program, SHA-256 {sums[0][:12]}")
+    return lines
 
 
 def _of_goals(old, new):

@@ -5,7 +5,8 @@
   "walpool_options": [text], what walpoold was given beside, so that no goal is judged (missing in records before 2026-11-28)
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
-  "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27)
+  "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27;
+                                                                      "canned" in those before 2026-11-29)
   "systems": { "walpool": { "title": "Walpool", "what": one line, "settings": { name: value } } }      # in their order
   "cells":   [ CELL ]                                 # the plan as it was run
   "runs":    [ RUN ]                                  # everything that was measured, one for each run
