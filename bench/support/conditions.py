@@ -1,6 +1,7 @@
 """What is said of two records of bench/run before their figures: under which other conditions they were made, what is missing, and
 what fails."""
 
+from support import figures
 from support.figures import OURS, YARDSTICKS, turns
 from support.goals import threshold
 
@@ -73,6 +74,12 @@ def missing(old, new):
     before, after = ({(cell, system) for (cell, _), turn in turns(record).items() for system in turn} for record in (old, new))
     gone = sorted(f"{cell} ({system})" for cell, system in before - after if system.startswith(OURS) or system in YARDSTICKS)
     return lines + ([f"no figure in the new one: {', '.join(gone)}"] if gone else [])
+
+
+def unpaired(record):
+    """Of two programs in one record: what says nothing of whether one is worse."""
+    names = figures.unpaired(record)
+    return [f"not compared, because the old program has no figure of it: {', '.join(names)}"] if names else []
 
 
 def failed(old, new):
