@@ -1,6 +1,7 @@
 """Where bench/run leaves what it has measured, and what it leaves behind when it is killed."""
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from bench_report_fixtures import made_up
 from daemon import REPOSITORY, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import leftovers, publishing, tools  # noqa: E402
+from support import leftovers, publishing, readme, report, tools  # noqa: E402
 
 SMALL = ("--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "1")
 
@@ -55,6 +56,22 @@ def test_no_result_takes_anothers_place(results, capsys):
     ({}, {"errors": ["strace hangs"]})])
 def test_what_is_no_whole_run_has_no_such_name(results, given, change):
     assert published(results, made_up() | change, **given) == ["2026-11-21-2-core-ext4-abc-partial"]
+
+
+@pytest.mark.parametrize("given, whole", [({}, True), ({"only": ["insert"], "seconds": 1}, False), ({"old": "walpoold"}, False)])
+def test_the_record_says_whether_it_is_whole(results, given, whole):
+    """Its directory does, too, but may be named otherwise."""
+    published(results, made_up() | {"whole": None}, out=results / "out", **given)
+    assert report.load(results / "out")["whole"] is whole
+
+
+def test_what_was_published_before_records_said_it_is_whole_by_its_plan():
+    before = json.loads((REPOSITORY / "bench/results/2026-11-27-2-core-ext4/results.json").read_text())
+    assert "whole" not in before and readme.unfit(before) == []
+    cells = before["cells"]
+    for part in ({"cells": cells[1:]}, {"cells": [{**cell, "seconds": 1} for cell in cells]}, {"idle": []}, {"costs": []},
+                 {"cells": [{**cell, "repeats": 1} for cell in cells]}, {"cells": [{**cell, "systems": ["walpool"]} for cell in cells]}):
+        assert readme.unfit({**before, **part}) == ["it has measured a part of the plan, or other runs than are planned"]
 
 
 def test_a_directory_that_has_results_is_refused_before_anything_is_measured(tmp_path):

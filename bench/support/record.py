@@ -2,6 +2,7 @@
 
 { "format": 2,
   "started", "ended": ISO times; "seconds": 2880; "complete": false when it was interrupted; "quick": false
+  "whole": whether everything that is planned was measured, as it is planned, and nothing failed (missing in records before 2026-11-29)
   "walpool_options": [text], what walpoold was given beside, so that no goal is judged (missing in records before 2026-11-28)
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
@@ -62,7 +63,7 @@ OURS = ("walpool", "walpool-pipelined", "walpool-normal")
 
 def new(command, quick, cells, machine, walpool_options=()):
     return {
-        "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick,
+        "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick, "whole": False,
         "walpool_options": list(walpool_options), "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
         "cells": [cell.described() for cell in cells], "runs": [], "summary": [], "goals": [], "costs": [], "idle": [],
         "errors": [],
