@@ -9,7 +9,7 @@ from support.goals import threshold
 PASSING = ("time", "load", "sync_us", "commit")
 # Of a system's settings: where things lay in that run, and what it wrote. Walpool's options have no path in them.
 PLACES = ("program", "start", "options")
-# Settings that are a table of their own.
+# Settings that are a table of their own, or words that say why they were not told.
 TABLE = "configuration"
 
 
@@ -58,7 +58,8 @@ def _of_goals(old, new):
 def _differing_settings(system, old, new):
     places = [name for name in PLACES if name != "options" or not system.startswith(OURS)]
     lines = _differing(system, old, new, (*places, TABLE))
-    return lines + _differing(system, *(settings.get(TABLE) or {} for settings in (old, new)), ())
+    tables = [settings.get(TABLE) for settings in (old, new)]
+    return lines + _differing(system, *(table if isinstance(table, dict) else {} for table in tables), ())
 
 
 def _differing(of, old, new, left_out):
