@@ -157,6 +157,21 @@ def test_a_starved_client_is_in_the_figures():
     assert of_class["worst_us"] == 9_000_000 and of_class["fairness"] == 0 and of_class["per_client"] == [9, 0]
 
 
+@pytest.mark.parametrize("told, found", [('{"format": 2, "classes": []}', 2), ('{"classes": []}', None), ("[]", None)])
+def test_a_generator_of_another_version_fails_its_run_in_words(tmp_path, told, found):
+    """As $WALPOOL_LOAD may name one: its figures would be missing, or mean something else."""
+    [cell] = plan.cells(options(only=["select"], clients=[8], sections=["memory"]))
+    program = tmp_path / "walpool-load"
+    program.write_text(f"#!/bin/sh\nwhile [ \"$1\" != --json ]; do shift; done; echo '{told}' > \"$2\"\n")
+    program.chmod(0o755)
+    system = argparse.Namespace(command=lambda *_: [program], environment={})
+    with pytest.raises(generator.Failed, match=f"^walpool-load tells its result in format {found}, not {generator.FORMAT}: "):
+        generator.run(system, cell, None, 1, tmp_path)
+    with pytest.raises(generator.Failed, match="left no result"):
+        program.write_text("#!/bin/sh\n")
+        generator.run(system, cell, None, 1, tmp_path)
+
+
 def test_what_is_no_failure_is_only_counted():
     told = {"classes": [{"name": "writers", "transactions": 9, "loop": "closed", "errors": 3, "unfinished_us": 0,
                          "error_states": {"SQLITE_BUSY": 2, "40001": 1}, "late_error_states": {"SQLITE_BUSY": 1}, "warm_up_error_states": {}}],

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from bench_report_fixtures import a_record, BENCH, made_up, NOISE, published, row, slower  # noqa: F401 (a fixture)
+from bench_report_fixtures import a_record, BENCH, made_up, NOISE, row, seen, slower  # noqa: F401 (a fixture)
 from support import changes, changetable
 
 
@@ -79,6 +79,13 @@ def test_another_machine_is_said_where_both_records_know_theirs(a_record, tmp_pa
     one, other = ({**a_record, "machine": {**a_record["machine"], "boot": boot}} for boot in ("0a", "0b"))
     assert "machine: boot: 0a -> 0b\n" in compared(one, other, tmp_path)[1]
     assert "boot" not in compared(a_record, other, tmp_path)[1]
+
+
+def test_another_yardstick_is_said(a_record, tmp_path):
+    """It is compiled, of what the daemon is made of, too."""
+    one, other = ({**a_record, "programs": {"canned": {"path": "canned", "sha256": digit * 64}}} for digit in "ab")
+    assert f"canned: SHA-256 {'a' * 12} -> {'b' * 12}\n" in compared(one, other, tmp_path)[1]
+    assert "canned: SHA-256" not in compared(one, one, tmp_path)[1] + compared(a_record, one, tmp_path)[1]
 
 
 def test_other_options_of_the_daemon_are_said(a_record, tmp_path):
@@ -232,9 +239,9 @@ def test_what_was_measured_once(a_record, tmp_path):
 
 
 def test_what_counts_of_what_was_measured_once_does_not_differ_from_run_to_run():
-    """Among all published results: what does is only told."""
+    """Among the results in which that was seen: what does is only told."""
     found = {}
-    for record in published():
+    for record in seen():
         for idle in record["idle"]:
             found.setdefault(("idle session", idle["system"]), []).append(idle["bytes_per_session"])
         for cost in record["costs"]:

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from bench_fixtures import Bench
-from bench_report_fixtures import BENCH, made_up, row
+from bench_report_fixtures import BENCH, NOISE, made_up, row
 from daemon import binary
 from support import changes, figures, plan, record, report
 from support.systems import OLD
@@ -69,7 +69,48 @@ def test_programs_that_do_not_differ_are_seldom_said_to(tmp_path):
 def test_every_figure_is_of_one_repetition():
     found = figures.of_pairs(with_old(0.5))
     assert found["insert-8", "walpool", "throughput", f"× {OLD}"] == pytest.approx([0.5] * 4)
-    assert {key[1] for key in found} == {"walpool"} and {key[2] for key in found} == {"throughput", "p99", "server CPU"}
+    assert found["insert-8", "walpool", "fairness", f"× {OLD}"] == found["insert-8", "walpool", "longest wait", f"× {OLD}"] == [1.0] * 4
+    assert {key[1] for key in found} == {"walpool"} and {key[3] for key in found} == {f"× {OLD}"}
+    assert {key[2] for key in found} == {"throughput", "p99", "longest wait", "fairness", "server CPU"}
+
+
+def of_the_new(made, cell, **changed):
+    for run in made["runs"]:
+        if (run["cell"], run["system"]) == (cell, "walpool"):
+            for figures_of in (run, *run["classes"].values()):
+                figures_of.update(changed)
+    return made
+
+
+def test_a_client_that_starves_is_found(tmp_path):
+    """Its neighbours have its share, so that throughput is what it was."""
+    status, text = compared(of_the_new(with_old(noise=0.01), "insert-8", fewest=0, most=114), tmp_path)
+    assert row(text, "insert-8", "walpool", "fairness")[0] == f"1.00 × {OLD}" and row(text, "insert-8", "walpool", "fairness")[-1] == "**worse**"
+    assert " 1 worse, 0 better" in text and status == 1
+
+
+def test_longest_waits_count_where_they_are_no_single_waits(tmp_path):
+    for wait, repetitions, expected in ((500_000, 4, (1, "**worse**")), (500_000, 3, (0, "longer")), (200_000, 4, (0, "longer"))):
+        made = with_old(noise=0.01, repetitions=repetitions)
+        for run in of_the_new(made, "insert-8", worst_us=wait)["runs"]:
+            run["worst_us"] *= NOISE[run["repetition"] - 1]
+            run["worst_us"] *= NOISE[-run["repetition"]] if run["system"] == OLD else 1
+        status, text = compared(made, tmp_path)
+        assert (status, row(text, "insert-8", "walpool", "longest wait")[-1]) == expected
+
+
+def test_what_has_no_pair_is_said(tmp_path):
+    """It was measured of the new program only, or the old one failed."""
+    made = with_old()
+    for run in made["runs"]:
+        if (run["cell"], run["system"]) == ("select-8", OLD):
+            run["errors"].append("it broke")
+    status, text = compared(made, tmp_path)
+    assert "\nnot compared, because the old program has no figure of it: system calls, idle session, walpool-pipelined, select-8\n" in text
+    made["costs"], made["idle"] = [], []
+    made["runs"] = [run for run in made["runs"] if run["system"] != "walpool-pipelined" and run["cell"] != "select-8"]
+    status, text = compared(made, tmp_path)
+    assert "not compared" not in text and status == 0
 
 
 def test_half_of_the_chance_of_two_records_is_enough_for_a_pair():

@@ -354,7 +354,8 @@ def test_who_was_ended_by_promise_is_in_its_row(a_record):
 
 
 @pytest.mark.parametrize("change, why", [
-    ({"complete": False}, "it was interrupted"), ({"quick": True}, "it is a quick one"), ({"errors": ["strace hangs"]}, "strace hangs")])
+    ({"complete": False}, "it was interrupted"), ({"quick": True}, "it is a quick one"), ({"errors": ["strace hangs"]}, "strace hangs"),
+    ({"whole": False}, "it has measured a part of the plan")])
 def test_the_front_page_takes_only_a_whole_run(a_record, tmp_path, change, why):
     (tmp_path / "results.json").write_text(json.dumps({**a_record, **change}))
     (tmp_path / "README.md").write_text(before := f"{readme.BEGIN.format(directory='x')}\nold\n{readme.END}\n")

@@ -1,6 +1,7 @@
 """Where bench/run leaves what it has measured, and what it leaves behind when it is killed."""
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from bench_report_fixtures import made_up
 from daemon import REPOSITORY, eventually
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
-from support import leftovers, publishing, tools  # noqa: E402
+from support import leftovers, publishing, readme, report, tools  # noqa: E402
 
 SMALL = ("--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "1")
 
@@ -55,6 +56,22 @@ def test_no_result_takes_anothers_place(results, capsys):
     ({}, {"errors": ["strace hangs"]})])
 def test_what_is_no_whole_run_has_no_such_name(results, given, change):
     assert published(results, made_up() | change, **given) == ["2026-11-21-2-core-ext4-abc-partial"]
+
+
+@pytest.mark.parametrize("given, whole", [({}, True), ({"only": ["insert"], "seconds": 1}, False), ({"old": "walpoold"}, False)])
+def test_the_record_says_whether_it_is_whole(results, given, whole):
+    """Its directory does, too, but may be named otherwise."""
+    published(results, made_up() | {"whole": None}, out=results / "out", **given)
+    assert report.load(results / "out")["whole"] is whole
+
+
+def test_what_was_published_before_records_said_it_is_whole_by_its_plan():
+    before = json.loads((REPOSITORY / "bench/results/2026-11-27-2-core-ext4/results.json").read_text())
+    assert "whole" not in before and readme.unfit(before) == []
+    cells = before["cells"]
+    for part in ({"cells": cells[1:]}, {"cells": [{**cell, "seconds": 1} for cell in cells]}, {"idle": []}, {"costs": []},
+                 {"cells": [{**cell, "repeats": 1} for cell in cells]}, {"cells": [{**cell, "systems": ["walpool"]} for cell in cells]}):
+        assert readme.unfit({**before, **part}) == ["it has measured a part of the plan, or other runs than are planned"]
 
 
 def test_a_directory_that_has_results_is_refused_before_anything_is_measured(tmp_path):
@@ -110,20 +127,63 @@ def test_a_run_that_is_killed_has_kept_its_repetitions_and_leaves_no_process(tmp
     assert not kept["complete"] and kept["summary"][0]["systems"]["walpool"]["throughput_per_s"]["values"]
 
 
+def started(directory, *command, **options):
+    """By a benchmark whose directory it is."""
+    with leftovers.marked(directory):
+        return subprocess.Popen(command, **options)
+
+
 def test_what_nobody_waited_for_is_cleared_by_the_next(base, monkeypatch, capfd):
     """Both were killed, the benchmark and the one that watches over it."""
     monkeypatch.setenv("WALPOOL_BENCH_DIR", str(base))
     left = base / "job-left"
     left.mkdir()
-    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", left / "x.db"])
-    elsewhere = subprocess.Popen(["sleep", "60"], cwd=left)
+    ours = [started(left, "sleep", "60"), started(left, sys.executable, "-c", "import time; time.sleep(60)", left / "x.db", cwd=base)]
     with tools.work_directory() as directory:
-        assert (sleeper.wait(10), elsewhere.wait(10)) == (-signal.SIGKILL, -signal.SIGKILL) and not left.exists()
+        assert [process.wait(10) for process in ours] == [-signal.SIGKILL] * 2 and not left.exists()
         assert f"{left} was left behind" in capfd.readouterr().err
         # One that lives is left alone.
         with tools.work_directory() as other:
             assert directory.exists() and other != directory
     assert not any(base.iterdir()) and not processes_naming(base)
+
+
+def test_whoever_only_looks_at_it_is_left_alone(base):
+    """A shell in it, a tail of its log, and what another benchmark has started."""
+    left, other = base / "job-left", base / "job-left2"
+    left.mkdir()
+    (left / "log").touch()
+    bystanders = [subprocess.Popen(["sleep", "60"], cwd=left), subprocess.Popen(["tail", "-f", left / "log"]), started(other, "sleep", "60")]
+    try:
+        leftovers.clear(left)
+        assert not left.exists() and [process.poll() for process in bystanders] == [None] * 3
+    finally:
+        for process in bystanders:
+            process.kill()
+            process.wait()
+
+
+def test_a_child_that_has_lost_the_mark_goes_with_its_parent(base):
+    """As PostgreSQL's do, which write their titles over it."""
+    left = base / "job-left"
+    left.mkdir()
+    parent = started(left, "sh", "-c", f"env -u {leftovers.VARIABLE} sleep 60 & echo $!; wait", stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+    # It is the shell's copy, with its environment, until env has become the sleep.
+    eventually(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n", "the child")
+    leftovers.clear(left)
+    assert parent.wait(10) == -signal.SIGKILL and leftovers._stat(child) is None
+    parent.stdout.close()
+
+
+def test_what_a_run_starts_has_the_mark(base, monkeypatch):
+    monkeypatch.setenv("WALPOOL_BENCH_DIR", str(base))
+    with tools.work_directory() as directory:
+        process = tools.start(["sleep", "60"])
+        # Not the one that watches over it, which is to outlive the others.
+        assert {number for number, _ in leftovers.processes(directory)} == {process.pid}
+        tools.end(process)
+    assert leftovers.VARIABLE not in os.environ
 
 
 def test_a_directory_is_deserted_once_its_process_has_ended(tmp_path):

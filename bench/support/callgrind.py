@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 
+from support import leftovers
 from support.tools import BenchError, start
 
 # Swift seeds its hash tables anew in each process unless this is set, and then they collide in other places:
@@ -40,7 +41,7 @@ def command(program, output, only_within=()):
 
 def count(program, output):
     """Runs a program to its end; instructions by function."""
-    done = subprocess.run(command(program, output), env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(command(program, output), env={**ENVIRONMENT, **leftovers.mark()}, capture_output=True, text=True)
     if done.returncode != 0:
         raise BenchError(f"{program[0]} under valgrind ended with {done.returncode}: {done.stdout}{done.stderr[-500:]}")
     return by_function(output)
@@ -105,7 +106,7 @@ def per_operation(once, twice, operations):
 @contextlib.contextmanager
 def running(program, output, only_within, **options):
     """A program that runs until it is told to stop; `by_function` is for afterwards."""
-    process = start(command(program, output, only_within), env=ENVIRONMENT, **options)
+    process = start(command(program, output, only_within), env={**ENVIRONMENT, **leftovers.mark()}, **options)
     try:
         yield process
     finally:

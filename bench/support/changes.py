@@ -79,7 +79,7 @@ class Change:
 
     @property
     def is_no_single_wait(self):
-        return self.metric == "longest wait" and min(len(self.old), len(self.new)) >= FOUR and self.ratio > TIMES_AS_LONG
+        return self.metric == "longest wait" and min(map(len, self.measured)) >= FOUR and self.ratio > TIMES_AS_LONG
 
     @property
     def is_of_a_goal(self):

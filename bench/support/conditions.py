@@ -1,6 +1,7 @@
 """What is said of two records of bench/run before their figures: under which other conditions they were made, what is missing, and
 what fails."""
 
+from support import figures
 from support.figures import OURS, YARDSTICKS, turns
 from support.goals import threshold
 
@@ -8,7 +9,7 @@ from support.goals import threshold
 PASSING = ("time", "load", "sync_us", "commit")
 # Of a system's settings: where things lay in that run, and what it wrote. Walpool's options have no path in them.
 PLACES = ("program", "start", "options")
-# Settings that are a table of their own.
+# Settings that are a table of their own, or words that say why they were not told.
 TABLE = "configuration"
 
 
@@ -34,12 +35,16 @@ def differences(old, new):
 
 
 def _of_programs(old, new):
-    """The commit is the checkout's, and a program may be of another. Older records do not know theirs."""
-    sums = [record.get("programs", {}).get("walpoold", {}).get("sha256") for record in (old, new)]
-    if None in sums:
-        return []
-    return [f"walpoold: SHA-256 {sums[0][:12]} -> {sums[1][:12]}" if sums[0] != sums[1] else
-            f"walpoold: the same program, SHA-256 {sums[0][:12]}"]
+    """The commit is the checkout's, and a program may be of another. Older records do not know theirs. The empty wire server, which is
+    a yardstick and seldom changes, is named only where it has."""
+    lines = []
+    for name in ("walpoold", "canned"):
+        sums = [record.get("programs", {}).get(name, {}).get("sha256") for record in (old, new)]
+        if None not in sums and sums[0] != sums[1]:
+            lines.append(f"{name}: SHA-256 {sums[0][:12]} -> {sums[1][:12]}")
+        elif None not in sums and name == "walpoold":
+            lines.append(f"walpoold: the same program, SHA-256 {sums[0][:12]}")
+    return lines
 
 
 def _of_goals(old, new):
@@ -53,7 +58,8 @@ def _of_goals(old, new):
 def _differing_settings(system, old, new):
     places = [name for name in PLACES if name != "options" or not system.startswith(OURS)]
     lines = _differing(system, old, new, (*places, TABLE))
-    return lines + _differing(system, *(settings.get(TABLE) or {} for settings in (old, new)), ())
+    tables = [settings.get(TABLE) for settings in (old, new)]
+    return lines + _differing(system, *(table if isinstance(table, dict) else {} for table in tables), ())
 
 
 def _differing(of, old, new, left_out):
@@ -69,6 +75,12 @@ def missing(old, new):
     before, after = ({(cell, system) for (cell, _), turn in turns(record).items() for system in turn} for record in (old, new))
     gone = sorted(f"{cell} ({system})" for cell, system in before - after if system.startswith(OURS) or system in YARDSTICKS)
     return lines + ([f"no figure in the new one: {', '.join(gone)}"] if gone else [])
+
+
+def unpaired(record):
+    """Of two programs in one record: what says nothing of whether one is worse."""
+    names = figures.unpaired(record)
+    return [f"not compared, because the old program has no figure of it: {', '.join(names)}"] if names else []
 
 
 def failed(old, new):

@@ -3,7 +3,8 @@
 Where PostgreSQL (or direct access) took turns with ours in both records, ours is a multiple of its figure in the same
 repetition: on a machine or a disk that is slower today both are. The others are the yardstick. Without one the plain figures are
 compared. The longest waits always are: one wait of another system is no measure of anything. Neither is how it serves its clients:
-whether ours get as much as each other is a promise of its own."""
+whether ours get as much as each other is a promise of its own. The old program of bench/run --old makes the same promises: by it
+everything is measured that both have a figure of."""
 
 from support.systems import OLD
 from support.tools import BenchError
@@ -30,8 +31,19 @@ def of_both(old, new):
 
 def of_pairs(record):
     """(cell and class, system, metric, unit) -> Walpool's values as multiples of the old program's in the same repetition."""
-    cells = {cell for (cell, _), turn in turns(record).items() if OLD in turn}
-    return {key: values for key, values in _repeated(record, dict.fromkeys(cells, OLD)).items() if key[1] == OURS and key[3] == f"× {OLD}"}
+    return {key: values for key, values in _repeated(record, _old_ones(record)).items() if key[1] == OURS and key[3] == f"× {OLD}"}
+
+
+def unpaired(record):
+    """What is compared with nothing, because the old program has no figure of it: metrics, modes, and cells."""
+    once = {metric for _, system, metric, _ in _once(record) if system == OURS}
+    modes = {system for turn in turns(record).values() for system in turn if system.startswith(OURS)} - {OURS}
+    cells = {cell for (cell, _), turn in turns(record).items() if OURS in turn} - {cell for cell, *_ in of_pairs(record)}
+    return [*(metric for metric in ONCE if metric in once), *sorted(modes), *sorted(cells)]
+
+
+def _old_ones(record):
+    return {cell: OLD for (cell, _), turn in turns(record).items() if OLD in turn}
 
 
 def of_old_and_new(record):
@@ -66,7 +78,7 @@ def _repeated(record, yardsticks):
                     unit = UNITS[metric]
                     if metric in OURS_ONLY and not system.startswith(OURS):
                         continue
-                    if yardstick and system.startswith(OURS) and metric not in WITHOUT_YARDSTICK:
+                    if yardstick and system.startswith(OURS) and (metric not in WITHOUT_YARDSTICK or yardstick == OLD):
                         beside = dict(_classes(turn[yardstick])).get(name, {}) if yardstick in turn else {}
                         value, unit = _ratio(value, beside.get(metric)), f"× {yardstick}"
                     if value:

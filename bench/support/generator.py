@@ -9,6 +9,9 @@ from pathlib import Path
 
 from support.tools import BENCH, end, start
 
+# Of its JSON: what is read here is all there, and means what is meant here.
+FORMAT = 3
+
 # What it may take beside the seconds it measures: to connect, to warm up, to wait for the last answer.
 PATIENCE = 60
 
@@ -56,13 +59,16 @@ def run(system, cell, programs, seed, directory, more=()):
     if process.returncode != 0:
         raise Failed(f"{name} ended with status {process.returncode}: {last}")
     try:
-        return json.loads(result.read_text())
+        told = json.loads(result.read_text())
     except (OSError, ValueError) as error:
         raise Failed(f"{name} left no result: {error}; {last}") from error
+    if (found := told.get("format") if isinstance(told, dict) else None) != FORMAT:
+        raise Failed(f"{name} tells its result in format {found}, not {FORMAT}: it is of another version than bench/ ({line[0]})")
+    return told
 
 
 def figures(told, keep_all):
-    """The part of a RUN (record.py) that the generator's JSON gives: format 3. `keep_all` for what grows with the run."""
+    """The part of a RUN (record.py) that the generator's JSON gives. `keep_all` for what grows with the run."""
     classes = {each["name"]: of_class(each, keep_all) for each in told["classes"]}
     first = next(iter(classes.values()))
     statements = sum(each["statements"] for each in told["classes"])

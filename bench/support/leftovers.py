@@ -3,7 +3,8 @@
 the next one would measure, and their data.
 
 Its directory is locked for as long as it lives, and the kernel lets go of the lock when it dies, however it does. Somebody waits for that:
-a process with nothing else to do, which then ends what works in the directory, and removes it.
+a process with nothing else to do, which then ends what the benchmark has started, and removes the directory. What it has started has the
+directory in its environment: a shell or a tail -f of somebody who looks at it has it in its command line, or is in there, too.
 
     bench/support/leftovers.py DIRECTORY        waits, and clears"""
 
@@ -22,6 +23,8 @@ from pathlib import Path
 # theirs, which are called run-.)
 NAME, BEFORE = "job-", "new-"
 ENDING_SECONDS = 30
+# In the environment of whatever a benchmark starts: its directory.
+VARIABLE = "WALPOOL_BENCH_JOB"
 
 
 @contextlib.contextmanager
@@ -31,15 +34,33 @@ def watched(base):
     with lock(new):
         directory = new.with_name(NAME + new.name.removeprefix(BEFORE))
         new.rename(directory)
+        unmarked = {name: value for name, value in os.environ.items() if name != VARIABLE}
         watcher = subprocess.Popen([sys.executable, "-B", __file__, directory], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, start_new_session=True)
+                                   stdout=subprocess.DEVNULL, start_new_session=True, env=unmarked)
         try:
-            yield directory
+            with marked(directory):
+                yield directory
         finally:
             watcher.kill()
             watcher.wait()
             with contextlib.suppress(OSError):
                 directory.rmdir()
+
+
+@contextlib.contextmanager
+def marked(directory):
+    """Whatever this process starts meanwhile is the directory's. One that is given an environment of its own needs mark() in it."""
+    before = mark()
+    os.environ[VARIABLE] = os.fspath(directory)
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
+        os.environ.update(before)
+
+
+def mark():
+    return {name: value for name, value in os.environ.items() if name == VARIABLE}
 
 
 def found(base):
@@ -67,29 +88,40 @@ def lock(directory, more=0):
 
 
 def clear(directory):
-    """Ends what works in it. Its name is like no other, so whoever has it in a command line, or is in there, is meant."""
+    """Ends what was started for it."""
     deadline = time.monotonic() + ENDING_SECONDS
-    while (left := processes(directory)) and time.monotonic() < deadline:
-        for process in left:
+    # Once its parent is gone nobody can tell any more whose a child without the mark is.
+    known = set()
+    while (left := processes(directory, known)) and time.monotonic() < deadline:
+        known = left
+        for process, _ in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.05)
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def processes(directory):
-    """Those that have ended and that nobody has waited for have neither."""
-    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid() and _works_in(name, directory)]
+def processes(directory, known=frozenset()):
+    """Those that have the mark, what they have started themselves, and what of the known ones is left; (process, when it began). PostgreSQL's
+    have only their parent: they write their titles over their environment."""
+    running = {process: stat for name in filter(str.isdigit, os.listdir("/proc")) if (stat := _stat(process := int(name)))}
+    meant = {process for process, (_, began) in running.items() if (process, began) in known or _is_marked(process, directory)}
+    while more := {process for process, (parent, _) in running.items() if parent in meant} - meant:
+        meant |= more
+    return {(process, running[process][1]) for process in meant - {os.getpid()}}
 
 
-def _works_in(process, directory):
-    inside = os.fsencode(directory) + b"/"
+def _stat(process):
+    """Parent and beginning, of one that has not ended: proc(5). The name before the last parenthesis may hold anything."""
     with contextlib.suppress(OSError):
-        arguments = Path("/proc", process, "cmdline").read_bytes().split(b"\0")
-        if any(inside in argument for argument in arguments):
-            return True
+        fields = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return (int(fields[1]), fields[19]) if fields[0] not in "ZX" else None
+    return None
+
+
+def _is_marked(process, directory):
     with contextlib.suppress(OSError):
-        return (os.fsencode(os.readlink(f"/proc/{process}/cwd")) + b"/").startswith(inside)
+        return os.fsencode(f"{VARIABLE}={directory}") in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     return False
 
 

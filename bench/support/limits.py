@@ -14,6 +14,11 @@ from support.tools import BENCH
 LIMITS = BENCH / "limits"
 
 
+def canned():
+    """The program, as new as what it is made of."""
+    return compiled.program(LIMITS / "canned.c", LIMITS / "canned_answers.c")
+
+
 class Canned(Server):
     """A server that has an answer ready and no database: what socket and kernel cost."""
 
@@ -23,7 +28,7 @@ class Canned(Server):
         super().__init__(directory, pwd.getpwuid(os.geteuid()).pw_name)
         self.directory.mkdir(mode=0o700, exist_ok=True)
         self.threads = threads
-        self.program = compiled.program(LIMITS / "canned.c", LIMITS / "canned_answers.c")
+        self.program = canned()
 
     def start(self):
         """Returns the seconds until it answered."""

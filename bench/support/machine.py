@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from pgwire import ServerError
+from pgwire import ConnectionLost, ServerError
 from support.tools import PGBENCH, REPOSITORY, file_system
 
 POSTGRES_SETTINGS = (
@@ -101,10 +101,17 @@ def walpool_settings(server):
                 settings[name] = connection.value(question)
             except ServerError as error:
                 settings[name] = f"not told ({error.code})"
-    with server.connect("walpool") as console:
-        settings["configuration"] = {name: value for name, value, *_ in console.query("SHOW CONFIG")[0].rows
-                                     if name not in CONFIGURATION_OF_A_PLACE}
+    settings["configuration"] = _configuration(server)
     return settings
+
+
+def _configuration(server):
+    """The console's answer: an older program may have none, and rules of access may refuse it to us."""
+    try:
+        with server.connect("walpool") as console:
+            return {name: value for name, value, *_ in console.query("SHOW CONFIG")[0].rows if name not in CONFIGURATION_OF_A_PLACE}
+    except (ServerError, ConnectionLost) as error:
+        return f"not told ({getattr(error, 'code', error)})"
 
 
 def sqlite(path):

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from support import machine
+from support.limits import canned
 from support.servers import walpoold_path
 from support.systems import PACKAGES
 from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say, start
@@ -19,7 +20,7 @@ GRDB = BENCH / "grdb"
 
 
 class Programs:
-    """Where they are, and what makes them. The C programs of bench/limits are compiled anew by each run."""
+    """Where they are, and what makes them. Those in C are compiled where they are needed (compiled.py)."""
 
     def __init__(self, systems, old=None):
         self.systems, self.old = set(systems), old
@@ -45,8 +46,12 @@ class Programs:
     def described(self):
         """Name -> which file it is, of those that are used."""
         used = {"walpoold": walpoold_path(), "walpool-load": self.load} | ({"old walpoold": self.old} if self.old else {})
-        return {name: machine.program(path)
-                for name, path in (used | ({"grdb-load": self.grdb} if "grdb" in self.systems else {})).items()}
+        if "grdb" in self.systems:
+            used["grdb-load"] = self.grdb
+        if "canned" in self.systems:
+            # A goal is about it, and it is made of the daemon's own transport: which one that was is part of the figure.
+            used["canned"] = canned()
+        return {name: machine.program(path) for name, path in used.items()}
 
     def grdb_version(self):
         found = re.search(r'GRDB.swift", exact: "([^"]+)"', (GRDB / "Package.swift").read_text())

@@ -48,6 +48,7 @@ class Results:
         if not self._kept["runs"] and not self._kept["costs"]:
             self._remove_nothing()
             return
+        self._kept["whole"] = is_whole(self._options, self._kept)
         self._kept["ended"] = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         record.complete(self._kept)
         # Whatever becomes of the files: this is what was measured.

@@ -59,7 +59,22 @@ def unfit(record):
     if options := record.get("walpool_options"):
         why.append(f"walpoold was given {' '.join(options)}")
     errors = failed(record)
-    return why + errors[:3] + ([f"and {len(errors) - 3} more"] if len(errors) > 3 else [])
+    why += errors[:3] + ([f"and {len(errors) - 3} more"] if len(errors) > 3 else [])
+    # No whole run has any of these; the one that has none of them may still be of a part of the plan.
+    return why or ([] if is_whole(record) else ["it has measured a part of the plan, or other runs than are planned"])
+
+
+# Of each whole run before 2026-11-29: how many cells it planned, how many runs, and the seconds of these.
+PLANNED_THEN = (63, 538, 1880)
+
+
+def is_whole(record):
+    """Records before 2026-11-29 do not say it, but all of them had one plan, of which anything else is a part."""
+    if "whole" in record:
+        return record["whole"]
+    runs = [len(cell["systems"]) * cell["repeats"] for cell in record["cells"]]
+    seconds = sum(number * cell["seconds"] for number, cell in zip(runs, record["cells"]))
+    return (len(runs), sum(runs), seconds) == PLANNED_THEN and bool(record["costs"] and record["idle"])
 
 
 def picture(name, directory, shown):

@@ -2,10 +2,12 @@
 
 { "format": 2,
   "started", "ended": ISO times; "seconds": 2880; "complete": false when it was interrupted; "quick": false
+  "whole": whether everything that is planned was measured, as it is planned, and nothing failed (missing in records before 2026-11-29)
   "walpool_options": [text], what walpoold was given beside, so that no goal is judged (missing in records before 2026-11-28)
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
-  "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27)
+  "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27;
+                                                                      "canned" in those before 2026-11-29)
   "systems": { "walpool": { "title": "Walpool", "what": one line, "settings": { name: value } } }      # in their order
   "cells":   [ CELL ]                                 # the plan as it was run
   "runs":    [ RUN ]                                  # everything that was measured, one for each run
@@ -61,7 +63,7 @@ OURS = ("walpool", "walpool-pipelined", "walpool-normal")
 
 def new(command, quick, cells, machine, walpool_options=()):
     return {
-        "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick,
+        "format": FORMAT, "started": machine["time"], "ended": None, "seconds": None, "complete": False, "quick": quick, "whole": False,
         "walpool_options": list(walpool_options), "command": command, "host_class": host_class(machine), "machine": machine, "programs": {}, "systems": {},
         "cells": [cell.described() for cell in cells], "runs": [], "summary": [], "goals": [], "costs": [], "idle": [],
         "errors": [],

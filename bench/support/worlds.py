@@ -64,17 +64,29 @@ class World:
     def postgres(self):
         if self._postgres is None:
             server = Postgres(self._new("postgres"), self.scale, [f"max_connections={SESSIONS}"], self.slow)
-            self._postgres = self._stack.enter_context(server)
-            server.start()
-            with server.connect(timeout=300) as connection:
-                for statement in data.POSTGRES_SCHEMA:
-                    connection.query(statement)
-                if self.ycsb:
-                    connection.query(data.POSTGRES_YCSB)
-                    connection.query("VACUUM ANALYZE usertable")
-            # As the SQLite files are, which are copied whole: what loading has left to write is nobody's measurement.
-            settling.settle(server, checkpoint=True)
+            with self._beginning(server):
+                with server.connect(timeout=300) as connection:
+                    for statement in data.POSTGRES_SCHEMA:
+                        connection.query(statement)
+                    if self.ycsb:
+                        connection.query(data.POSTGRES_YCSB)
+                        connection.query("VACUUM ANALYZE usertable")
+                # As the SQLite files are, which are copied whole: what loading has left to write is nobody's measurement.
+                settling.settle(server, checkpoint=True)
+            self._postgres = server
         return self._postgres
+
+    @contextlib.contextmanager
+    def _beginning(self, server):
+        """Its start, and whatever is done before it is a system's. If that fails it is stopped: it is nobody's, so that until the end of
+        the world it would go on beside what is measured."""
+        self._stack.enter_context(server)
+        try:
+            server.start()
+            yield
+        except BaseException:
+            server.stop()
+            raise
 
     def _start(self, name):
         if name in MODES:
@@ -86,20 +98,20 @@ class World:
                 return Served(name, server, settings)
             return Served(name, server, {**settings, "synchronous_commit": "off"}, user=data.ASYNC_USER)
         if name == "pgbouncer":
-            server = self._stack.enter_context(PgBouncer(self._new(name), self.postgres()))
-            server.start()
-            return Served(name, server, server.described(), protocol="extended", behind=[self.postgres()])
+            server = PgBouncer(self._new(name), self.postgres())
+            with self._beginning(server):
+                return Served(name, server, server.described(), protocol="extended", behind=[self.postgres()])
         if name == "canned":
-            server = self._stack.enter_context(Canned(self._new(name)))
-            server.start()
-            return Served(name, server, {"answer": "one row"})
+            server = Canned(self._new(name))
+            with self._beginning(server):
+                return Served(name, server, {"answer": "one row"})
         return self._embedded(name)
 
     def _walpool(self, name):
         options = ["--synchronous", MODES[name], "--max-sessions", SESSIONS, "--name", "bench", *self.walpool_options]
         server = Walpool(self._new(name), self._copy(name), options, self.slow, self.old if name == OLD else None)
-        self._stack.enter_context(server).start()
-        return Served(name, server, machine.walpool_settings(server), more=self.walpool_options)
+        with self._beginning(server):
+            return Served(name, server, machine.walpool_settings(server), more=self.walpool_options)
 
     def _embedded(self, name):
         synchronous = "normal" if name == "direct-normal" else "full"
