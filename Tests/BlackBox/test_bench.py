@@ -331,6 +331,7 @@ def test_a_mode_cannot_be_measured_under_the_name_of_another(tmp_path, more):
     assert status == 2 and "itself (--systems chooses the modes)" in said
 
 
+@pytest.mark.optimised
 def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):
     with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "2",
                "--repeat", "2") as bench:

@@ -59,6 +59,7 @@ def test_a_run_compared_with_itself_has_not_got_worse(results):
     assert len(results) * len(HALVES) >= 20 and len(alarms) <= len(results) * len(HALVES) // 20, alarms
 
 
+@pytest.mark.optimised
 def test_nor_has_one_whose_repetitions_are_drawn_anew(results):
     """As many as were measured."""
     draw = random.Random(1)
@@ -127,6 +128,7 @@ def test_a_sixth_less_in_one_cell_is_found(quiet):
         assert sum(change.is_beyond_noise for change in found.changes) == 1 and found.got_worse()
 
 
+@pytest.mark.optimised
 def test_a_fifth_less_in_one_cell_is_found_through_noise():
     """Four repetitions; the ratios' standard deviation is 4 to 5 %."""
     draw = random.Random(2)

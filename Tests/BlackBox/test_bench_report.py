@@ -290,6 +290,7 @@ def test_a_closed_pipe_ends_it_quietly(a_record, tmp_path):
 # Pictures
 
 
+@pytest.mark.optimised
 @pytest.mark.skipif(not plots.available(), reason="needs python3-matplotlib: bench/support/install python3-matplotlib")
 def test_pictures_are_drawn(a_record, tmp_path):
     assert plots.draw(a_record, tmp_path) == list(plots.PICTURES)

@@ -8,6 +8,8 @@ import struct
 import time
 import zlib
 
+import pytest
+
 from daemon import eventually, halt
 from load_fixtures import aimed_at, answered, database, load, query, SCALE, server  # noqa: F401 (fixtures)
 
@@ -126,6 +128,7 @@ def test_a_stall_in_the_warm_up_stays_there(start_daemon, database, aimed_at, qu
     assert query("SELECT count(*) FROM bench_insert") == [(answered(result),)]
 
 
+@pytest.mark.optimised
 def test_a_server_that_hangs_to_the_end_and_beyond(start_daemon, database, aimed_at, query):
     """It owes each client an answer when the generator gives up: that is an error, and what was due is not forgotten."""
     server = start_daemon(database, options=["--synchronous", "normal"])
