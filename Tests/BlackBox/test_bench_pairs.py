@@ -85,7 +85,8 @@ def of_the_new(made, cell, **changed):
 def test_a_client_that_starves_is_found(tmp_path):
     """Its neighbours have its share, so that throughput is what it was."""
     status, text = compared(of_the_new(with_old(noise=0.01), "insert-8", fewest=0, most=114), tmp_path)
-    assert row(text, "insert-8", "walpool", "fairness")[0] == f"1.00 × {OLD}" and row(text, "insert-8", "walpool", "fairness")[-1] == "**worse**"
+    old, *_, word = row(text, "insert-8", "walpool", "fairness")
+    assert (old, word) == (f"1.00 × {OLD}", "**worse**")
     assert " 1 worse, 0 better" in text and status == 1
 
 

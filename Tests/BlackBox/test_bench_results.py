@@ -138,7 +138,7 @@ def test_what_nobody_waited_for_is_cleared_by_the_next(base, monkeypatch, capfd)
     monkeypatch.setenv("WALPOOL_BENCH_DIR", str(base))
     left = base / "job-left"
     left.mkdir()
-    ours = [started(left, "sleep", "60"), started(left, sys.executable, "-c", "import time; time.sleep(60)", left / "x.db", cwd=base)]
+    ours = [started(left, "sleep", "60", cwd=base), started(left, sys.executable, "-c", "import time; time.sleep(60)", left / "x.db")]
     with tools.work_directory() as directory:
         assert [process.wait(10) for process in ours] == [-signal.SIGKILL] * 2 and not left.exists()
         assert f"{left} was left behind" in capfd.readouterr().err
@@ -153,7 +153,8 @@ def test_whoever_only_looks_at_it_is_left_alone(base):
     left, other = base / "job-left", base / "job-left2"
     left.mkdir()
     (left / "log").touch()
-    bystanders = [subprocess.Popen(["sleep", "60"], cwd=left), subprocess.Popen(["tail", "-f", left / "log"]), started(other, "sleep", "60")]
+    looking = [subprocess.Popen(["sleep", "60"], cwd=left), subprocess.Popen(["tail", "-f", left / "log"])]
+    bystanders = [*looking, started(other, "sleep", "60")]
     try:
         leftovers.clear(left)
         assert not left.exists() and [process.poll() for process in bystanders] == [None] * 3
@@ -181,7 +182,7 @@ def test_what_a_run_starts_has_the_mark(base, monkeypatch):
     with tools.work_directory() as directory:
         process = tools.start(["sleep", "60"])
         # Not the one that watches over it, which is to outlive the others.
-        assert {number for number, _ in leftovers.processes(directory)} == {process.pid}
+        eventually(lambda: set(leftovers.processes(directory)) == {process.pid}, "the mark")
         tools.end(process)
     assert leftovers.VARIABLE not in os.environ
 
@@ -189,5 +190,5 @@ def test_what_a_run_starts_has_the_mark(base, monkeypatch):
 def test_a_directory_is_deserted_once_its_process_has_ended(tmp_path):
     with leftovers.watched(tmp_path) as directory:
         assert not leftovers.is_deserted(directory) and leftovers.found(tmp_path) == []
-        [watcher] = processes_naming(directory)
+        [watcher] = eventually(lambda: processes_naming(directory), "the one that watches over it")
         assert Path(f"/proc/{watcher}/cmdline").read_bytes().endswith(os.fsencode(directory) + b"\0")

@@ -90,32 +90,36 @@ def lock(directory, more=0):
 def clear(directory):
     """Ends what was started for it."""
     deadline = time.monotonic() + ENDING_SECONDS
-    # Once its parent is gone nobody can tell any more whose a child without the mark is.
-    known = set()
-    while (left := processes(directory, known)) and time.monotonic() < deadline:
-        known = left
-        for process, _ in left:
+    # Once its parent is gone nobody can tell any more whose a child without the mark is. And one that is just becoming another program
+    # has no mark for a moment: that nobody is left is seen twice.
+    known, unseen = {}, 0
+    while unseen < 2 and time.monotonic() < deadline:
+        known = processes(directory, known)
+        unseen = 0 if known else unseen + 1
+        # The oldest first: a parent that hears of a child's end may start another.
+        for process in sorted(known, key=lambda process: (known[process], process)):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.05)
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def processes(directory, known=frozenset()):
-    """Those that have the mark, what they have started themselves, and what of the known ones is left; (process, when it began). PostgreSQL's
-    have only their parent: they write their titles over their environment."""
+def processes(directory, known=()):
+    """Those that have the mark, what they have started themselves, and what of the known ones is left: process -> when it began.
+    PostgreSQL's have only their parent: they write their titles over their environment."""
     running = {process: stat for name in filter(str.isdigit, os.listdir("/proc")) if (stat := _stat(process := int(name)))}
-    meant = {process for process, (_, began) in running.items() if (process, began) in known or _is_marked(process, directory)}
+    meant = {process for process, (_, began) in running.items()
+             if process in known and known[process] == began or _is_marked(process, directory)}
     while more := {process for process, (parent, _) in running.items() if parent in meant} - meant:
         meant |= more
-    return {(process, running[process][1]) for process in meant - {os.getpid()}}
+    return {process: running[process][1] for process in meant - {os.getpid()}}
 
 
 def _stat(process):
     """Parent and beginning, of one that has not ended: proc(5). The name before the last parenthesis may hold anything."""
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return (int(fields[1]), fields[19]) if fields[0] not in "ZX" else None
+        return (int(fields[1]), int(fields[19])) if fields[0] not in "ZX" else None
     return None
 
 
