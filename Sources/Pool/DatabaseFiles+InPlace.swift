@@ -11,6 +11,10 @@ extension DatabaseFiles {
     /// SQLite sees to when it makes the -shm longer: "Write a single byte to the end of each newly allocated or extended page"
     /// (unixShmMap in https://www.sqlite.org/src/file/src/os_unix.c). Without the attribute all is as it would be.
     ///
+    /// To be called before this process has the database open, which is looked at by a descriptor of its own here: "the close() system call
+    /// will cancel all POSIX advisory locks on the same file for all threads and all file descriptors in the process"
+    /// (https://www.sqlite.org/howtocorrupt.html).
+    ///
     /// One of a database that is refused afterwards stays, empty, and as SQLite would have left it: with the database's mode and owner, so
     /// that it is in nobody's way.
     static func makeIndexInPlace(_ path: String) {

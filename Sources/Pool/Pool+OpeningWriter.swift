@@ -18,7 +18,8 @@ extension Pool {
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        DatabaseFiles.makeIndexInPlace(path)
+        // Opened anew, the -shm is the one that was kept (`keepWALWhenClosed`).
+        if left == nil { DatabaseFiles.makeIndexInPlace(path) }
         try forgetCachedWAL(path, settings)
         let writer = try Writer(
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,
