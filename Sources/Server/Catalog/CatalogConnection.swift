@@ -64,30 +64,36 @@ final class CatalogConnection: Sendable {
 
     /// Names and definitions are clients' texts, so they are bound and never part of a statement.
     private static func insert(
-        _ rows: [(table: String, values: [String: CatalogValue])], _ connection: Connection, _ mustStop: () -> Bool
+        _ rows: [(table: String, row: CatalogRow)], _ connection: Connection, _ mustStop: () -> Bool
     ) throws(SQLiteError) {
-        var prepared: [String: Statement] = [:]
+        // By table: rows that name other columns than the one before are few.
+        var inserts: [String: (statement: Statement, columns: CatalogRow)] = [:]
         try connection.executeInternal("BEGIN")
-        for (number, row) in rows.enumerated() {
+        for (number, (table, row)) in rows.enumerated() {
             if number % rowsBetweenLooks == 0, mustStop() { throw SQLiteError.interrupted }
-            let columns = row.values.keys.sorted()
-            let sql =
-                "INSERT INTO \(row.table) (\(columns.joined(separator: ","))) "
-                + "VALUES (\(columns.map { _ in "?" }.joined(separator: ",")))"
             let statement: Statement
-            if let known = prepared[sql] { statement = known } else { statement = try connection.prepareInternal(sql) }
-            prepared[sql] = statement
-            for (index, column) in columns.enumerated() {
-                switch row.values[column] {
+            if let last = inserts[table], last.columns.hasColumns(of: row) {
+                statement = last.statement
+            } else {
+                statement = try connection.prepareInternal(insert(of: row, into: table))
+                inserts[table] = (statement, row)
+            }
+            for (index, field) in row.fields.enumerated() {
+                switch field.value {
                 case .int(let number): try statement.bind(Int64(number), at: index + 1)
                 case .text(let text): try statement.bindText(copying: text, at: index + 1)
-                case .null, nil: try statement.bindNull(index + 1)
+                case .null: try statement.bindNull(index + 1)
                 }
             }
             _ = try statement.step()
             statement.reset()
         }
         try connection.executeInternal("COMMIT")
+    }
+
+    private static func insert(of row: CatalogRow, into table: String) -> String {
+        let names = row.fields.map(\.column).joined(separator: ",")
+        return "INSERT INTO \(table) (\(names)) VALUES (\(row.fields.map { _ in "?" }.joined(separator: ",")))"
     }
 }
 

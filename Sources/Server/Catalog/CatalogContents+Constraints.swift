@@ -5,7 +5,7 @@ extension CatalogContents {
     mutating func add(_ key: CatalogKey, of table: ServedSchema.Table) {
         let relation = Int(relationOIDs[ExactName(table.name)]!)
         let oid = CatalogOID.hash("constraint \(key.name) of \(table.name)")
-        var values: [String: CatalogValue] = [
+        var row: CatalogRow = [
             "oid": .int(Int(oid)), "conname": .text(key.name), "connamespace": .int(Self.schema), "conrelid": .int(relation),
             "convalidated": 1, "conislocal": 1, "connoinherit": 1, "conkey": columnNumbers(key.columns, table),
             "condeferrable": .int(key.isDeferrable ? 1 : 0), "condeferred": .int(key.isDeferred ? 1 : 0),
@@ -13,19 +13,19 @@ extension CatalogContents {
         switch key.kind {
         case .primaryKey, .unique:
             if let index = key.index { add(index, named: key.name, of: table, isPrimary: key.kind == .primaryKey) }
-            values["contype"] = key.kind == .primaryKey ? "p" : "u"
-            values["conindid"] = .int(Int(relationOIDs[ExactName(key.name)]!))
+            row["contype"] = key.kind == .primaryKey ? "p" : "u"
+            row["conindid"] = .int(Int(relationOIDs[ExactName(key.name)]!))
             constraintDefinitions[oid] = (key.kind == .primaryKey ? "PRIMARY KEY (" : "UNIQUE (") + Self.list(key.columns) + ")"
         case .check:
-            values["contype"] = "c"
-            values["conbin"] = .text(key.definition)
+            row["contype"] = "c"
+            row["conbin"] = .text(key.definition)
             constraintDefinitions[oid] = "CHECK (\(key.definition))"
         case .foreignKey:
             guard let foreign = key.foreign, let target = target(of: foreign, from: key) else { return }
-            values.merge(valuesOfForeignKey(oid, foreign, target)) { $1 }
+            row = row.merging(columnsOfForeignKey(oid, foreign, target))
             constraintDefinitions[oid] = Self.definition(of: key, foreign, target)
         }
-        add("pg_constraint", values)
+        add("pg_constraint", row)
     }
 
     private func columnNumbers(_ names: [String], _ table: ServedSchema.Table) -> CatalogValue {
@@ -55,9 +55,9 @@ extension CatalogContents {
         return Target(table: table, columns: columns)
     }
 
-    private mutating func valuesOfForeignKey(
+    private mutating func columnsOfForeignKey(
         _ oid: UInt32, _ foreign: ServedSchema.ForeignKey, _ target: Target
-    ) -> [String: CatalogValue] {
+    ) -> CatalogRow {
         // By its index pgjdbc and ODBC's driver find the key that is referred to.
         let referred = keysByColumns[foreign.table.foldedName]?[Set(target.columns.map { $0.foldedName })]
         let places = referred.map { key in

@@ -33,14 +33,14 @@ extension CatalogContents {
                 ])
         }
         for type in CatalogTypes.entries {
-            let values: [String: CatalogValue] = [
+            let row: CatalogRow = [
                 "oid": .int(type.oid), "typname": .text(type.name), "typnamespace": .int(Self.catalogSchema),
                 "typowner": 10, "typlen": .int(type.length), "typbyval": .int(type.isByValue ? 1 : 0),
                 "typtype": type.category == "P" ? "p" : "b", "typcategory": .text(type.category), "typisdefined": 1,
                 "typdelim": ",", "typelem": .int(type.element), "typarray": .int(type.array),
                 "typcollation": .int(type.collation), "typtypmod": -1,
             ]
-            add("pg_type", values.merging(CatalogTypeFunctions.values(of: type.name)) { $1 })
+            add("pg_type", row.merging(CatalogTypeFunctions.values(of: type.name)))
         }
         for function in CatalogTypeFunctions.all {
             add(

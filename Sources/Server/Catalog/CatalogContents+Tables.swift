@@ -15,13 +15,11 @@ extension CatalogContents {
                         tablesWithTriggers.contains(table.name.foldedName) || keys.contains { $0.foreign != nil } ? 1 : 0),
                     "relhasrules": .int(table.isView ? 1 : 0),
                 ]))
-        add(
-            "pg_type",
-            [
-                "oid": .int(rowType), "typname": .text(table.name),
-                "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1, "typtype": "c", "typcategory": "C",
-                "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
-            ].merging(CatalogTypeFunctions.values(of: "record")) { $1 })
+        let type: CatalogRow = [
+            "oid": .int(rowType), "typname": .text(table.name), "typnamespace": .int(Self.schema), "typowner": 10, "typlen": -1,
+            "typtype": "c", "typcategory": "C", "typisdefined": 1, "typdelim": ",", "typrelid": .int(oid), "typtypmod": -1,
+        ]
+        add("pg_type", type.merging(CatalogTypeFunctions.values(of: "record")))
         if table.isView { viewDefinitions[UInt32(oid)] = Self.query(ofView: table.sql) }
         let identity = addSequence(of: table, oid)
         let generated = table.columns.contains(where: \.isGenerated) ? TableDefinition(table.sql).generated : [:]
@@ -54,22 +52,21 @@ extension CatalogContents {
     }
 
     private func relation(
-        _ oid: Int, _ name: String, kind: String, columns: Int, with others: [String: CatalogValue]
-    ) -> [String: CatalogValue] {
-        var values: [String: CatalogValue] = [
+        _ oid: Int, _ name: String, kind: String, columns: Int, with others: CatalogRow
+    ) -> CatalogRow {
+        let row: CatalogRow = [
             "oid": .int(oid), "relname": .text(name), "relnamespace": .int(Self.schema), "relowner": .int(Self.owner),
             "relkind": .text(kind), "relnatts": .int(columns), "relpersistence": "p", "relreplident": "d",
             "reltuples": -1, "relispopulated": 1,
         ]
-        values.merge(others) { $1 }
-        return values
+        return row.merging(others)
     }
 
     mutating func add(
         _ column: ServedSchema.Column, number: Int, of relation: Int, isKey: Bool, isIdentity: Bool = false,
         generatedAs expression: String? = nil
     ) {
-        let type = AttributeType(column.declared)
+        let type = attributeType(column.declared)
         let entry = CatalogTypes.entry(type.oid)
         // "pg_attrdef stores column default expressions and generation expressions."
         // https://www.postgresql.org/docs/15/catalog-pg-attrdef.html
@@ -92,6 +89,14 @@ extension CatalogContents {
                     "oid": .int(relation ^ number << 20), "adrelid": .int(relation), "adnum": .int(number), "adbin": .text(text),
                 ])
         }
+    }
+
+    /// A schema has many columns, and few types.
+    private mutating func attributeType(_ declared: String) -> AttributeType {
+        if let known = attributeTypes[declared] { return known }
+        let type = AttributeType(declared)
+        attributeTypes[declared] = type
+        return type
     }
 
     mutating func add(_ index: ServedSchema.Index, named name: String, of table: ServedSchema.Table, isPrimary: Bool) {

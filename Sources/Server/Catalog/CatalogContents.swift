@@ -10,7 +10,7 @@ struct CatalogContents: Sendable {
     /// pg_opclass: one stands for all.
     static let operatorClass = 1978
 
-    private(set) var rows: [(table: String, values: [String: CatalogValue])] = []
+    private(set) var rows: [(table: String, row: CatalogRow)] = []
     var relations: [UInt32: String] = [:]
     private(set) var relationOIDs: [ExactName: UInt32] = [:]
     /// By their tables.
@@ -28,6 +28,9 @@ struct CatalogContents: Sendable {
     var columnPlaces: [FoldedName: [FoldedName: Int]] = [:]
     /// By their tables' names, and by their columns': a foreign key may name them in any order.
     var keysByColumns: [FoldedName: [Set<FoldedName>: CatalogKey]] = [:]
+
+    /// By what was declared.
+    var attributeTypes: [String: AttributeType] = [:]
 
     /// What fills a rowid's column, which to clients is an identity column.
     struct IdentitySequence: Sendable {
@@ -105,11 +108,11 @@ struct CatalogContents: Sendable {
         return oid(ofRelation: text).map { Int64($0) } ?? CatalogTableOIDs.oid(of: text)
     }
 
-    mutating func add(_ table: String, _ values: [String: CatalogValue]) { rows.append((table, values)) }
+    mutating func add(_ table: String, _ row: CatalogRow) { rows.append((table, row)) }
 
     /// What goes into the tables. The functions need the rest for as long as the connection is there; of a hundred thousand columns these
     /// are 150 MB.
-    mutating func takeRows() -> [(table: String, values: [String: CatalogValue])] {
+    mutating func takeRows() -> [(table: String, row: CatalogRow)] {
         defer { rows = [] }
         return rows
     }

@@ -4,15 +4,15 @@
 /// with an OID of PostgreSQL's here, so it follows from the name.
 enum CatalogTypeFunctions {
     /// pg_type's columns for them. https://www.postgresql.org/docs/15/catalog-pg-type.html
-    static func values(of type: String) -> [String: CatalogValue] {
+    static func values(of type: String) -> CatalogRow {
         let name = type.hasPrefix("_") ? "array" : type == "money" ? "cash" : type
         let stem = name == "array" || name == "cash" || underscored.contains(name) ? name + "_" : name
-        var values: [String: CatalogValue] = [:]
+        var row: CatalogRow = [:]
         for (column, suffix) in [("typinput", "in"), ("typoutput", "out"), ("typreceive", "recv"), ("typsend", "send")] {
             // "0 if none", which is shown as a dash.
-            values[column] = .text(name == "any" && suffix.count == 4 ? "-" : stem + suffix)
+            row[column] = .text(name == "any" && suffix.count == 4 ? "-" : stem + suffix)
         }
-        return values
+        return row
     }
 
     /// As in src/include/catalog/pg_type.dat: older types' functions have none.
@@ -37,7 +37,7 @@ enum CatalogTypeFunctions {
             let own = isArray ? anyArray : type.oid
             // Which element, and which modifier of it.
             let others = isArray ? [26, 23] : []
-            for (column, value) in values(of: type.name) {
+            for (column, value) in values(of: type.name).fields {
                 guard case .text(let name) = value, name != "-", found[name] == nil else { continue }
                 let (arguments, result) =
                     switch column {
